@@ -1,0 +1,72 @@
+/**
+ * Time as tickless sees it: one wall clock, one monotonic clock, one kind of timer.
+ *
+ * Every clock read and every timer of the library goes through this interface, so that a test can put its own
+ * in place (see `FakeClock` in `tickless/testing`) and an audit for stray timers is a search for `setTimeout`.
+ */
+export interface Clock {
+  /** The wall clock: milliseconds since 1970-01-01T00:00:00Z. May be stepped either way at any time. */
+  now(): number;
+  /** Milliseconds since an arbitrary origin. Never steps, never goes back; all durations are measured with it. */
+  monotonic(): number;
+  /**
+   * Calls `callback` once, `delayMs` milliseconds from now. Any finite delay of 0 or more works, also those over
+   * 2^31 - 1 ms (24.8 days), which the platform's own timers fire at once. The timer does not keep the process
+   * alive until {@link Timer.ref} is called.
+   */
+  setTimeout(callback: () => void, delayMs: number): Timer;
+}
+
+/** A running timer. All three methods may be called at any time, also after it fired, and never throw. */
+export interface Timer {
+  /** Never fires after this. */
+  cancel(): void;
+  /** Keeps the process alive while the timer runs. */
+  ref(): void;
+  /** Lets the process end while the timer runs. */
+  unref(): void;
+}
+
+/** The longest delay that the platform's timers take: a signed 32-bit number of milliseconds. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+class SystemTimer implements Timer {
+  #handle: ReturnType<typeof setTimeout> | undefined;
+  #isHeld = false;
+
+  constructor(callback: () => void, delayMs: number) {
+    this.#arm(callback, delayMs);
+  }
+
+  #arm(callback: () => void, delayMs: number): void {
+    const rest = delayMs - LONGEST_DELAY_MS;
+    const next = rest > 0 ? () => this.#arm(callback, rest) : callback;
+    this.#handle = setTimeout(next, rest > 0 ? LONGEST_DELAY_MS : delayMs);
+    if (!this.#isHeld) this.unref();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  // Outside Node and Bun a timer is a plain number, and nothing has to be kept alive.
+  ref(): void {
+    this.#isHeld = true;
+    this.#handle?.ref?.();
+  }
+
+  unref(): void {
+    this.#isHeld = false;
+    this.#handle?.unref?.();
+  }
+}
+
+/**
+ * The clock of the machine. It looks `Date`, `performance` and `setTimeout` up at each call, so that the fake
+ * timers of Vitest and Jest move it.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimeout: (callback, delayMs) => new SystemTimer(callback, delayMs),
+};

@@ -1,0 +1,178 @@
+/** What every error of tickless carries beside its message. */
+interface ErrorDetails {
+  /** The `name` option of the value or executor that it is about. */
+  readonly cacheName: string;
+  /** What led to it: the error of the load, the error that a cool-down follows, the error of a schedule. */
+  readonly cause?: unknown;
+}
+
+/**
+ * What all errors of tickless have in common. `code` never changes between versions; the `is…` guards compare it,
+ * so they hold also when two copies of tickless are installed, where `instanceof` would not.
+ */
+export abstract class TicklessError extends Error {
+  abstract readonly code: `ERR_TICKLESS_${string}`;
+  /** The `name` option of the value or executor that the error is about. */
+  readonly cacheName: string;
+
+  constructor(message: string, { cacheName, cause }: ErrorDetails) {
+    super(`${cacheName}: ${message}`, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.cacheName = cacheName;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** One rule that an option broke. */
+export interface OptionProblem {
+  /** The option, with its path: `retry.minTimeout`. */
+  readonly option: string;
+  /** What the option must be, ready to follow its name: `must be a duration over 0`. */
+  readonly rule: string;
+  /** The value that was given. */
+  readonly received: unknown;
+}
+
+/**
+ * An option, an argument or the answer of a schedule breaks a rule. Thrown at construction with all broken rules
+ * at once; `option`, `rule` and `received` are those of the first.
+ */
+export class OptionError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_OPTION';
+  readonly option: string;
+  readonly rule: string;
+  readonly received: unknown;
+  /** All broken rules, in the order of the options' documentation. At least one. */
+  readonly problems: readonly OptionProblem[];
+
+  constructor(problems: readonly [OptionProblem, ...OptionProblem[]], details: ErrorDetails) {
+    super(problems.map(describe).join('; '), details);
+    this.problems = problems;
+    ({ option: this.option, rule: this.rule, received: this.received } = problems[0]);
+  }
+}
+
+function describe({ option, rule, received }: OptionProblem): string {
+  return `${option} ${rule}, received ${show(received)}`;
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+  try {
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  } catch {
+    return Object.prototype.toString.call(value); // circular, or a toJSON() that throws
+  }
+}
+
+/** Is it an {@link OptionError}, of this or another installed copy of tickless? Never throws. */
+export function isOptionError(error: unknown): error is OptionError {
+  return hasCode(error, 'ERR_TICKLESS_OPTION');
+}
+
+/**
+ * There is no value yet, and this way of reading doesn't wait for one: `current` before the first success, or any
+ * read of a paused value that was never loaded. `cause` is the error of the last load, if there was one.
+ */
+export class NotLoadedError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_NOT_LOADED';
+}
+
+/** Is it a {@link NotLoadedError}, of this or another installed copy of tickless? Never throws. */
+export function isNotLoadedError(error: unknown): error is NotLoadedError {
+  return hasCode(error, 'ERR_TICKLESS_NOT_LOADED');
+}
+
+/** A load or task failed, after all its tries. `cause` is what the last try threw. */
+export class LoadError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_LOAD';
+  /** How many times the load was called in this execution, 1 or more. */
+  readonly attempts: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly attempts: number }) {
+    super(message, details);
+    this.attempts = details.attempts;
+  }
+}
+
+/** Is it a {@link LoadError}, of this or another installed copy of tickless? Never throws. */
+export function isLoadError(error: unknown): error is LoadError {
+  return hasCode(error, 'ERR_TICKLESS_LOAD');
+}
+
+/** An execution was aborted at its `timeout`. `cause` is what its last failed try threw, if one did. */
+export class LoadTimeoutError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_LOAD_TIMEOUT';
+  /** How many times the load was called in this execution, 1 or more. */
+  readonly attempts: number;
+  /** The deadline that passed, in milliseconds. */
+  readonly timeout: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly attempts: number; readonly timeout: number }) {
+    super(message, details);
+    this.attempts = details.attempts;
+    this.timeout = details.timeout;
+  }
+}
+
+/** Is it a {@link LoadTimeoutError}, of this or another installed copy of tickless? Never throws. */
+export function isLoadTimeoutError(error: unknown): error is LoadTimeoutError {
+  return hasCode(error, 'ERR_TICKLESS_LOAD_TIMEOUT');
+}
+
+/**
+ * There is no value, the last load failed, and the next one may not start yet. `cause` is the error of the last
+ * load.
+ */
+export class CoolingDownError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_COOLING_DOWN';
+  /** Milliseconds until the next load may start, over 0. */
+  readonly retryAfter: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly retryAfter: number }) {
+    super(message, details);
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+/** Is it a {@link CoolingDownError}, of this or another installed copy of tickless? Never throws. */
+export function isCoolingDownError(error: unknown): error is CoolingDownError {
+  return hasCode(error, 'ERR_TICKLESS_COOLING_DOWN');
+}
+
+/**
+ * The value is older than `maxStaleness`, and `whenTooStale` forbids to serve it. `cause` is the error of the last
+ * load, if that failed. The value itself is still to be had from `peek()`.
+ */
+export class StaleValueError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_STALE_VALUE';
+  /** The age of the value in milliseconds. */
+  readonly age: number;
+  /** The limit that the age is over, in milliseconds. */
+  readonly maxStaleness: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly age: number; readonly maxStaleness: number }) {
+    super(message, details);
+    this.age = details.age;
+    this.maxStaleness = details.maxStaleness;
+  }
+}
+
+/** Is it a {@link StaleValueError}, of this or another installed copy of tickless? Never throws. */
+export function isStaleValueError(error: unknown): error is StaleValueError {
+  return hasCode(error, 'ERR_TICKLESS_STALE_VALUE');
+}
+
+/** It was asked to start a load after `close()`, or the load that it waited for was aborted by `close()`. */
+export class ClosedError extends TicklessError {
+  readonly code = 'ERR_TICKLESS_CLOSED';
+}
+
+/** Is it a {@link ClosedError}, of this or another installed copy of tickless? Never throws. */
+export function isClosedError(error: unknown): error is ClosedError {
+  return hasCode(error, 'ERR_TICKLESS_CLOSED');
+}
