@@ -30,8 +30,11 @@ export interface Timer {
 /** The longest delay that the platform's timers take: a signed 32-bit number of milliseconds. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
+/** In Node and Bun a timer is an object; elsewhere it is a number, and there is nothing to keep alive. */
+type Handle = number | { ref?(): void; unref?(): void } | undefined;
+
 class SystemTimer implements Timer {
-  #handle: ReturnType<typeof setTimeout> | undefined;
+  #handle: Handle;
   #isHeld = false;
 
   constructor(callback: () => void, delayMs: number) {
@@ -46,18 +49,17 @@ class SystemTimer implements Timer {
   }
 
   cancel(): void {
-    clearTimeout(this.#handle);
+    clearTimeout(this.#handle as ReturnType<typeof setTimeout>);
   }
 
-  // Outside Node and Bun a timer is a plain number, and nothing has to be kept alive.
   ref(): void {
     this.#isHeld = true;
-    this.#handle?.ref?.();
+    if (typeof this.#handle === 'object') this.#handle.ref?.();
   }
 
   unref(): void {
     this.#isHeld = false;
-    this.#handle?.unref?.();
+    if (typeof this.#handle === 'object') this.#handle.unref?.();
   }
 }
 

@@ -112,7 +112,10 @@ export class LoadTimeoutError extends TicklessError {
   /** The deadline that passed, in milliseconds. */
   readonly timeout: number;
 
-  constructor(message: string, details: ErrorDetails & { readonly attempts: number; readonly timeout: number }) {
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly attempts: number; readonly timeout: number },
+  ) {
     super(message, details);
     this.attempts = details.attempts;
     this.timeout = details.timeout;
@@ -155,7 +158,10 @@ export class StaleValueError extends TicklessError {
   /** The limit that the age is over, in milliseconds. */
   readonly maxStaleness: number;
 
-  constructor(message: string, details: ErrorDetails & { readonly age: number; readonly maxStaleness: number }) {
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly age: number; readonly maxStaleness: number },
+  ) {
     super(message, details);
     this.age = details.age;
     this.maxStaleness = details.maxStaleness;

@@ -1,0 +1,260 @@
+import type { Clock } from '../clock.ts';
+import type { DurationLike } from '../duration.ts';
+import { OptionError } from '../errors.ts';
+import type { LoadAnswer } from '../executor/answer.ts';
+import { isTooStale } from '../executor/decide.ts';
+import { Entry } from '../executor/entry.ts';
+import type { Load } from '../executor/launcher.ts';
+import type { LoadContext } from '../executor/load-context.ts';
+import type { CloseOptions, RequestStartOptions } from '../executor/periodic-executor.ts';
+import { Refresher } from '../executor/refresher.ts';
+import type { ExecutionStatus } from '../executor/status.ts';
+import type { EventOf, EventType } from '../observe/events.ts';
+import { type Policy, resolveOptions, type ValueSharedOptions, type WaitUntil } from '../options.ts';
+import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
+
+/** The options of {@link RefreshingValue}; only `name` and `load` are required. */
+export interface RefreshingValueOptions<T, Previous = T> extends ValueSharedOptions {
+  /**
+   * Brings the value from its source, synchronously or not: the value itself, `loaded(value, …)` to say more about
+   * its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value stays.
+   *
+   * It runs outside of the AsyncLocalStorage of the reader that started it. It should pass `signal` on: what it
+   * brings after that is aborted is dropped, but only the load itself can stop its work.
+   *
+   * The type of the value is inferred from it. To use `previous`, annotate the parameter:
+   * `load: async ({ previous }: LoadContext<Rates>) => …`.
+   */
+  readonly load: (context: LoadContext<Previous>) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
+  /**
+   * `undefined` is a value like any other. Without it a load that brings `undefined` has failed, which is what a
+   * forgotten `return` deserves. Only for loads whose type has `undefined` in it. @default false
+   */
+  readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
+}
+
+/** What a caller may ask of one read. */
+export interface ReadOptions {
+  /**
+   * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
+   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on the first read, which waits for
+   * the load in any case. @default 0
+   */
+  readonly patience?: DurationLike | undefined;
+  /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is given a promise of the end of the load under way, if there is one. It never rejects. */
+  readonly waitUntil?: WaitUntil | undefined;
+}
+
+/** What is served at one instant, and how old it is. A copy: it does not change. */
+export interface ValueStatus<T> extends ExecutionStatus {
+  /** The value; no such property while there is none. */
+  readonly value?: T;
+  /**
+   * `empty`: nothing loaded; `fresh`: loaded and not due; `stale`: due for a reload; `too-stale`: older than
+   * `maxStaleness`.
+   */
+  readonly state: 'empty' | 'fresh' | 'stale' | 'too-stale';
+  /** When the value was loaded (or kept, or set): the end of the load in epoch milliseconds. `undefined`: never. */
+  readonly loadedAt: number | undefined;
+  /** Milliseconds since then, by the monotonic clock: right also when the wall clock was stepped. */
+  readonly age: number | undefined;
+  /** There is a value, and it is due for a reload (`state` is `stale` or `too-stale`). */
+  readonly isStale: boolean;
+  /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
+  readonly maxStaleness: number;
+}
+
+/** What `invalidate` takes. */
+export interface InvalidateOptions {
+  /** Forget the value too, so that the next read waits as the first did. @default false */
+  readonly drop?: boolean | undefined;
+}
+
+/**
+ * One value that is kept fresh when it is read.
+ *
+ * ```ts
+ * import { RefreshingValue } from 'tickless';
+ *
+ * const rates = new RefreshingValue({
+ *   name: 'exchange-rates',
+ *   load: async () => new Map([['USD', 1.08]]),
+ *   schedule: { minutes: 10 },
+ * });
+ * console.log((await rates.get()).get('USD'));
+ * ```
+ *
+ * The first read waits for the load. Every later read is answered at once with the value in memory; if a reload is
+ * due it starts behind the read, once, however many readers there are. When it fails the old value stays, and the
+ * next reload waits for the cool-down. Between loads there is no timer and no handle.
+ *
+ * No promise that it returns becomes an unhandled rejection when it is dropped.
+ */
+export class RefreshingValue<T, Previous = T> {
+  readonly #entry: Entry<T> = new Entry();
+  readonly #refresher: Refresher<T>;
+  readonly #policy: Policy;
+  readonly #clock: Clock;
+
+  /** @throws {OptionError} naming every option that breaks a rule. */
+  constructor(options: RefreshingValueOptions<T, Previous>) {
+    const load = options?.load as Load<T>;
+    this.#policy = resolveOptions(options, { option: 'load', received: load });
+    this.#refresher = new Refresher(this.#policy, load, (execution) => this.nextExecuteTime(execution));
+    this.#clock = this.#policy.clock;
+    this.#entry.maxStalenessMs = this.#policy.maxStalenessMs;
+  }
+
+  /**
+   * Reads the value. While it lives every call returns the same resolved promise.
+   *
+   * Before the first success it waits for the load that it starts or finds running, and rejects with its `LoadError`
+   * or `LoadTimeoutError`; it rejects at once with `CoolingDownError` while cooling down after a failure, with
+   * `NotLoadedError` while paused, with `ClosedError` after `close`. After the first success it never waits and
+   * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
+   */
+  get(options?: ReadOptions): Promise<T> {
+    if (this.#clock.monotonic() < this.#entry.freshUntil) return this.#entry.promise as Promise<T>;
+    return this.#refresher.read(this.#entry, options ?? {});
+  }
+
+  /**
+   * Reads the value without a promise; starts a reload that is due, as {@link get} does. A synchronous load works on
+   * the very first read.
+   *
+   * @throws {NotLoadedError} before the first success; the load has been started if it may.
+   * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   */
+  get current(): T {
+    if (this.#clock.monotonic() < this.#entry.freshUntil) return this.#entry.value as T;
+    return this.#refresher.readNow(this.#entry);
+  }
+
+  /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
+  peek(): T | undefined {
+    return this.#entry.value;
+  }
+
+  /** What is served now, how old it is, and how its reloads fare. Starts nothing, never throws. */
+  inspect(): ValueStatus<T> {
+    const entry = this.#entry;
+    const execution = this.#refresher.inspect(entry);
+    const { isLoaded, maxStalenessMs } = entry;
+    const age = isLoaded ? this.#clock.monotonic() - entry.loadedAt : undefined;
+    return {
+      ...execution,
+      ...(isLoaded ? { value: entry.value as T } : {}),
+      state: this.#state(execution.isDue),
+      loadedAt: isLoaded ? entry.last?.endedAt : undefined,
+      age,
+      isStale: isLoaded && (execution.isDue || (age as number) > maxStalenessMs),
+      maxStaleness: maxStalenessMs,
+    };
+  }
+
+  /**
+   * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
+   * the value; rejects with `LoadError`, `LoadTimeoutError` or, after {@link close}, `ClosedError`.
+   */
+  refresh(): Promise<T> {
+    return this.#refresher.refresh(this.#entry);
+  }
+
+  /**
+   * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
+   * `drop` the value is forgotten too: the next read waits. A load under way began before, so it is aborted and its
+   * result dropped; who waits for it waits for its successor, which starts at once. A cool-down stays in force.
+   */
+  invalidate(options: InvalidateOptions = {}): void {
+    this.#refresher.invalidate(this.#entry, options.drop === true);
+  }
+
+  /**
+   * Puts a value in by hand, loaded just now. It wins over a load under way, which is aborted, and goes to those
+   * who wait for that. The schedule is asked for the next execute time; a cool-down ends.
+   *
+   * @throws {OptionError} for `undefined` without `allowUndefined`.
+   */
+  set(value: T): void {
+    if (value === undefined && !this.#policy.allowUndefined) {
+      const problem = {
+        option: 'value',
+        rule: 'must not be undefined without allowUndefined',
+        received: value,
+      };
+      throw new OptionError([problem], { cacheName: this.#policy.name });
+    }
+    this.#refresher.set(this.#entry, value);
+  }
+
+  /**
+   * Starts the load if it is due and does not run, without reading. Waits before the first success and returns at
+   * once after it, as `PeriodicExecutor.requestStart` does. Rejects with `ClosedError` after {@link close}.
+   */
+  requestStart(options: RequestStartOptions = {}): Promise<void> {
+    return this.#refresher.requestStart(this.#entry, options.wait, options.waitUntil);
+  }
+
+  /** Reads start nothing until {@link resume}. A running load goes on; {@link refresh} works. */
+  pause(): void {
+    this.#refresher.pause();
+  }
+
+  /** Ends {@link pause}: what fell due meanwhile starts at the next read, once. */
+  resume(): void {
+    this.#refresher.resume();
+  }
+
+  /**
+   * Replaces the schedule. The next execute time is computed anew from the last load; an instant that has passed is
+   * due. A running load goes on.
+   *
+   * @throws {OptionError} when it is no schedule; the old one stays.
+   */
+  reschedule(schedule: ScheduleLike): void {
+    this.#refresher.reschedule(this.#entry, schedule);
+  }
+
+  /**
+   * Calls `listener` at each event of that type, synchronously, in the order of registration. One that throws is
+   * logged and harms nobody. A fresh read emits nothing.
+   *
+   * @returns the function that unsubscribes this listener.
+   * @throws {OptionError} when there is no such type.
+   */
+  on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
+    return this.#refresher.events.on(type, listener);
+  }
+
+  /**
+   * Starts nothing any more, waits for a running load, and aborts it when `timeout` has passed (who waited for it
+   * gets `ClosedError`). Reads go on being served the last value. Every call returns the same promise; the options
+   * of the first count. Never rejects.
+   *
+   * @throws {OptionError} when `timeout` is no duration of 0 or more.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    return this.#refresher.close(options.timeout);
+  }
+
+  /** {@link close} with its defaults, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /**
+   * When to load next, in epoch milliseconds; asked after each success. Override it for a strategy of your own; the
+   * default asks the option `schedule`. See {@link Schedule} for what its answer must be.
+   */
+  protected nextExecuteTime(execution: Execution): number {
+    return this.#refresher.timetable.schedule.nextExecuteTime(execution);
+  }
+
+  #state(isDue: boolean): ValueStatus<T>['state'] {
+    if (!this.#entry.isLoaded) return 'empty';
+    if (isTooStale(this.#entry, this.#clock.monotonic())) return 'too-stale';
+    return isDue ? 'stale' : 'fresh';
+  }
+}

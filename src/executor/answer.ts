@@ -1,0 +1,100 @@
+import type { HeadersLike } from '../schedule/schedule.ts';
+
+/** Marks the answers of {@link keep} and {@link loaded}; shared by all installed copies of tickless. */
+const answerKind: unique symbol = Symbol.for('tickless.answer');
+
+/** What {@link keep} returns: the source says "not modified". */
+export interface Kept {
+  readonly [answerKind]: 'kept';
+  readonly options: KeepOptions;
+}
+
+/** What {@link loaded} returns: a value with words of its own about its life. */
+export interface Loaded<T> {
+  readonly [answerKind]: 'loaded';
+  readonly loadedValue: T;
+  readonly loadedOptions: LoadedOptions;
+}
+
+/** What a load says about the life of the value, beside the value. */
+export interface KeepOptions {
+  /**
+   * When to load next, in epoch milliseconds, instead of what the schedule says. Taken as a duration from now: a
+   * later step of the wall clock does not move it. Must be in the future; `Infinity` means never by itself.
+   */
+  readonly nextExecuteTime?: number | undefined;
+  /** The age in milliseconds beyond which this value is too stale, instead of the option `maxStaleness`. Over 0; `Infinity`: never. */
+  readonly maxStaleness?: number | undefined;
+  /** Headers of the response, for the schedule `httpFreshness`. */
+  readonly headers?: HeadersLike | undefined;
+}
+
+/** As {@link KeepOptions}, for a new value. */
+export type LoadedOptions = KeepOptions;
+
+/** All that a load may answer. */
+export type LoadAnswer<T> = T | Kept | Loaded<T>;
+
+/**
+ * Says that the source has nothing new ("304 Not Modified"): the value stays, its age starts anew.
+ *
+ * It is a failed load when there is no value to keep.
+ *
+ * @returns what a load returns.
+ */
+export function keep(options: KeepOptions = {}): Kept {
+  return Object.freeze({ [answerKind]: 'kept', options } as const);
+}
+
+/**
+ * A value with words of its own about its life: the next execute time, the greatest age, the response's headers.
+ * A load that has nothing to say returns the value as it is.
+ *
+ * @returns what a load returns.
+ */
+export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
+  return Object.freeze({ [answerKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
+}
+
+/** An answer taken apart: the value to serve from now on, and what was said about it. */
+export interface ReadAnswer<T> {
+  readonly outcome: 'loaded' | 'kept' | 'set';
+  readonly value: T;
+  readonly options: KeepOptions;
+}
+
+/**
+ * Takes an answer apart. Throws what makes it unacceptable: nothing to keep, `undefined` where that is no value, an
+ * age limit that is none.
+ *
+ * @param held what the entry holds now.
+ */
+export function readAnswer<T>(
+  answer: LoadAnswer<T>,
+  held: { readonly isLoaded: boolean; readonly value: T | undefined },
+  allowUndefined: boolean,
+): ReadAnswer<T> {
+  const read = takeApart(answer, held);
+  if (read.outcome === 'loaded' && read.value === undefined && !allowUndefined) {
+    throw new TypeError('it returned undefined, and allowUndefined is not set');
+  }
+  const { maxStaleness } = read.options;
+  if (maxStaleness !== undefined && !(typeof maxStaleness === 'number' && maxStaleness > 0)) {
+    throw new TypeError(`it returned a maxStaleness that is not a number over 0: ${String(maxStaleness)}`);
+  }
+  return read;
+}
+
+function takeApart<T>(
+  answer: LoadAnswer<T>,
+  held: { readonly isLoaded: boolean; readonly value: T | undefined },
+): ReadAnswer<T> {
+  if (typeof answer !== 'object' || answer === null || !(answerKind in answer)) {
+    return { outcome: 'loaded', value: answer as T, options: {} };
+  }
+  if (answer[answerKind] === 'loaded') {
+    return { outcome: 'loaded', value: answer.loadedValue, options: answer.loadedOptions };
+  }
+  if (!held.isLoaded) throw new TypeError('it returned keep(), and there is no value to keep');
+  return { outcome: 'kept', value: held.value as T, options: answer.options };
+}

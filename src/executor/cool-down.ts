@@ -1,0 +1,22 @@
+/** How long to wait after a failed execution. All durations in milliseconds. */
+export interface CoolDown {
+  /** The span after the first failure. */
+  readonly initialMs: number;
+  /** Each further failure in a row multiplies the span by this. */
+  readonly factor: number;
+  /** The span never grows beyond this. */
+  readonly maxMs: number;
+}
+
+/**
+ * The cool-down after a number of failures in a row, in milliseconds: `initial · factor^(failures − 1)`, capped at
+ * `max`, then a random point between half and all of it ("equal jitter", Brooker, Exponential Backoff And Jitter,
+ * 2015), so that it is never nothing and instances do not come back in step.
+ *
+ * @param failures failures in a row, 1 or more.
+ * @param random a number from 0 to below 1.
+ */
+export function coolDownMs(coolDown: CoolDown, failures: number, random: number): number {
+  const span = Math.min(coolDown.maxMs, coolDown.initialMs * coolDown.factor ** (failures - 1));
+  return span / 2 + (span / 2) * random;
+}

@@ -1,0 +1,61 @@
+import type { Entry } from './entry.ts';
+
+/**
+ * What a read does:
+ * - `serve`: answer with the value;
+ * - `serve-and-start`: answer with the value, start a load behind it;
+ * - `wait-for-load`: wait for the load under way, or start one and wait for it;
+ * - `reject`: answer with an error;
+ * - `reject-and-start`: answer with an error, start a load behind it.
+ */
+export type Decision = 'serve' | 'serve-and-start' | 'wait-for-load' | 'reject' | 'reject-and-start';
+
+/** `open`: reads may start loads; `paused` and `closed`: they may not. */
+export type Gate = 'open' | 'paused' | 'closed';
+
+/**
+ * What becomes of a read that meets a value older than `maxStaleness`: it waits for the reload, it throws, or it
+ * gets the old value all the same.
+ */
+export type WhenTooStale = 'wait' | 'throw' | 'serve';
+
+/** What a decision depends on beside the entry and the time. */
+export interface DecisionPolicy {
+  readonly gate: Gate;
+  readonly whenTooStale: WhenTooStale;
+}
+
+type Times = Pick<
+  Entry<unknown>,
+  'isLoaded' | 'flight' | 'dueAt' | 'loadedAt' | 'maxStalenessMs' | 'coolDownUntil'
+>;
+
+/**
+ * Decides what a read does. Total and pure: it reads no clock, starts nothing and never throws.
+ *
+ * @param now the monotonic clock in milliseconds.
+ */
+export function decide(entry: Times, { gate, whenTooStale }: DecisionPolicy, now: number): Decision {
+  const mayStart = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
+  const mayWait = entry.flight !== undefined || mayStart;
+  if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
+  if (!isTooStale(entry, now)) return isDue(entry, now) && mayStart ? 'serve-and-start' : 'serve';
+  switch (whenTooStale) {
+    case 'serve':
+      return mayStart ? 'serve-and-start' : 'serve';
+    case 'throw':
+      return mayStart ? 'reject-and-start' : 'reject';
+    case 'wait':
+      return mayWait ? 'wait-for-load' : 'reject';
+  }
+}
+
+/** The next execute time has come. */
+export function isDue(entry: Pick<Times, 'dueAt'>, now: number): boolean {
+  return now >= entry.dueAt;
+}
+
+/** The value is older than its limit. At just the limit it is not. */
+export function isTooStale(entry: Pick<Times, 'loadedAt' | 'maxStalenessMs'>, now: number): boolean {
+  return now - entry.loadedAt > entry.maxStalenessMs;
+}

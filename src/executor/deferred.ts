@@ -1,0 +1,28 @@
+/** A promise and the means to settle it (`Promise.withResolvers`, which Node 20 lacks). */
+export class Deferred<T> {
+  readonly promise: Promise<T>;
+  #resolve: (value: never) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor() {
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    ignoreRejection(this.promise);
+  }
+
+  resolve(value: T): void {
+    this.#resolve(value as never);
+  }
+
+  reject(error: unknown): void {
+    this.#reject(error);
+  }
+}
+
+/** A promise that may be dropped: its rejection reaches who awaits it, and is nobody's unhandled rejection. */
+export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,52 @@
+import type { Execution } from '../schedule/schedule.ts';
+import type { Deferred } from './deferred.ts';
+import type { Flight } from './flight.ts';
+
+/**
+ * All that is remembered of one value (or one task) between its executions. Data only: what to do with it is
+ * decided in `decide.ts` and done in `refresher.ts`.
+ *
+ * Instants are on the monotonic clock, but for `nextExecuteTime` and those inside `last`, which are what the wall
+ * clock showed; `clockOffset` ties the two together.
+ */
+export class Entry<T> {
+  /** A read before this instant is fresh and looks no further: the least of `dueAt`, the age limit and `lookAt`. */
+  freshUntil: number = Number.NEGATIVE_INFINITY;
+  value: T | undefined = undefined;
+  /** Resolved with `value`; the same object for every read while the value lives. */
+  promise: Promise<T> | undefined = undefined;
+  isLoaded: boolean = false;
+
+  loadedAt: number = Number.NEGATIVE_INFINITY;
+  /** From here on a read starts a load. */
+  dueAt: number = Number.NEGATIVE_INFINITY;
+  /** When both clocks are compared next. */
+  lookAt: number = Number.NEGATIVE_INFINITY;
+  maxStalenessMs: number = Number.POSITIVE_INFINITY;
+  isInvalidated: boolean = false;
+
+  /** Failures in a row. */
+  failures: number = 0;
+  lastError: Error | undefined = undefined;
+  /** No read starts a load before this. */
+  coolDownUntil: number = Number.NEGATIVE_INFINITY;
+
+  /** The load under way. Set before it starts, cleared before anybody learns that it ended. */
+  flight: Pick<Flight<never>, 'hold' | 'release' | 'end'> | undefined = undefined;
+  /** The callers who wait for the next value: one promise for all, kept over a superseded flight. */
+  waiting: Deferred<T> | undefined = undefined;
+  waiterCount: number = 0;
+
+  /** The last successful execution, as the schedule was told of it. */
+  last: Execution | undefined = undefined;
+  /** The instant that was answered for the next execution, epoch milliseconds. */
+  nextExecuteTime: number = Number.NEGATIVE_INFINITY;
+  /** The schedule's own last answer, also where the load or a cool-down had the last word. */
+  scheduledFor: number | undefined = undefined;
+  /** `nextExecuteTime` is the schedule's answer: it is asked again when the clock was stepped. */
+  isScheduled: boolean = false;
+  /** Wall clock minus monotonic clock when the instants above were taken. */
+  clockOffset: number = 0;
+  /** The last load returned without a promise. */
+  isSynchronous: boolean = false;
+}

@@ -1,0 +1,195 @@
+import { inCleanContext } from '../clean-context.ts';
+import { LoadError, LoadTimeoutError } from '../errors.ts';
+import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
+import { messageOf } from '../observe/logger.ts';
+import type { Policy } from '../options.ts';
+import { type LoadAnswer, type ReadAnswer, readAnswer } from './answer.ts';
+import type { Entry } from './entry.ts';
+import { Flight, type Outcome } from './flight.ts';
+import type { LoadContext } from './load-context.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { CoolingDown, Timetable } from './timetable.ts';
+import { settleWaiters } from './waiters.ts';
+
+/** What is loaded or executed; the same for a value, a key or a task. */
+export type Load<T> = (context: LoadContext) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
+
+/**
+ * Starts flights for entries and applies what they bring.
+ *
+ * Two callers and one due entry:
+ *
+ *  1. caller A finds no flight; one is put into the entry before anything of the load runs;
+ *  2. caller B, whenever it comes, finds that flight, and is served or waits for the same one;
+ *  3. the flight lands: it leaves the entry first, then its outcome is applied, then events are emitted, then the
+ *     waiters learn of it. A listener or waiter that reads at once finds the new state;
+ *  4. had `invalidate`, `set` or the deadline ended the flight before, it would have left the entry already, and
+ *     what it brings counts as late.
+ */
+export class Launcher<T> {
+  readonly #policy: Policy;
+  readonly #events: Events;
+  readonly #timetable: Timetable;
+  readonly #load: Load<T>;
+  /** The entries with a flight under way. */
+  readonly #busy: Set<Entry<T>> = new Set();
+  #onIdle: (() => void) | undefined;
+
+  constructor(policy: Policy, events: Events, timetable: Timetable, load: Load<T>) {
+    this.#policy = policy;
+    this.#events = events;
+    this.#timetable = timetable;
+    this.#load = load;
+  }
+
+  /**
+   * Starts a load for an entry that has no flight. A synchronous one has landed when this returns, unless it is
+   * `behind`.
+   *
+   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
+   */
+  start(entry: Entry<T>, start: LoadDetails, when: 'now' | 'behind'): void {
+    const { clock, random, retry, timeoutMs, name } = this.#policy;
+    const startedAt = clock.monotonic();
+    const flight = new Flight<LoadAnswer<T>>({
+      clock,
+      random,
+      retry,
+      timeoutMs,
+      attempt: (attempt, signal) => this.#load({ ...start, signal, attempt, previous: previousOf(entry) }),
+      restAfter: (error) => retryAfterMs(error, clock.now()),
+      timeoutReason: (attempts, cause) => {
+        const details = { cacheName: name, attempts, timeout: timeoutMs, cause };
+        return new LoadTimeoutError(`load timed out after ${timeoutMs} ms`, details);
+      },
+      land: (outcome) => this.#land(entry, start, startedAt, outcome),
+      late: () => this.#events.emit('late-result-dropped', start),
+    });
+    entry.flight = flight;
+    this.#busy.add(entry);
+    if (entry.waiterCount > 0) flight.hold();
+    this.#events.emit('load-started', start);
+    inCleanContext(() => {
+      if (when === 'now') flight.depart();
+      else flight.departBehind(entry.isSynchronous ? 'macrotask' : 'microtask');
+    });
+  }
+
+  /** Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value. */
+  put(entry: Entry<T>, value: T): void {
+    this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
+    const answer = { outcome: 'set', value, options: {} } as const;
+    this.tellBrokenSchedule(this.#accept(entry, answer, this.#policy.clock.monotonic()));
+    settleWaiters(entry, (waiting) => waiting.resolve(value));
+  }
+
+  /** Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. */
+  abort(entry: Entry<T>, reason: Error): void {
+    entry.flight?.end(reason);
+    this.#leave(entry);
+  }
+
+  /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
+  async drain(timeoutMs: number, reason: () => Error): Promise<void> {
+    if (this.#busy.size > 0 && timeoutMs > 0) {
+      for (const { flight } of this.#busy) flight?.hold();
+      await new Promise<void>((resolve) => {
+        const { clock } = this.#policy;
+        const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(resolve, timeoutMs);
+        timer?.ref();
+        this.#onIdle = () => {
+          timer?.cancel();
+          resolve();
+        };
+      });
+    }
+    for (const entry of [...this.#busy]) {
+      const error = reason();
+      this.abort(entry, error);
+      settleWaiters(entry, (waiting) => waiting.reject(error));
+    }
+  }
+
+  /** Tells that a schedule could not say when to go on, if it could not. */
+  tellBrokenSchedule(coolingDown: CoolingDown | undefined): void {
+    if (coolingDown === undefined) return;
+    const { delay, error } = coolingDown;
+    this.#policy.logger.error(`asked for another value in ${Math.ceil(delay)} ms`, error);
+    this.#events.emit('cooling-down', coolingDown);
+  }
+
+  #land(entry: Entry<T>, start: LoadDetails, startedAt: number, outcome: Outcome<LoadAnswer<T>>): void {
+    this.#leave(entry);
+    const { attempts } = outcome;
+    const end = { ...start, attempts, duration: this.#policy.clock.monotonic() - startedAt };
+    if (outcome.kind === 'timed-out') {
+      this.#fail(entry, 'load-timed-out', end, outcome.error);
+      return;
+    }
+    let answer: ReadAnswer<T>;
+    try {
+      if (outcome.kind === 'failed') throw outcome.error;
+      answer = readAnswer(outcome.answer, entry, this.#policy.allowUndefined);
+      entry.isSynchronous = outcome.isSynchronous;
+    } catch (cause) {
+      const details = { cacheName: this.#policy.name, attempts, cause };
+      const error = new LoadError(`load failed: ${messageOf(cause)}`, details);
+      this.#fail(entry, 'load-failed', end, error);
+      return;
+    }
+    const coolingDown = this.#accept(entry, answer, startedAt);
+    const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
+    this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
+    this.tellBrokenSchedule(coolingDown);
+    settleWaiters(entry, (waiting) => waiting.resolve(answer.value));
+  }
+
+  #accept(
+    entry: Entry<T>,
+    { outcome, value, options }: ReadAnswer<T>,
+    startedAt: number,
+  ): CoolingDown | undefined {
+    if (outcome !== 'kept') {
+      entry.value = value;
+      entry.promise = Promise.resolve(value);
+      entry.isLoaded = true;
+    }
+    return this.#timetable.succeeded(entry, outcome, options, startedAt);
+  }
+
+  #fail(
+    entry: Entry<T>,
+    type: 'load-failed' | 'load-timed-out',
+    end: LoadEndDetails,
+    error: LoadError | LoadTimeoutError,
+  ): void {
+    const coolingDown = this.#timetable.failed(entry, error);
+    if (end.background && !this.#events.has(type)) this.#logFailure(type, end.attempts, coolingDown);
+    this.#events.emit(type, { ...end, error });
+    this.#events.emit('cooling-down', coolingDown);
+    settleWaiters(entry, (waiting) => waiting.reject(error));
+  }
+
+  #logFailure(
+    type: 'load-failed' | 'load-timed-out',
+    attempts: number,
+    { until, delay, error }: CoolingDown,
+  ): void {
+    const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
+    const again = `tried again from ${new Date(until).toISOString()} (in ${Math.ceil(delay)} ms)`;
+    this.#policy.logger.warn(
+      `background load ${what} at attempt ${attempts}, ${again}`,
+      error.cause ?? error,
+    );
+  }
+
+  #leave(entry: Entry<T>): void {
+    entry.flight = undefined;
+    this.#busy.delete(entry);
+    if (this.#busy.size === 0) this.#onIdle?.();
+  }
+}
+
+function previousOf(entry: Entry<unknown>): LoadContext['previous'] {
+  return entry.last === undefined ? undefined : { value: entry.value, loadedAt: entry.last.endedAt };
+}

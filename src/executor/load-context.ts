@@ -1,0 +1,26 @@
+import type { Trigger } from '../observe/events.ts';
+
+/** What a task is told about the execution it makes. */
+export interface TaskContext {
+  /**
+   * Aborted when the execution is over before the task is: at its deadline, superseded by `invalidate` or `set`, or
+   * at the end of `close`. What the task brings after that is dropped. Never the signal of a reader.
+   */
+  readonly signal: AbortSignal;
+  /** 1 for the first try of this execution, 2 for the first retry, and so on. */
+  readonly attempt: number;
+  readonly trigger: Trigger;
+  /** No caller waited for it when it started. */
+  readonly background: boolean;
+}
+
+/** What a load is told about the load it makes. */
+export interface LoadContext<Previous = unknown> extends TaskContext {
+  /**
+   * The value that is served now, for conditional requests (`If-None-Match`, `If-Modified-Since`); `undefined`
+   * before the first success and after `invalidate({ drop: true })`. Return `keep()` to leave it in place.
+   */
+  readonly previous:
+    | { readonly value: Previous /** Epoch milliseconds. */; readonly loadedAt: number }
+    | undefined;
+}

@@ -1,0 +1,271 @@
+import type { DurationLike } from '../duration.ts';
+import { ClosedError, type TicklessError } from '../errors.ts';
+import { Events, type Trigger } from '../observe/events.ts';
+import { defaults, durationArgument, type Policy, scheduleArgument, type WaitUntil } from '../options.ts';
+import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
+import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
+import { ignoreRejection } from './deferred.ts';
+import type { Entry } from './entry.ts';
+import { Launcher, type Load } from './launcher.ts';
+import { notLoaded, refusal } from './refusal.ts';
+import { type ExecutionStatus, executionStatus } from './status.ts';
+import { Timetable } from './timetable.ts';
+import { nextValue, nextValueOrPatience } from './waiters.ts';
+
+/** What a caller may ask of one read. */
+export interface ReadRequest {
+  /** Ends this wait only. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for a fresh value when this one is due. */
+  readonly patience?: DurationLike | undefined;
+  readonly waitUntil?: WaitUntil | undefined;
+}
+
+/**
+ * The one mechanism under executors, values and caches: it carries out on entries what `decide` decides. It holds no
+ * entry of its own, so that it serves one value as well as a million keys.
+ */
+export class Refresher<T> {
+  readonly events: Events;
+  readonly timetable: Timetable;
+  readonly #policy: Policy;
+  readonly #launcher: Launcher<T>;
+  #gate: Gate = 'open';
+  #closing: Promise<void> | undefined;
+
+  constructor(policy: Policy, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
+    this.events = new Events(policy.name, () => policy.clock.now(), policy.logger);
+    this.timetable = new Timetable(policy, nextExecuteTime);
+    this.#policy = policy;
+    this.#launcher = new Launcher(policy, this.events, this.timetable, load);
+  }
+
+  /** A read that may wait. */
+  read(entry: Entry<T>, request: ReadRequest): Promise<T> {
+    let patienceMs: number;
+    try {
+      patienceMs = durationArgument(this.#policy.name, 'patience', request.patience ?? 0);
+    } catch (error) {
+      return rejected(error);
+    }
+    const decision = this.#lookToRead(entry);
+    switch (decision) {
+      case 'reject':
+      case 'reject-and-start': {
+        const error = this.#refusal(entry);
+        if (decision === 'reject-and-start') this.#startBehind(entry);
+        this.#promiseEnd(entry, request.waitUntil);
+        return rejected(error);
+      }
+      case 'wait-for-load':
+        if (request.signal?.aborted) return rejected(request.signal.reason);
+        return entry.isLoaded ? this.#fresh(entry, request.signal) : this.#next(entry, request.signal);
+      case 'serve-and-start':
+        this.#startBehind(entry);
+    }
+    this.#promiseEnd(entry, request.waitUntil);
+    if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, this.#policy.clock.monotonic())) {
+      return this.#patient(entry, patienceMs, request.signal);
+    }
+    this.#tellStale(entry);
+    return entry.promise as Promise<T>;
+  }
+
+  /** A read that can't wait. Throws when there is nothing that may be served. */
+  readNow(entry: Entry<T>): T {
+    switch (this.#lookToRead(entry)) {
+      case 'serve-and-start':
+      case 'reject-and-start':
+        this.#startBehind(entry);
+        break;
+      case 'wait-for-load':
+        // A synchronous load lands right here.
+        if (entry.flight === undefined) this.#startNow(entry, nextTrigger(entry), true);
+    }
+    return this.#served(entry);
+  }
+
+  /** Starts what is due. Waits for it when told to, else only while nothing ever succeeded. */
+  requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
+    if (this.#gate === 'closed') return rejected(this.#closedError());
+    const waits = wait ?? !entry.isLoaded;
+    const decision = this.#look(entry);
+    if (waits && !entry.isLoaded && decision === 'reject') return rejected(this.#refusal(entry));
+    if (waits && (entry.flight !== undefined || !isIdle(decision))) return voided(this.#next(entry));
+    if (entry.flight === undefined && !isIdle(decision)) {
+      if (entry.isLoaded) this.#startBehind(entry);
+      else this.#startNow(entry, nextTrigger(entry), true);
+    }
+    this.#promiseEnd(entry, waitUntil);
+    return DONE;
+  }
+
+  /** A load now, due or not, cooling down or not. Joins the one under way. */
+  refresh(entry: Entry<T>): Promise<T> {
+    if (this.#gate === 'closed' && entry.flight === undefined) return rejected(this.#closedError());
+    return this.#next(entry, undefined, 'forced');
+  }
+
+  /** Makes the entry due at once. A flight under way is aborted; who waits for it waits for its successor. */
+  invalidate(entry: Entry<T>, drop: boolean): void {
+    this.#launcher.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
+    this.timetable.invalidated(entry);
+    if (drop) {
+      entry.isLoaded = false;
+      entry.value = entry.promise = entry.last = entry.scheduledFor = undefined;
+    }
+    if (entry.waiting !== undefined) this.#startNow(entry, 'invalidated', false);
+  }
+
+  /** A value by hand. A flight under way is aborted; who waits for it gets this value. */
+  set(entry: Entry<T>, value: T): void {
+    this.#launcher.put(entry, value);
+  }
+
+  /** Another schedule: the due time of the entry is computed anew from its last execution. */
+  reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
+    this.timetable.schedule = scheduleArgument(this.#policy.name, schedule);
+    this.#launcher.tellBrokenSchedule(this.timetable.rescheduled(entry));
+  }
+
+  pause(): void {
+    if (this.#gate !== 'open') return;
+    this.#gate = 'paused';
+    this.events.emit('paused', {});
+  }
+
+  resume(): void {
+    if (this.#gate !== 'paused') return;
+    this.#gate = 'open';
+    this.events.emit('resumed', {});
+  }
+
+  /** Starts nothing any more, waits for what runs, then aborts it. Every call gets the same promise. */
+  close(timeout: DurationLike | undefined): Promise<void> {
+    const timeoutMs = durationArgument(this.#policy.name, 'timeout', timeout ?? defaults.closeTimeout);
+    this.#gate = 'closed';
+    this.#closing ??= this.#launcher
+      .drain(timeoutMs, () => this.#closedError())
+      .then(() => {
+        this.events.emit('closed', {});
+        this.events.clear();
+      });
+    return this.#closing;
+  }
+
+  /** How the entry stands now. Starts nothing. */
+  inspect(entry: Entry<T>): ExecutionStatus {
+    const now = this.#compareClocks(entry);
+    return executionStatus(entry, this.#policy, this.#gate, this.timetable, now);
+  }
+
+  /** Compares the clocks when it is time to. Answers with the monotonic clock. */
+  #compareClocks(entry: Entry<T>): number {
+    const now = this.#policy.clock.monotonic();
+    if (now >= entry.lookAt) this.#launcher.tellBrokenSchedule(this.timetable.compareClocks(entry, now));
+    return now;
+  }
+
+  #look(entry: Entry<T>): Decision {
+    const now = this.#compareClocks(entry);
+    return decide(entry, { gate: this.#gate, whenTooStale: this.#policy.whenTooStale }, now);
+  }
+
+  #lookToRead(entry: Entry<T>): Decision {
+    const decision = this.#look(entry);
+    if (entry.isLoaded && this.events.has('too-stale')) {
+      const age = this.#policy.clock.monotonic() - entry.loadedAt;
+      const maxStaleness = entry.maxStalenessMs;
+      if (age > maxStaleness) this.events.emit('too-stale', { age, maxStaleness });
+    }
+    return decision;
+  }
+
+  /** The value, where age and policy allow to serve it. Throws the refusal otherwise. */
+  #served(entry: Entry<T>): T {
+    if (!entry.isLoaded) throw notLoaded(entry, this.#policy.name);
+    const { whenTooStale, clock } = this.#policy;
+    if (whenTooStale !== 'serve' && isTooStale(entry, clock.monotonic())) throw this.#refusal(entry);
+    this.#tellStale(entry);
+    return entry.value as T;
+  }
+
+  /** Waits for the flight under way, or starts one. It joins before it starts: a synchronous load settles it too. */
+  #next(entry: Entry<T>, signal?: AbortSignal, trigger: Trigger = nextTrigger(entry)): Promise<T> {
+    const next = nextValue(entry, signal);
+    if (entry.flight === undefined) this.#startNow(entry, trigger, false);
+    return next;
+  }
+
+  /** As `#next`, for a read of a value that is too stale: the failure of the load means it can't be served. */
+  #fresh(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
+    const refuse = (error: unknown): never => {
+      throw error === entry.lastError ? this.#refusal(entry) : error;
+    };
+    return ignoreRejection(this.#next(entry, signal).catch(refuse));
+  }
+
+  #patient(entry: Entry<T>, patienceMs: number, signal: AbortSignal | undefined): Promise<T> {
+    const ended = nextValueOrPatience(entry, patienceMs, this.#policy.clock, signal);
+    const serve = (): T => {
+      signal?.throwIfAborted();
+      return this.#served(entry);
+    };
+    return ignoreRejection(ended.then(serve));
+  }
+
+  #startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
+    this.#launcher.start(entry, { trigger, background }, 'now');
+    if (background) this.#promiseEnd(entry, this.#policy.waitUntil);
+  }
+
+  #startBehind(entry: Entry<T>): void {
+    this.#launcher.start(entry, { trigger: nextTrigger(entry), background: true }, 'behind');
+    this.#promiseEnd(entry, this.#policy.waitUntil);
+  }
+
+  /** Promises the end of the load under way to a platform that would freeze the process before. */
+  #promiseEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
+    if (waitUntil === undefined || entry.flight === undefined) return;
+    const ignore = (): void => {};
+    try {
+      waitUntil(nextValue(entry, undefined).then(ignore, ignore));
+    } catch (error) {
+      this.#policy.logger.error('waitUntil threw', error);
+    }
+  }
+
+  #tellStale(entry: Entry<T>): void {
+    if (!this.events.has('stale-served')) return;
+    const now = this.#policy.clock.monotonic();
+    if (isDue(entry, now)) this.events.emit('stale-served', { age: now - entry.loadedAt });
+  }
+
+  #refusal(entry: Entry<T>): TicklessError {
+    return refusal(entry, this.#gate, this.#policy.name, this.#policy.clock.monotonic());
+  }
+
+  #closedError(): ClosedError {
+    return new ClosedError('is closed and starts nothing any more', { cacheName: this.#policy.name });
+  }
+}
+
+const DONE: Promise<void> = Promise.resolve();
+
+function rejected(error: unknown): Promise<never> {
+  return ignoreRejection(Promise.reject(error));
+}
+
+/** The same wait without its value. */
+export function voided(promise: Promise<unknown>): Promise<void> {
+  return ignoreRejection(promise.then(() => {}));
+}
+
+function isIdle(decision: Decision): boolean {
+  return decision === 'serve' || decision === 'reject';
+}
+
+function nextTrigger(entry: Entry<unknown>): Trigger {
+  if (entry.isInvalidated) return 'invalidated';
+  return entry.isLoaded ? 'due' : 'first';
+}

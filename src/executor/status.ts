@@ -1,0 +1,53 @@
+import type { Policy } from '../options.ts';
+import { type Gate, isDue } from './decide.ts';
+import type { Entry } from './entry.ts';
+import type { Timetable } from './timetable.ts';
+
+/** How the executions of an executor or value stand at one instant. A copy: it does not change. */
+export interface ExecutionStatus {
+  /** The `name` option. */
+  readonly name: string;
+  /** An execution is under way, or about to start behind the read that found it due. */
+  readonly running: boolean;
+  /** Between `pause()` and `resume()`. */
+  readonly paused: boolean;
+  /** After `close()`. */
+  readonly closed: boolean;
+  /** The next execute time has passed, or there was no success yet, or it was invalidated. */
+  readonly isDue: boolean;
+  /**
+   * When a read or request may start the next execution, in epoch milliseconds, cool-down included; not in the
+   * future when it would start at once. `Infinity`: never by itself.
+   */
+  readonly nextExecuteTime: number;
+  /** When the last successful execution started, in epoch milliseconds; `undefined` before the first. */
+  readonly lastStartedAt: number | undefined;
+  /** When the last successful execution ended, in epoch milliseconds; `undefined` before the first. */
+  readonly lastEndedAt: number | undefined;
+  /** Failures in a row, 0 after a success. A schedule that can't say when to go on counts as one. */
+  readonly failures: number;
+  /** The last failure; `undefined` after a success. */
+  readonly lastError: Error | undefined;
+}
+
+/** @param now the monotonic clock in milliseconds, both clocks having been compared. */
+export function executionStatus(
+  entry: Entry<unknown>,
+  { name }: Policy,
+  gate: Gate,
+  timetable: Timetable,
+  now: number,
+): ExecutionStatus {
+  return {
+    name,
+    running: entry.flight !== undefined,
+    paused: gate === 'paused',
+    closed: gate === 'closed',
+    isDue: isDue(entry, now),
+    nextExecuteTime: timetable.nextExecuteTime(entry, now),
+    lastStartedAt: entry.last?.startedAt,
+    lastEndedAt: entry.last?.endedAt,
+    failures: entry.failures,
+    lastError: entry.lastError,
+  };
+}

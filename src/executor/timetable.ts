@@ -1,0 +1,174 @@
+import type { Policy } from '../options.ts';
+import type { Execution, Schedule } from '../schedule/schedule.ts';
+import type { KeepOptions } from './answer.ts';
+import { coolDownMs } from './cool-down.ts';
+import type { Entry } from './entry.ts';
+import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** Reads compare both clocks at least this often, so that a stepped wall clock or a suspended machine is noticed. */
+const LOOK_EVERY_MS = 60_000;
+
+/** What is told of a cool-down that began. */
+export interface CoolingDown {
+  /** Epoch milliseconds. */
+  readonly until: number;
+  readonly delay: number;
+  readonly failures: number;
+  readonly error: Error;
+}
+
+/**
+ * Keeps the instants of entries: when they were loaded, when they are due, until when they cool down.
+ *
+ * Durations live on the monotonic clock, calendar instants on the wall clock, and schedules speak wall clock. So an
+ * answer is turned into a monotonic instant as soon as it is given. When the wall clock is later found stepped, the
+ * schedule is asked again in terms of the new clock: a strategy of durations comes out at the same monotonic
+ * instant, a calendar strategy follows the wall clock.
+ */
+export class Timetable {
+  schedule: Schedule;
+  readonly #policy: Policy;
+  readonly #nextExecuteTime: (execution: Execution) => number;
+
+  constructor(policy: Policy, nextExecuteTime: (execution: Execution) => number) {
+    this.schedule = policy.schedule;
+    this.#policy = policy;
+    this.#nextExecuteTime = nextExecuteTime;
+  }
+
+  /**
+   * A value has come: its age starts now.
+   *
+   * @returns the cool-down, if the schedule could not say when to execute next.
+   */
+  succeeded(
+    entry: Entry<unknown>,
+    outcome: 'loaded' | 'kept' | 'set',
+    options: KeepOptions,
+    startedAt: number,
+  ): CoolingDown | undefined {
+    const { clock, random } = this.#policy;
+    const now = clock.monotonic();
+    const wall = clock.now();
+    const { scheduledFor } = entry;
+    const step = clockStep(entry.clockOffset, wall - now);
+    entry.loadedAt = now;
+    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.isInvalidated = false;
+    entry.last = {
+      startedAt: wall - Math.round(now - startedAt),
+      endedAt: wall,
+      since: wall,
+      now: wall,
+      dueAt: scheduledFor === undefined ? undefined : scheduledFor + step,
+      outcome,
+      result: entry.value,
+      headers: options.headers,
+      random,
+    };
+    return this.#plan(entry, options, now, wall, wall);
+  }
+
+  /** A load has failed: no read starts another before the end of the cool-down. */
+  failed(entry: Entry<unknown>, error: Error): CoolingDown {
+    const { clock } = this.#policy;
+    const coolingDown = this.#coolDown(entry, error, retryAfterMs(error, clock.now()));
+    entry.coolDownUntil = clock.monotonic() + coolingDown.delay;
+    return coolingDown;
+  }
+
+  invalidated(entry: Entry<unknown>): void {
+    entry.isInvalidated = true;
+    entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Another schedule holds from now on; an instant that it finds passed is due. */
+  rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
+    if (entry.last === undefined || entry.isInvalidated) return undefined;
+    const { clock } = this.#policy;
+    const now = clock.monotonic();
+    const wall = clock.now();
+    entry.last = {
+      ...afterStep(entry.last, clockStep(entry.clockOffset, wall - now), wall),
+      dueAt: undefined,
+    };
+    return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Has the wall clock been stepped since the last comparison? Then the due time is computed anew. */
+  compareClocks(entry: Entry<unknown>, now: number): CoolingDown | undefined {
+    const wall = this.#policy.clock.now();
+    const step = clockStep(entry.clockOffset, wall - now);
+    if (entry.last === undefined || step === 0) return this.#setHorizon(entry, now);
+    entry.last = afterStep(entry.last, step, wall);
+    if (entry.isScheduled) return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+    entry.nextExecuteTime += step;
+    entry.clockOffset = wall - now;
+    return this.#setHorizon(entry, now);
+  }
+
+  /** When a read will start a load, in epoch milliseconds: now when it would at once. */
+  nextExecuteTime(entry: Entry<unknown>, now: number): number {
+    const { dueAt, coolDownUntil } = entry;
+    const wall = this.#policy.clock.now();
+    if (now >= dueAt && now >= coolDownUntil)
+      return entry.isInvalidated ? wall : Math.min(wall, entry.nextExecuteTime);
+    if (dueAt >= coolDownUntil) return entry.nextExecuteTime;
+    return wall + Math.ceil(coolDownUntil - now);
+  }
+
+  /** Sets the due time of the entry from what the load said, else the schedule, else the cool-down. */
+  #plan(
+    entry: Entry<unknown>,
+    { nextExecuteTime, maxStaleness }: KeepOptions,
+    now: number,
+    wall: number,
+    after: number,
+  ): CoolingDown | undefined {
+    const execution = entry.last as Execution;
+    const isScheduled = nextExecuteTime === undefined;
+    const ask = isScheduled ? this.#nextExecuteTime : () => nextExecuteTime;
+    const next = askNextExecution(ask, execution, after, this.#policy.name);
+    let coolingDown: CoolingDown | undefined;
+    if (next.kind === 'at') {
+      entry.nextExecuteTime = next.nextExecuteTime;
+      if (isScheduled)
+        entry.scheduledFor = next.nextExecuteTime === Infinity ? undefined : next.nextExecuteTime;
+      entry.failures = 0;
+      entry.lastError = undefined;
+    } else {
+      coolingDown = this.#coolDown(entry, next.error, 0);
+      entry.nextExecuteTime = coolingDown.until;
+    }
+    entry.isScheduled = isScheduled && next.kind === 'at';
+    entry.dueAt = now + (entry.nextExecuteTime - wall);
+    entry.clockOffset = wall - now;
+    entry.maxStalenessMs =
+      maxStaleness ?? this.#scheduledMaxStaleness(execution) ?? this.#policy.maxStalenessMs;
+    this.#setHorizon(entry, now);
+    return coolingDown;
+  }
+
+  #scheduledMaxStaleness(execution: Execution): number | undefined {
+    try {
+      const ms = this.schedule.maxStaleness?.(execution);
+      return typeof ms === 'number' && ms > 0 ? Math.min(ms, this.#policy.maxStalenessMs) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #coolDown(entry: Entry<unknown>, error: Error, leastMs: number): CoolingDown {
+    const { clock, coolDown, random } = this.#policy;
+    entry.failures += 1;
+    entry.lastError = error;
+    const delay = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
+    return { until: clock.now() + Math.ceil(delay), delay, failures: entry.failures, error };
+  }
+
+  #setHorizon(entry: Entry<unknown>, now: number): undefined {
+    entry.lookAt = now + LOOK_EVERY_MS;
+    entry.freshUntil = Math.min(entry.dueAt, entry.loadedAt + entry.maxStalenessMs, entry.lookAt);
+  }
+}

@@ -1,0 +1,82 @@
+// The executor, and the caches built on it.
+
+export {
+  type InvalidateOptions,
+  type ReadOptions,
+  RefreshingValue,
+  type RefreshingValueOptions,
+  type ValueStatus,
+} from './cache/refreshing-value.ts';
+export type { Clock, Timer } from './clock.ts';
+export type { DurationLike, DurationObject } from './duration.ts';
+// Errors.
+export {
+  ClosedError,
+  CoolingDownError,
+  isClosedError,
+  isCoolingDownError,
+  isLoadError,
+  isLoadTimeoutError,
+  isNotLoadedError,
+  isOptionError,
+  isStaleValueError,
+  LoadError,
+  LoadTimeoutError,
+  NotLoadedError,
+  OptionError,
+  type OptionProblem,
+  StaleValueError,
+  TicklessError,
+} from './errors.ts';
+export {
+  type KeepOptions,
+  type Kept,
+  keep,
+  type LoadAnswer,
+  type Loaded,
+  type LoadedOptions,
+  loaded,
+} from './executor/answer.ts';
+export type { WhenTooStale } from './executor/decide.ts';
+// What a load is told, and what it may answer.
+export type { LoadContext, TaskContext } from './executor/load-context.ts';
+export {
+  type CloseOptions,
+  type ExecutorStatus,
+  PeriodicExecutor,
+  type PeriodicExecutorOptions,
+  type RequestStartOptions,
+  type Task,
+} from './executor/periodic-executor.ts';
+export type { RetryOptions } from './executor/retry.ts';
+export type { ExecutionStatus } from './executor/status.ts';
+
+// Observation.
+export {
+  type EventOf,
+  type EventType,
+  eventTypes,
+  type TicklessEvent,
+  type Trigger,
+} from './observe/events.ts';
+export type { Logger } from './observe/logger.ts';
+// Options that all have in common.
+export {
+  type CoolDownOptions,
+  defaults,
+  type SharedOptions,
+  type ValueSharedOptions,
+  type WaitUntil,
+} from './options.ts';
+export { cron } from './schedule/cron.ts';
+export { dailyAt } from './schedule/daily-at.ts';
+export { duringHours } from './schedule/during-hours.ts';
+export { earliest } from './schedule/earliest.ts';
+export { fixedDelay } from './schedule/fixed-delay.ts';
+export { fixedRate } from './schedule/fixed-rate.ts';
+export { httpFreshness } from './schedule/http-freshness.ts';
+export { never } from './schedule/never.ts';
+export { probabilisticEarly } from './schedule/probabilistic-early.ts';
+// Schedules.
+export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
+export { withJitter } from './schedule/with-jitter.ts';

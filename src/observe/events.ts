@@ -1,0 +1,144 @@
+import { OptionError } from '../errors.ts';
+import type { SafeLogger } from './logger.ts';
+
+/**
+ * Why a load runs. `first`: there is no value yet; `due`: a read found that the next execute time has passed;
+ * `forced`: `refresh()` or `execute()`; `invalidated`: after `invalidate()`.
+ */
+export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
+
+/** What is told of a load. */
+export interface LoadDetails {
+  readonly trigger: Trigger;
+  /** No caller waited for it when it was started. */
+  readonly background: boolean;
+}
+
+/** What is told of a load that has ended. */
+export interface LoadEndDetails extends LoadDetails {
+  /** Milliseconds from its start to its end. */
+  readonly duration: number;
+  /** How many times the load was called: 1 plus the retries. */
+  readonly attempts: number;
+}
+
+interface EventDetails {
+  /** A load begins. Exactly one of the next four follows, or `late-result-dropped`, or nothing when it was superseded. */
+  'load-started': LoadDetails;
+  /** A load brought a value. */
+  'load-succeeded': LoadEndDetails & { readonly nextExecuteTime: number };
+  /** A load said `keep()`: the old value has a new age. */
+  'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
+  /** A load failed after all its tries. A listener to it replaces the log line. */
+  'load-failed': LoadEndDetails & { readonly error: Error };
+  /** A load was aborted at its deadline. A listener to it replaces the log line. */
+  'load-timed-out': LoadEndDetails & { readonly error: Error };
+  /** A load ended after its deadline, or after it was superseded; what it brought is forgotten. */
+  'late-result-dropped': LoadDetails;
+  /** After a failure: no load is started by a read before `until`. */
+  'cooling-down': {
+    /** Epoch milliseconds. */
+    readonly until: number;
+    /** Milliseconds. */
+    readonly delay: number;
+    /** Failures in a row. */
+    readonly failures: number;
+    readonly error: Error;
+  };
+  /** A read was answered with a value that is due for a reload. */
+  'stale-served': { readonly age: number };
+  /** A read met a value older than `maxStaleness`; `whenTooStale` says what became of the read. */
+  'too-stale': { readonly age: number; readonly maxStaleness: number };
+  paused: unknown;
+  resumed: unknown;
+  /** The last event of all: nothing runs any more, and all listeners are forgotten. */
+  closed: unknown;
+}
+
+/** The types of all events. The union is closed: a `switch` over it can be exhaustive. */
+export type EventType = keyof EventDetails;
+
+/** The event of a type: its own details, and what all events carry. */
+export type EventOf<E extends EventType> = E extends EventType
+  ? {
+      readonly type: E;
+      /** The `name` option of the value or executor. */
+      readonly name: string;
+      /** When it happened, in epoch milliseconds. */
+      readonly at: number;
+    } & EventDetails[E]
+  : never;
+
+/** Any event. */
+export type TicklessEvent = EventOf<EventType>;
+
+/** The types of all events, in the order of a load's life. Frozen. */
+export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
+  'load-started',
+  'load-succeeded',
+  'load-kept',
+  'load-failed',
+  'load-timed-out',
+  'late-result-dropped',
+  'cooling-down',
+  'stale-served',
+  'too-stale',
+  'paused',
+  'resumed',
+  'closed',
+] as const);
+
+type Listener<E extends EventType> = (event: EventOf<E>) => void;
+
+/** The listeners of one value or executor. Costs nothing while nobody listens. */
+export class Events {
+  readonly #name: string;
+  readonly #now: () => number;
+  readonly #logger: SafeLogger;
+  readonly #listeners: Map<EventType, Set<Listener<never>>> = new Map();
+
+  constructor(name: string, now: () => number, logger: SafeLogger) {
+    this.#name = name;
+    this.#now = now;
+    this.#logger = logger;
+  }
+
+  on<E extends EventType>(type: E, listener: Listener<E>): () => void {
+    if (!eventTypes.includes(type)) {
+      throw new OptionError(
+        [{ option: 'type', rule: `must be one of ${eventTypes.join(', ')}`, received: type }],
+        { cacheName: this.#name },
+      );
+    }
+    // A wrapper of its own per call: the same function twice is two listeners, each with its own unsubscribe.
+    const entry = (event: EventOf<E>): void => listener(event);
+    const listeners = this.#listeners.get(type) ?? new Set();
+    this.#listeners.set(type, listeners.add(entry));
+    return () => {
+      listeners.delete(entry);
+      if (listeners.size === 0 && this.#listeners.get(type) === listeners) this.#listeners.delete(type);
+    };
+  }
+
+  has(type: EventType): boolean {
+    return this.#listeners.has(type);
+  }
+
+  /** Calls the listeners of the type in the order they came. One that throws is logged and harms nobody. */
+  emit<E extends EventType>(type: E, details: EventDetails[E]): void {
+    const listeners = this.#listeners.get(type);
+    if (listeners === undefined) return;
+    const event = Object.freeze({ type, name: this.#name, at: this.#now(), ...(details as object) });
+    for (const listener of [...listeners]) {
+      try {
+        listener(event as never);
+      } catch (error) {
+        this.#logger.error(`listener of ${type} threw`, error);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}

@@ -1,0 +1,48 @@
+/** Where tickless writes its few lines. `console` fits, and so do pino, winston and the like. */
+export interface Logger {
+  /** A background load failed: one line with the name, the attempt, the cause and when it will be tried again. */
+  warn(line: string): void;
+  /** A listener, a schedule or a `waitUntil` of yours misbehaved: one line with the name and the cause. */
+  error(line: string): void;
+}
+
+/** A logger that can't harm its caller, with the name of the value or executor put before each line. */
+export class SafeLogger {
+  readonly #name: string;
+  readonly #logger: Logger | false;
+
+  constructor(name: string, logger: Logger | false) {
+    this.#name = name;
+    this.#logger = logger;
+  }
+
+  warn(text: string, cause: unknown): void {
+    this.#write('warn', text, cause);
+  }
+
+  error(text: string, cause: unknown): void {
+    this.#write('error', text, cause);
+  }
+
+  #write(level: keyof Logger, text: string, cause: unknown): void {
+    if (this.#logger === false) return;
+    try {
+      this.#logger[level](oneLine(`tickless: ${this.#name}: ${text}: ${messageOf(cause)}`));
+    } catch {
+      // A logger that throws has nobody left to tell.
+    }
+  }
+}
+
+/** The message of anything that can be thrown. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error && thrown.message !== '' ? thrown.message : String(thrown);
+  } catch {
+    return 'a thrown value that has no string form';
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*[\r\n]+\s*/g, ' ');
+}

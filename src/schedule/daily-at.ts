@@ -1,0 +1,33 @@
+import { checkNames } from './check.ts';
+import { DAY_MS, localClock } from './local-time.ts';
+import type { Schedule } from './schedule.ts';
+import { timeOfDay } from './time-of-day.ts';
+
+/** Where the wall clock of a calendar schedule hangs. */
+export interface ZoneOptions {
+  /**
+   * An IANA time zone: `Europe/Amsterdam`, `UTC`. Name it where it matters: a container's own zone is mostly UTC.
+   *
+   * @default undefined: the zone of the machine (the environment variable TZ)
+   */
+  readonly zone?: string | undefined;
+}
+
+/**
+ * Executes once a day at a time of the wall clock: the first such instant after the last execution (`since`). Days
+ * that passed without a read collapse into one execution.
+ *
+ * When the clocks change: a time that does not exist on that day is executed at the first instant after the gap; one
+ * that occurs twice is executed the first time only.
+ *
+ * @param time `HH:mm` or `HH:mm:ss`, from 00:00 to 23:59:59.
+ * @throws {OptionError} when `time` is no such time, or the zone is unknown.
+ */
+export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
+  const timeMs = timeOfDay('dailyAt', 'time', time);
+  checkNames('dailyAt', options, ['zone']);
+  const clock = localClock('dailyAt', options.zone);
+  const following = (wallTime: number): number =>
+    (Math.floor((wallTime - timeMs) / DAY_MS) + 1) * DAY_MS + timeMs;
+  return { nextExecuteTime: ({ endedAt, since = endedAt }) => clock.firstAfter(since, following) };
+}

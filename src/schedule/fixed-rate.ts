@@ -1,0 +1,50 @@
+import { type DurationLike, toMillis } from '../duration.ts';
+import { checkDuration, checkNames, reject } from './check.ts';
+import type { Schedule } from './schedule.ts';
+
+/** Options of {@link fixedRate}. */
+export interface FixedRateOptions {
+  /**
+   * Any instant of the grid, past or future, in epoch milliseconds or as a `Date`. 0 puts the grid on whole
+   * multiples of the period in UTC. It does not hold back executions before that instant. With it, the grid stands
+   * still on the wall clock: it is the same after a restart, on every instance, and under `withJitter`.
+   *
+   * @default undefined: the grid begins at the start of the first execution
+   */
+  readonly anchoredAt?: number | Date | undefined;
+}
+
+/**
+ * Executes on a grid with a fixed distance that never drifts: however late an execution starts or however long it
+ * takes, the next one is due at the first instant of the grid after its end. Instants that were missed collapse
+ * into one, and an execution that was forced early leaves the grid as it was.
+ *
+ * The grid goes on from the instant that was due last (`dueAt`), at first from the start of the first execution.
+ * A wrapper that moves that instant (`withJitter`, `duringHours`, `earliest`) therefore moves the grid, unless
+ * `anchoredAt` holds it.
+ *
+ * @param period over 0; `Infinity` means never by itself.
+ * @throws {OptionError} when `period` is no duration over 0, or `anchoredAt` no instant.
+ */
+export function fixedRate(period: DurationLike, options: FixedRateOptions = {}): Schedule {
+  checkDuration('fixedRate', 'period', period);
+  checkNames('fixedRate', options, ['anchoredAt']);
+  const { anchoredAt } = options;
+  const anchor = anchoredAt instanceof Date ? anchoredAt.getTime() : anchoredAt;
+  if (anchor !== undefined && !Number.isFinite(anchor)) {
+    reject('fixedRate', 'anchoredAt', 'must be epoch milliseconds or a valid Date', anchoredAt);
+  }
+  const periodMs = toMillis(period);
+  return {
+    nextExecuteTime: ({ startedAt, endedAt, since, dueAt }) =>
+      anchor === undefined
+        ? firstOnGrid(dueAt ?? startedAt, periodMs, endedAt)
+        : firstOnGrid(anchor, periodMs, since ?? endedAt),
+  };
+}
+
+/** The first of the instants base + k · period, k any integer, that is later than `after`. */
+function firstOnGrid(base: number, periodMs: number, after: number): number {
+  const next = base + (Math.floor((after - base) / periodMs) + 1) * periodMs;
+  return next > after ? next : next + periodMs; // the division of a fractional period may have been rounded down
+}

@@ -1,0 +1,41 @@
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+const TIME = '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})';
+const FORMS = [
+  // Sun, 06 Nov 1994 08:49:37 GMT
+  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) ${TIME} GMT`,
+  // Sunday, 06-Nov-94 08:49:37 GMT
+  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) ${TIME} GMT`,
+  // Sun Nov  6 08:49:37 1994
+  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})`,
+].map((form) => new RegExp(`^${form}$`));
+
+/**
+ * The instant of an HTTP-date in epoch milliseconds, or `undefined` when it is not exactly one. `Date.parse` will
+ * not do: it takes `0` and `9999` for years.
+ *
+ * @param now for the century of a year of two digits: never more than 50 years ahead.
+ * @see RFC 9110 §5.6.7, all three forms
+ */
+export function parseHttpDate(text: string | undefined, now: number): number | undefined {
+  const parts = FORMS.map((form) => form.exec(text ?? '')?.groups).find((groups) => groups !== undefined);
+  if (parts === undefined) return undefined;
+  const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const month = MONTHS.indexOf(parts.month ?? '');
+  const year = fullYear(parts.year ?? '', now);
+  if (month === -1 || hour > 23 || minute > 59 || second > 60) return undefined; // 60: a leap second
+  if (new Date(Date.UTC(year, month, day)).getUTCDate() !== day) return undefined; // 31 June
+  return Date.UTC(year, month, day, hour, minute, second);
+}
+
+function fullYear(digits: string, now: number): number {
+  if (digits.length === 4) return Number(digits);
+  const thisYear = new Date(now).getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + Number(digits);
+  return year > thisYear + 50 ? year - 100 : year;
+}

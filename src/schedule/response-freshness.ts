@@ -1,0 +1,68 @@
+import { deltaSeconds, parseCacheControl } from './cache-control.ts';
+import { parseHttpDate } from './http-date.ts';
+import { headerOf } from './http-headers.ts';
+import type { HeadersLike } from './schedule.ts';
+
+/** What the headers of a response say. */
+export interface ResponseFreshness {
+  /** How long it stays fresh from now on, negative if it was stale already; `undefined` if they don't say. */
+  readonly remainingMs: number | undefined;
+  /** How long it may be used when it is no longer fresh; `undefined` if they don't say. */
+  readonly graceMs: number | undefined;
+}
+
+/**
+ * Reads the freshness of a response off its headers. Never throws; nothing in them makes a `NaN`.
+ *
+ * @param receivedAt stands in for a missing `Date`.
+ * @param shared for a shared cache: with `s-maxage` and `proxy-revalidate`.
+ */
+export function responseFreshness(
+  headers: HeadersLike | undefined,
+  receivedAt: number,
+  shared: boolean,
+): ResponseFreshness {
+  const directives = parseCacheControl(headerOf(headers, 'cache-control'));
+  const lifetimeMs = lifetime(headers, directives, receivedAt, shared);
+  return {
+    remainingMs: lifetimeMs === undefined ? undefined : lifetimeMs - age(headers),
+    graceMs: grace(directives, shared),
+  };
+}
+
+type Directives = ReturnType<typeof parseCacheControl>;
+
+/** RFC 9111 §4.2.1. Invalid information counts as stale, so 0. */
+function lifetime(
+  headers: HeadersLike | undefined,
+  directives: Directives,
+  receivedAt: number,
+  shared: boolean,
+): number | undefined {
+  // no-cache="field" is read as no-cache without a field, as §5.2.2.4 says is common.
+  if (directives.has('no-store') || directives.has('no-cache')) return 0;
+  for (const name of shared ? ['s-maxage', 'max-age'] : ['max-age']) {
+    if (directives.has(name)) return (deltaSeconds(directives.get(name)) ?? 0) * 1000;
+  }
+  const dateOf = (name: string): number | undefined => parseHttpDate(headerOf(headers, name), receivedAt);
+  const date = dateOf('date') ?? receivedAt;
+  if (headerOf(headers, 'expires') !== undefined) return Math.max(0, (dateOf('expires') ?? date) - date);
+  const sinceModified = date - (dateOf('last-modified') ?? date);
+  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: says nothing
+}
+
+/** RFC 9111 §5.1: the first of several counts, an invalid one is ignored. */
+function age(headers: HeadersLike | undefined): number {
+  const [first] = (headerOf(headers, 'age') ?? '').split(',', 1);
+  return (deltaSeconds(first?.trim()) ?? 0) * 1000;
+}
+
+function grace(directives: Directives, shared: boolean): number | undefined {
+  const forbids = ['no-store', 'no-cache', 'must-revalidate', ...(shared ? ['proxy-revalidate'] : [])];
+  if (forbids.some((name) => directives.has(name))) return 0; // of two that conflict, the stricter (RFC 9111 §4.2.1)
+  const grants = ['stale-while-revalidate', 'stale-if-error']
+    .map((name) => deltaSeconds(directives.get(name)))
+    .filter((seconds) => seconds !== undefined);
+  if (grants.length > 0) return Math.max(...grants) * 1000;
+  return shared && directives.has('s-maxage') ? 0 : undefined; // s-maxage implies proxy-revalidate (§5.2.2.10)
+}
