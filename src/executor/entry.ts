@@ -10,7 +10,7 @@ import type { Flight } from './flight.ts';
  * clock showed; `clockOffset` ties the two together.
  */
 export class Entry<T> {
-  /** A read before this instant is fresh and looks no further: the least of `dueAt`, the age limit and `lookAt`. */
+  /** A read before this instant is fresh and looks no further: the lesser of `dueAt` and `lookAt`. */
   freshUntil: number = Number.NEGATIVE_INFINITY;
   value: T | undefined = undefined;
   /** Resolved with `value`; the same object for every read while the value lives. */

@@ -1,3 +1,4 @@
+import { isOptionError } from '../errors.ts';
 import type { Policy } from '../options.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { KeepOptions } from './answer.ts';
@@ -67,7 +68,9 @@ export class Timetable {
       headers: options.headers,
       random,
     };
-    return this.#plan(entry, options, now, wall, wall);
+    const coolingDown = this.#plan(entry, options, now, wall, wall);
+    if (coolingDown === undefined) recovered(entry);
+    return coolingDown;
   }
 
   /** A load has failed: no read starts another before the end of the cool-down. */
@@ -80,6 +83,7 @@ export class Timetable {
 
   invalidated(entry: Entry<unknown>): void {
     entry.isInvalidated = true;
+    entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -93,7 +97,9 @@ export class Timetable {
       ...afterStep(entry.last, clockStep(entry.clockOffset, wall - now), wall),
       dueAt: undefined,
     };
-    return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+    const coolingDown = this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+    if (coolingDown === undefined && isOptionError(entry.lastError)) recovered(entry);
+    return coolingDown;
   }
 
   /** Has the wall clock been stepped since the last comparison? Then the due time is computed anew. */
@@ -108,44 +114,36 @@ export class Timetable {
     return this.#setHorizon(entry, now);
   }
 
-  /** When a read will start a load, in epoch milliseconds: now when it would at once. */
+  /** When a read will start a load, in epoch milliseconds; not in the future when it would at once. */
   nextExecuteTime(entry: Entry<unknown>, now: number): number {
     const { dueAt, coolDownUntil } = entry;
     const wall = this.#policy.clock.now();
-    if (now >= dueAt && now >= coolDownUntil)
-      return entry.isInvalidated ? wall : Math.min(wall, entry.nextExecuteTime);
-    if (dueAt >= coolDownUntil) return entry.nextExecuteTime;
-    return wall + Math.ceil(coolDownUntil - now);
+    if (coolDownUntil > Math.max(now, dueAt)) return wall + Math.ceil(coolDownUntil - now);
+    return entry.last === undefined || entry.isInvalidated ? wall : entry.nextExecuteTime;
   }
 
-  /** Sets the due time of the entry from what the load said, else the schedule, else the cool-down. */
+  /** Sets the due time and age limit of the entry from what the load said, else the schedule, else the cool-down. */
   #plan(
     entry: Entry<unknown>,
-    { nextExecuteTime, maxStaleness }: KeepOptions,
+    said: KeepOptions,
     now: number,
     wall: number,
     after: number,
   ): CoolingDown | undefined {
     const execution = entry.last as Execution;
-    const isScheduled = nextExecuteTime === undefined;
-    const ask = isScheduled ? this.#nextExecuteTime : () => nextExecuteTime;
+    const isScheduled = said.nextExecuteTime === undefined;
+    const ask = isScheduled ? this.#nextExecuteTime : () => said.nextExecuteTime as number;
     const next = askNextExecution(ask, execution, after, this.#policy.name);
-    let coolingDown: CoolingDown | undefined;
-    if (next.kind === 'at') {
-      entry.nextExecuteTime = next.nextExecuteTime;
-      if (isScheduled)
-        entry.scheduledFor = next.nextExecuteTime === Infinity ? undefined : next.nextExecuteTime;
-      entry.failures = 0;
-      entry.lastError = undefined;
-    } else {
-      coolingDown = this.#coolDown(entry, next.error, 0);
-      entry.nextExecuteTime = coolingDown.until;
-    }
+    const coolingDown = next.kind === 'broken' ? this.#coolDown(entry, next.error, 0) : undefined;
+    const instant = next.kind === 'at' ? next.nextExecuteTime : (coolingDown as CoolingDown).until;
     entry.isScheduled = isScheduled && next.kind === 'at';
+    if (entry.isScheduled) entry.scheduledFor = Number.isFinite(instant) ? instant : undefined;
+    entry.maxStalenessMs =
+      said.maxStaleness ?? this.#scheduledMaxStaleness(execution) ?? this.#policy.maxStalenessMs;
+    // At its age limit a value is due, whatever the schedule says.
+    entry.nextExecuteTime = Math.min(instant, wall + (entry.loadedAt + entry.maxStalenessMs - now));
     entry.dueAt = now + (entry.nextExecuteTime - wall);
     entry.clockOffset = wall - now;
-    entry.maxStalenessMs =
-      maxStaleness ?? this.#scheduledMaxStaleness(execution) ?? this.#policy.maxStalenessMs;
     this.#setHorizon(entry, now);
     return coolingDown;
   }
@@ -169,6 +167,11 @@ export class Timetable {
 
   #setHorizon(entry: Entry<unknown>, now: number): undefined {
     entry.lookAt = now + LOOK_EVERY_MS;
-    entry.freshUntil = Math.min(entry.dueAt, entry.loadedAt + entry.maxStalenessMs, entry.lookAt);
+    entry.freshUntil = Math.min(entry.dueAt, entry.lookAt);
   }
+}
+
+function recovered(entry: Entry<unknown>): void {
+  entry.failures = 0;
+  entry.lastError = undefined;
 }

@@ -99,8 +99,9 @@ function resolve(options: HttpFreshnessOptions): Resolved {
   checkDuration('httpFreshness', 'fallback', fallback);
   checkDuration('httpFreshness', 'atLeast', atLeast);
   checkDuration('httpFreshness', 'atMost', atMost);
-  if (toMillis(atLeast) > toMillis(atMost))
+  if (toMillis(atLeast) > toMillis(atMost)) {
     reject('httpFreshness', 'atMost', 'must be at least atLeast', atMost);
+  }
   if (typeof headers !== 'function') reject('httpFreshness', 'headers', 'must be a function', headers);
   return {
     shared,

@@ -53,13 +53,18 @@ export function localClock(schedule: string, zone: string | undefined): LocalClo
     return instantOf(day * DAY_MS) === instantOf((day + 1) * DAY_MS);
   }
 
+  /** The latest wall time that the clock has shown up to an instant: after it was put back, that of before. */
+  function latestShownBy(instant: number): number {
+    const dayBefore = instant - DAY_MS;
+    const before = offsetAt(dayBefore);
+    if (before <= offsetAt(instant)) return wallTimeAt(instant);
+    return Math.max(wallTimeAt(instant), firstChange(offsetAt, dayBefore, instant) - 1 + before);
+  }
+
   function firstAfter(after: number, following: (wallTime: number) => number): number {
-    for (let wallTime = wallTimeAt(after); ; ) {
-      wallTime = following(wallTime);
-      if (wallTime === Number.POSITIVE_INFINITY) return wallTime;
-      const instant = instantOf(wallTime);
-      if (!(instant <= after || leavesOut(Math.floor(wallTime / DAY_MS)))) return instant; // NaN goes out too
-    }
+    let wallTime = following(latestShownBy(after));
+    while (leavesOut(Math.floor(wallTime / DAY_MS))) wallTime = following(wallTime);
+    return wallTime === Number.POSITIVE_INFINITY ? wallTime : instantOf(wallTime);
   }
 
   return { wallTimeAt, instantOf, firstAfter };

@@ -13,9 +13,16 @@ interface PendingTimer {
   readonly callback: () => void;
 }
 
-// Taken at import, so that faked globals of a test kit do not stop this clock.
-const { setTimeout: realSetTimeout } = globalThis;
-const macrotask = (): Promise<void> => new Promise((resolve) => void realSetTimeout(resolve, 0));
+// Taken at import, so that the faked globals of a test kit do not stop this clock.
+const { setImmediate, setTimeout } = globalThis as unknown as {
+  readonly setImmediate?: (callback: () => void) => void;
+  readonly setTimeout: (callback: () => void) => void;
+};
+
+/** Lets all that is ready to run do so: jobs of promises, and jobs of those jobs. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => (setImmediate ?? setTimeout)(resolve));
+}
 
 /**
  * A clock that stands still until it is told to move. Give it as the option `clock`.
@@ -69,21 +76,22 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves both clocks on, and fires the timers on the way in their order, each at its own instant, with all that
-   * follows from it. With no timer on the way both clocks have moved when it returns; otherwise, and for loads to
-   * settle, await it.
+   * Moves both clocks on. First what is ready to run does so, at the present instant (a reload behind a read
+   * starts); then the timers on the way fire in their order, each at its own instant, with all that follows from it.
+   * Await it: nothing has moved when it returns.
    *
    * @throws {OptionError} when the duration is none, under 0, or infinite.
    */
   async advance(duration: DurationLike): Promise<void> {
     const target = this.#monotonic + finite(duration, 0);
+    await settle();
     for (let next = this.#nextTimer(target); next !== undefined; next = this.#nextTimer(target)) {
       this.#moveTo(next.at);
       this.#fire(next);
-      await macrotask();
+      await settle();
     }
     this.#moveTo(target);
-    await macrotask();
+    await settle();
   }
 
   /** Lets everything happen that needs no time: promises settle, loads that are due now start and end. */

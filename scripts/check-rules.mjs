@@ -1,0 +1,94 @@
+// Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it.
+// A fault that no test sees, or that fits the source no longer, fails the check.
+//
+//   node scripts/check-rules.mjs            all faults
+//   node scripts/check-rules.mjs 5          those of rule 5, with the first failing test of each
+
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { faults } from './rule-faults.mjs';
+
+const root = new URL('..', import.meta.url).pathname;
+const PARALLEL = 2;
+
+/** A copy of the sources with one fault in it, inside the repository so that packages resolve. */
+async function plant({ file, find, put }) {
+  await mkdir(join(root, '.tmp'), { recursive: true });
+  const copy = await mkdtemp(join(root, '.tmp', 'fault-'));
+  for (const part of [
+    'src',
+    'test/support',
+    'test/rules',
+    'vitest.config.ts',
+    'tsconfig.json',
+    'package.json',
+  ]) {
+    await cp(join(root, part), join(copy, part), { recursive: true });
+  }
+  const path = join(copy, file);
+  const source = await readFile(path, 'utf8');
+  const parts = source.split(find);
+  if (parts.length !== 2) {
+    await rm(copy, { recursive: true });
+    throw new Error(`${file} has ${parts.length - 1} places like ${JSON.stringify(find)}, not 1`);
+  }
+  await writeFile(path, parts.join(put));
+  return copy;
+}
+
+/** Runs the tests of a rule in a copy; resolves with their report. */
+async function runTests(copy, rule) {
+  const prefix = `rule-${String(rule).padStart(2, '0')}`;
+  const tests = (await readdir(join(copy, 'test/rules'))).filter((name) => name.startsWith(prefix));
+  if (tests.length === 0) throw new Error(`no test/rules/${prefix}*`);
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      copy,
+      '--testTimeout',
+      '3000',
+      '--reporter',
+      'json',
+      ...tests,
+    ],
+    { cwd: copy, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  let output = '';
+  for await (const chunk of child.stdout) output += chunk;
+  return JSON.parse(output.slice(output.indexOf('{')));
+}
+
+async function check(fault) {
+  const copy = await plant(fault);
+  try {
+    const report = await runTests(copy, fault.rule);
+    const failed = report.testResults.flatMap((file) =>
+      file.assertionResults.filter((test) => test.status === 'failed'),
+    );
+    return { seen: failed.length > 0, failed };
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+const only = process.argv[2];
+const chosen = faults.filter(({ rule }) => only === undefined || String(rule) === only);
+const queue = chosen.entries();
+let unseen = 0;
+await Promise.all(
+  Array.from({ length: PARALLEL }, async () => {
+    for (const [, fault] of queue) {
+      const { seen, failed } = await check(fault);
+      if (!seen) unseen += 1;
+      const verdict = seen ? `seen by ${failed.length} tests` : 'NOT SEEN';
+      console.log(`rule ${fault.rule}: ${fault.name}: ${verdict}`);
+      if (only !== undefined && failed.length > 0) console.log(`    ${failed[0].fullName}`);
+    }
+  }),
+);
+console.log(`${chosen.length - unseen} of ${chosen.length} planted faults seen`);
+process.exitCode = unseen === 0 ? 0 : 1;

@@ -1,0 +1,27 @@
+import { type EventOf, type EventType, eventTypes, type TicklessEvent } from '../../src/index.ts';
+
+interface Observable {
+  on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void;
+}
+
+/** All events from now on, in their order. */
+export function recordEvents(source: Observable): TicklessEvent[] {
+  const events: TicklessEvent[] = [];
+  for (const type of eventTypes) source.on(type, (event) => void events.push(event as TicklessEvent));
+  return events;
+}
+
+/** The story of a call: the types in their order. */
+export function typesOf(events: readonly TicklessEvent[]): EventType[] {
+  return events.map(({ type }) => type);
+}
+
+/** A logger that keeps its lines. */
+export function recordLines(): { warn(line: string): void; error(line: string): void; lines: string[] } {
+  const lines: string[] = [];
+  return {
+    lines,
+    warn: (line) => void lines.push(`warn ${line}`),
+    error: (line) => void lines.push(`error ${line}`),
+  };
+}
