@@ -144,19 +144,29 @@ export function resolveOptions(
   };
   const isFunction = (received: unknown): boolean => typeof received === 'function';
 
-  const { name, retry, waitUntil, logger = console, clock = systemClock, random = Math.random } = options;
+  const {
+    name,
+    schedule: scheduleLike = defaults.schedule,
+    retry,
+    timeout = defaults.timeout,
+    maxStaleness = defaults.maxStaleness,
+    whenTooStale = defaults.whenTooStale,
+    allowUndefined = false,
+    waitUntil,
+    logger = console,
+    clock = systemClock,
+    random = Math.random,
+  } = options;
   check(typeof name === 'string' && name !== '', 'name', 'must be a string that is not empty', name);
   check(isFunction(callback.received), callback.option, 'must be a function', callback.received);
 
-  const scheduleLike = options.schedule ?? defaults.schedule;
   const schedule = toSchedule(scheduleLike);
   check(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
 
   if (retry !== undefined) checkRetry(retry, check);
   const coolDown = resolveCoolDown(options.coolDown, milliseconds, check);
-  const timeoutMs = milliseconds('timeout', options.timeout ?? defaults.timeout, OVER_ZERO, Infinity);
+  const timeoutMs = milliseconds('timeout', timeout, OVER_ZERO, Infinity);
 
-  const maxStaleness = options.maxStaleness ?? defaults.maxStaleness;
   const maxStalenessMs = milliseconds('maxStaleness', maxStaleness, OVER_ZERO, Infinity);
   const periodMs = toMillis(options.schedule as DurationLike);
   check(
@@ -165,14 +175,12 @@ export function resolveOptions(
     `must not be shorter than the schedule of ${periodMs} ms`,
     maxStaleness,
   );
-  const whenTooStale = options.whenTooStale ?? defaults.whenTooStale;
   check(
     ['wait', 'throw', 'serve'].includes(whenTooStale),
     'whenTooStale',
     "must be 'wait', 'throw' or 'serve'",
     whenTooStale,
   );
-  const allowUndefined = options.allowUndefined ?? false;
   check(typeof allowUndefined === 'boolean', 'allowUndefined', 'must be true or false', allowUndefined);
 
   check(waitUntil === undefined || isFunction(waitUntil), 'waitUntil', 'must be a function', waitUntil);
