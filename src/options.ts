@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from './clock.ts';
 import { type DurationLike, toMillis } from './duration.ts';
-import { OptionError, type OptionProblem } from './errors.ts';
 import type { CoolDown } from './executor/cool-down.ts';
 import type { WhenTooStale } from './executor/decide.ts';
 import type { RetryOptions } from './executor/retry.ts';
 import { type Logger, SafeLogger } from './observe/logger.ts';
+import { isNumber, OptionChecks } from './option-checks.ts';
 import type { Schedule, ScheduleLike } from './schedule/schedule.ts';
 import { toSchedule } from './schedule/to-schedule.ts';
 
@@ -132,22 +132,11 @@ export function resolveOptions(
   given: AnyOptions,
   callback: { readonly option: string; readonly received: unknown },
 ): Policy {
-  const options = (given ?? {}) as Partial<AnyOptions>;
-  const problems: OptionProblem[] = [];
-  const check = (holds: boolean, option: string, rule: string, received: unknown): void => {
-    if (!holds) problems.push({ option, rule, received });
-  };
-  const milliseconds = (option: string, received: DurationLike, rule: string, most: number): number => {
-    const ms = toMillis(received);
-    check(ms > 0 && ms <= most, option, rule, received);
-    return ms;
-  };
-  const isFunction = (received: unknown): boolean => typeof received === 'function';
-
   const {
     name,
     schedule: scheduleLike = defaults.schedule,
     retry,
+    coolDown: coolDownLike,
     timeout = defaults.timeout,
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
@@ -156,53 +145,34 @@ export function resolveOptions(
     logger = console,
     clock = systemClock,
     random = Math.random,
-  } = options;
-  check(typeof name === 'string' && name !== '', 'name', 'must be a string that is not empty', name);
-  check(isFunction(callback.received), callback.option, 'must be a function', callback.received);
+  } = (given ?? {}) as Partial<AnyOptions>;
+  const isNamed = typeof name === 'string' && name !== '';
+  const checks = new OptionChecks(isNamed ? name : 'tickless');
 
+  checks.that(isNamed, 'name', 'must be a string that is not empty', name);
+  checks.function(callback.option, callback.received);
   const schedule = toSchedule(scheduleLike);
-  check(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
+  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
+  if (retry !== undefined) checkRetry(retry, checks);
+  const coolDown = resolveCoolDown(coolDownLike, checks);
+  const timeoutMs = checks.duration('timeout', timeout);
+  const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
+  // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
+  const periodMs = toMillis(given?.schedule as DurationLike);
+  const isLongEnough = !(maxStalenessMs < periodMs);
+  const noShorter = `must not be shorter than the schedule of ${periodMs} ms`;
+  checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
+  const isWhenTooStale = ['wait', 'throw', 'serve'].includes(whenTooStale);
+  checks.that(isWhenTooStale, 'whenTooStale', "must be 'wait', 'throw' or 'serve'", whenTooStale);
+  checks.that(typeof allowUndefined === 'boolean', 'allowUndefined', 'must be true or false', allowUndefined);
+  if (waitUntil !== undefined) checks.function('waitUntil', waitUntil);
+  if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
+  checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
+  checks.function('random', random);
+  checks.done();
 
-  if (retry !== undefined) checkRetry(retry, check);
-  const coolDown = resolveCoolDown(options.coolDown, milliseconds, check);
-  const timeoutMs = milliseconds('timeout', timeout, OVER_ZERO, Infinity);
-
-  const maxStalenessMs = milliseconds('maxStaleness', maxStaleness, OVER_ZERO, Infinity);
-  const periodMs = toMillis(options.schedule as DurationLike);
-  check(
-    !(maxStalenessMs < periodMs),
-    'maxStaleness',
-    `must not be shorter than the schedule of ${periodMs} ms`,
-    maxStaleness,
-  );
-  check(
-    ['wait', 'throw', 'serve'].includes(whenTooStale),
-    'whenTooStale',
-    "must be 'wait', 'throw' or 'serve'",
-    whenTooStale,
-  );
-  check(typeof allowUndefined === 'boolean', 'allowUndefined', 'must be true or false', allowUndefined);
-
-  check(waitUntil === undefined || isFunction(waitUntil), 'waitUntil', 'must be a function', waitUntil);
-  check(
-    logger === false || (isFunction(logger?.warn) && isFunction(logger.error)),
-    'logger',
-    'must have the methods warn and error, or be false',
-    logger,
-  );
-  check(
-    isFunction(clock?.now) && isFunction(clock.monotonic) && isFunction(clock.setTimeout),
-    'clock',
-    'must have the methods now, monotonic and setTimeout',
-    clock,
-  );
-  check(isFunction(random), 'random', 'must be a function', random);
-
-  const cacheName = typeof name === 'string' && name !== '' ? name : 'tickless';
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new OptionError([first, ...others], { cacheName });
   return Object.freeze({
-    name: cacheName,
+    name: name as string,
     schedule: schedule as Schedule,
     retry,
     coolDown,
@@ -211,7 +181,7 @@ export function resolveOptions(
     whenTooStale,
     allowUndefined,
     waitUntil,
-    logger: new SafeLogger(cacheName, logger),
+    logger: new SafeLogger(name as string, logger),
     clock,
     random,
   });
@@ -223,9 +193,11 @@ export function resolveOptions(
  * @throws {OptionError} when it is none, or under 0.
  */
 export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
+  const checks = new OptionChecks(cacheName);
   const ms = toMillis(received);
-  if (ms >= 0) return ms;
-  throw new OptionError([{ option, rule: 'must be a duration of 0 or more', received }], { cacheName });
+  checks.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+  checks.done();
+  return ms;
 }
 
 /**
@@ -234,41 +206,27 @@ export function durationArgument(cacheName: string, option: string, received: Du
  * @throws {OptionError} when it is none.
  */
 export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
+  const checks = new OptionChecks(cacheName);
   const schedule = toSchedule(received);
-  if (schedule !== undefined) return schedule;
-  throw new OptionError([{ option: 'schedule', rule: A_SCHEDULE, received }], { cacheName });
+  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, received);
+  checks.done();
+  return schedule as Schedule;
 }
 
 const A_SCHEDULE = 'must be a schedule, a function, or a duration over 0';
-const OVER_ZERO = 'must be a duration over 0';
-const FINITE = 'must be a finite duration over 0';
 
-function isNumber(received: unknown, least: number, most: number): boolean {
-  return typeof received === 'number' && received >= least && received <= most;
-}
-
-type Check = (holds: boolean, option: string, rule: string, received: unknown) => void;
-
-function resolveCoolDown(
-  given: DurationLike | CoolDownOptions | undefined,
-  milliseconds: (option: string, received: DurationLike, rule: string, most: number) => number,
-  check: Check,
-): CoolDown {
+function resolveCoolDown(given: DurationLike | CoolDownOptions | undefined, checks: OptionChecks): CoolDown {
   if (given !== undefined && !isCoolDownOptions(given)) {
-    const ms = milliseconds('coolDown', given, FINITE, Number.MAX_VALUE);
+    const ms = checks.finiteDuration('coolDown', given);
     return { initialMs: ms, factor: 1, maxMs: ms };
   }
   const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = given ?? {};
-  const initialMs = milliseconds('coolDown.initial', initial, FINITE, Number.MAX_VALUE);
-  check(
-    isNumber(factor, 1, Number.MAX_VALUE),
-    'coolDown.factor',
-    'must be a finite number of 1 or more',
-    factor,
-  );
+  const initialMs = checks.finiteDuration('coolDown.initial', initial);
+  const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
+  checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
   const max = given?.max ?? Math.max(defaults.coolDown.max, initialMs);
-  const maxMs = milliseconds('coolDown.max', max, FINITE, Number.MAX_VALUE);
-  check(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
+  const maxMs = checks.finiteDuration('coolDown.max', max);
+  checks.that(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
   return { initialMs, factor, maxMs };
 }
 
@@ -278,34 +236,29 @@ function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is Cool
   );
 }
 
-function checkRetry(retry: RetryOptions, check: Check): void {
+function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
   if (typeof retry !== 'object' || retry === null) {
-    check(false, 'retry', "must be an object of p-retry's options", retry);
+    checks.that(false, 'retry', "must be an object of p-retry's options", retry);
     return;
   }
-  for (const option of ['retries', 'factor', 'minTimeout', 'maxTimeout', 'maxRetryTime'] as const) {
-    const received = retry[option];
-    const mayBeInfinite = option !== 'factor' && option !== 'minTimeout';
-    check(
-      received === undefined || isNumber(received, 0, mayBeInfinite ? Infinity : Number.MAX_VALUE),
+  for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
+    const received = retry[option] ?? 0;
+    checks.that(
+      isNumber(received, 0, Infinity),
       `retry.${option}`,
-      `must be a ${mayBeInfinite ? '' : 'finite '}number of 0 or more`,
+      'must be a number of 0 or more',
       received,
     );
   }
-  check(
-    !((retry.maxTimeout ?? Infinity) < (retry.minTimeout ?? 0)),
-    'retry.maxTimeout',
-    'must not be shorter than retry.minTimeout',
-    retry.maxTimeout,
-  );
+  for (const option of ['factor', 'minTimeout'] as const) {
+    const received = retry[option] ?? 0;
+    const holds = isNumber(received, 0, Number.MAX_VALUE);
+    checks.that(holds, `retry.${option}`, 'must be a finite number of 0 or more', received);
+  }
+  const { minTimeout = 0, maxTimeout = Infinity } = retry;
+  const noShorter = 'must not be shorter than retry.minTimeout';
+  checks.that(!(maxTimeout < minTimeout), 'retry.maxTimeout', noShorter, maxTimeout);
   for (const option of ['onFailedAttempt', 'shouldRetry', 'shouldConsumeRetry'] as const) {
-    const received = retry[option];
-    check(
-      received === undefined || typeof received === 'function',
-      `retry.${option}`,
-      'must be a function',
-      received,
-    );
+    if (retry[option] !== undefined) checks.function(`retry.${option}`, retry[option]);
   }
 }

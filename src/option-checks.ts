@@ -1,0 +1,52 @@
+import { type DurationLike, toMillis } from './duration.ts';
+import { OptionError, type OptionProblem } from './errors.ts';
+
+/** Collects the rules that options break, so that all of them are told at once. */
+export class OptionChecks {
+  readonly #cacheName: string;
+  readonly #problems: OptionProblem[] = [];
+
+  constructor(cacheName: string) {
+    this.#cacheName = cacheName;
+  }
+
+  /** @param rule ready to follow the name of the option: `must be …`. */
+  that(holds: boolean, option: string, rule: string, received: unknown): void {
+    if (!holds) this.#problems.push({ option, rule, received });
+  }
+
+  function(option: string, received: unknown): void {
+    this.that(typeof received === 'function', option, 'must be a function', received);
+  }
+
+  methods(option: string, received: unknown, names: readonly string[]): void {
+    const methods = received as Record<string, unknown> | null | undefined;
+    const holds = names.every((name) => typeof methods?.[name] === 'function');
+    this.that(holds, option, `must have the methods ${names.join(', ')}`, received);
+  }
+
+  /** A duration over 0, `Infinity` included, in milliseconds. */
+  duration(option: string, received: DurationLike): number {
+    const ms = toMillis(received);
+    this.that(ms > 0, option, 'must be a duration over 0', received);
+    return ms;
+  }
+
+  /** A duration over 0 that ends, in milliseconds. */
+  finiteDuration(option: string, received: DurationLike): number {
+    const ms = toMillis(received);
+    this.that(ms > 0 && ms < Infinity, option, 'must be a finite duration over 0', received);
+    return ms;
+  }
+
+  /** @throws {OptionError} with all broken rules, if there are any. */
+  done(): void {
+    const [first, ...others] = this.#problems;
+    if (first !== undefined) throw new OptionError([first, ...others], { cacheName: this.#cacheName });
+  }
+}
+
+/** A number, not just something that compares like one. */
+export function isNumber(received: unknown, least: number, most: number): boolean {
+  return typeof received === 'number' && received >= least && received <= most;
+}
