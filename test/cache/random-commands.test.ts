@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { keep, type LoadAnswer, type LoadContext, RefreshingValue } from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { settled } from '../support/settle.ts';
+
+/** What a load brings: which call it was, and how many invalidations and sets had come before it began. */
+interface Loaded {
+  readonly epoch: number;
+}
+
+type Command =
+  | {
+      readonly do:
+        | 'read'
+        | 'current'
+        | 'refresh'
+        | 'request'
+        | 'invalidate'
+        | 'drop'
+        | 'set'
+        | 'pause'
+        | 'resume';
+    }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'end'; readonly how: 'value' | 'keep' | 'undefined' | 'reject' };
+
+const commands = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('read' as const, 'current' as const) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'refresh' as const,
+          'request' as const,
+          'invalidate' as const,
+          'drop' as const,
+          'set' as const,
+          'pause' as const,
+          'resume' as const,
+        ),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('advance' as const),
+        ms: fc.constantFrom(0, 40, 60, 100, 400, 3000),
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant('end' as const),
+        how: fc.constantFrom('value' as const, 'keep' as const, 'undefined' as const, 'reject' as const),
+      }),
+    },
+  ),
+  { maxLength: 60 },
+);
+
+/** One load under way, as the model sees it: begun at an epoch, ended by the test. */
+interface Live {
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+  resolve(answer: LoadAnswer<Loaded>): void;
+  reject(error: unknown): void;
+}
+
+it('whatever happens in whatever order, the rules hold after each step', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, fc.boolean(), async (steps: readonly Command[], isLimited) => {
+      const clock = new FakeClock();
+      const started: Live[] = [];
+      const broken: string[] = []; // what a listener throws would reach nobody
+      let epoch = 0;
+      let coolDownUntil = Number.NEGATIVE_INFINITY;
+      const value: RefreshingValue<Loaded> = new RefreshingValue<Loaded>({
+        name: 'v',
+        load: ({ signal }: LoadContext) =>
+          new Promise<LoadAnswer<Loaded>>((resolve, reject) => {
+            started.push({ epoch, signal, resolve, reject });
+          }),
+        schedule: 100,
+        timeout: 1000,
+        coolDown: { initial: 50, max: 400 },
+        ...(isLimited ? { maxStaleness: 500 } : {}),
+        clock,
+        logger: false,
+      });
+      value.on('cooling-down', ({ delay }) => {
+        coolDownUntil = clock.monotonic() + delay;
+      });
+      value.on('load-succeeded', () => {
+        coolDownUntil = Number.NEGATIVE_INFINITY;
+      });
+      value.on('load-kept', () => {
+        coolDownUntil = Number.NEGATIVE_INFINITY;
+      });
+      value.on('load-started', ({ trigger, background }) => {
+        // By itself a read starts nothing in a cool-down, nor while paused.
+        if (background || trigger === 'due' || trigger === 'first') {
+          if (clock.monotonic() < coolDownUntil) broken.push('started in a cool-down');
+          if (value.inspect().paused) broken.push('started while paused');
+        }
+      });
+      let mustBeAtLeast = 0;
+      const waits: Promise<unknown>[] = [];
+      for (const step of steps) {
+        const { state } = value.inspect();
+        switch (step.do) {
+          case 'read': {
+            const promise = value.get();
+            waits.push(promise.catch(() => {}));
+            // Rule 2: a value that may be served is served at once.
+            if (state === 'fresh' || state === 'stale') {
+              expect(await settled(promise)).toEqual({ value: value.peek() });
+            }
+            break;
+          }
+          case 'current':
+            try {
+              expect(value.current).toBe(value.peek());
+            } catch (error) {
+              expect(['empty', 'too-stale']).toContain(state);
+              expect(error).toMatchObject({ name: state === 'empty' ? 'NotLoadedError' : 'StaleValueError' });
+            }
+            break;
+          case 'refresh': {
+            const from = epoch;
+            const refreshed = value.refresh().then(
+              (got) => expect(got.epoch).toBeGreaterThanOrEqual(from),
+              (error) => expect(error.code).toMatch(/^ERR_TICKLESS_LOAD/),
+            );
+            waits.push(refreshed);
+            break;
+          }
+          case 'request':
+            waits.push(value.requestStart().catch(() => {}));
+            break;
+          case 'invalidate':
+          case 'drop':
+            epoch += 1;
+            value.invalidate({ drop: step.do === 'drop' });
+            break;
+          case 'set':
+            epoch += 1;
+            mustBeAtLeast = epoch;
+            coolDownUntil = Number.NEGATIVE_INFINITY;
+            value.set({ epoch });
+            break;
+          case 'pause':
+            value.pause();
+            break;
+          case 'resume':
+            value.resume();
+            break;
+          case 'advance':
+            await clock.advance(step.ms);
+            break;
+          case 'end': {
+            const live = started.findLast(({ signal }) => !signal.aborted) ?? started.at(-1);
+            if (live === undefined) break;
+            if (step.how === 'reject') live.reject(new Error('down'));
+            else if (step.how === 'keep') live.resolve(keep());
+            else live.resolve(step.how === 'undefined' ? (undefined as never) : { epoch: live.epoch });
+            started.splice(started.indexOf(live), 1);
+          }
+        }
+        await clock.flush();
+        const status = value.inspect();
+        // Rule 5
+        expect(broken).toEqual([]);
+        // Rule 1: one at most is not aborted. (Ended ones have been taken out.)
+        expect(started.filter(({ signal }) => !signal.aborted).length).toBeLessThanOrEqual(1);
+        // Rule 4: running says whether there is one.
+        expect(status.running).toBe(started.some(({ signal }) => !signal.aborted));
+        // Rule 7: what was set is never replaced by a load begun before.
+        if (status.value !== undefined) expect(status.value.epoch).toBeGreaterThanOrEqual(mustBeAtLeast);
+        // Rule 8: no timer without an execution.
+        if (!status.running) expect(clock.timerCount).toBe(0);
+      }
+      // Nobody waits for ever: at the latest all deadlines end it.
+      for (let i = 0; i < 3; i++) await clock.advance(1000);
+      value.invalidate({ drop: false });
+      for (let i = 0; i < 3; i++) await clock.advance(1000);
+      expect(value.inspect().running).toBe(false);
+      await Promise.all(waits);
+    }),
+    { numRuns: 1000 },
+  );
+});
