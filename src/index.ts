@@ -40,12 +40,11 @@ export {
 export type { WhenTooStale } from './executor/decide.ts';
 // What a load is told, and what it may answer.
 export type { LoadContext, TaskContext } from './executor/load-context.ts';
+export type { CloseOptions, Periodic, RequestStartOptions } from './executor/periodic.ts';
 export {
-  type CloseOptions,
   type ExecutorStatus,
   PeriodicExecutor,
   type PeriodicExecutorOptions,
-  type RequestStartOptions,
   type Task,
 } from './executor/periodic-executor.ts';
 export type { RetryOptions } from './executor/retry.ts';

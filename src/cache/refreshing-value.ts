@@ -6,12 +6,10 @@ import { isTooStale } from '../executor/decide.ts';
 import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
 import type { LoadContext } from '../executor/load-context.ts';
-import type { CloseOptions, RequestStartOptions } from '../executor/periodic-executor.ts';
+import { Periodic } from '../executor/periodic.ts';
 import { Refresher } from '../executor/refresher.ts';
 import type { ExecutionStatus } from '../executor/status.ts';
-import type { EventOf, EventType } from '../observe/events.ts';
 import { type Policy, resolveOptions, type ValueSharedOptions, type WaitUntil } from '../options.ts';
-import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface RefreshingValueOptions<T, Previous = T> extends ValueSharedOptions {
@@ -89,11 +87,9 @@ export interface InvalidateOptions {
  * The first read waits for the load. Every later read is answered at once with the value in memory; if a reload is
  * due it starts behind the read, once, however many readers there are. When it fails the old value stays, and the
  * next reload waits for the cool-down. Between loads there is no timer and no handle.
- *
- * No promise that it returns becomes an unhandled rejection when it is dropped.
  */
-export class RefreshingValue<T, Previous = T> {
-  readonly #entry: Entry<T> = new Entry();
+export class RefreshingValue<T, Previous = T> extends Periodic<T> {
+  readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #policy: Policy;
   readonly #clock: Clock;
@@ -101,10 +97,15 @@ export class RefreshingValue<T, Previous = T> {
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
     const load = options?.load as Load<T>;
-    this.#policy = resolveOptions(options, { option: 'load', received: load });
-    this.#refresher = new Refresher(this.#policy, load, (execution) => this.nextExecuteTime(execution));
-    this.#clock = this.#policy.clock;
-    this.#entry.maxStalenessMs = this.#policy.maxStalenessMs;
+    const policy = resolveOptions(options, { option: 'load', received: load });
+    const entry = new Entry<T>();
+    entry.maxStalenessMs = policy.maxStalenessMs;
+    const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
+    super(entry, refresher);
+    this.#entry = entry;
+    this.#refresher = refresher;
+    this.#policy = policy;
+    this.#clock = policy.clock;
   }
 
   /**
@@ -156,7 +157,7 @@ export class RefreshingValue<T, Previous = T> {
 
   /**
    * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
-   * the value; rejects with `LoadError`, `LoadTimeoutError` or, after {@link close}, `ClosedError`.
+   * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    */
   refresh(): Promise<T> {
     return this.#refresher.refresh(this.#entry);
@@ -187,69 +188,6 @@ export class RefreshingValue<T, Previous = T> {
       throw new OptionError([problem], { cacheName: this.#policy.name });
     }
     this.#refresher.set(this.#entry, value);
-  }
-
-  /**
-   * Starts the load if it is due and does not run, without reading. Waits before the first success and returns at
-   * once after it, as `PeriodicExecutor.requestStart` does. Rejects with `ClosedError` after {@link close}.
-   */
-  requestStart(options: RequestStartOptions = {}): Promise<void> {
-    return this.#refresher.requestStart(this.#entry, options.wait, options.waitUntil);
-  }
-
-  /** Reads start nothing until {@link resume}. A running load goes on; {@link refresh} works. */
-  pause(): void {
-    this.#refresher.pause();
-  }
-
-  /** Ends {@link pause}: what fell due meanwhile starts at the next read, once. */
-  resume(): void {
-    this.#refresher.resume();
-  }
-
-  /**
-   * Replaces the schedule. The next execute time is computed anew from the last load; an instant that has passed is
-   * due. A running load goes on.
-   *
-   * @throws {OptionError} when it is no schedule; the old one stays.
-   */
-  reschedule(schedule: ScheduleLike): void {
-    this.#refresher.reschedule(this.#entry, schedule);
-  }
-
-  /**
-   * Calls `listener` at each event of that type, synchronously, in the order of registration. One that throws is
-   * logged and harms nobody. A fresh read emits nothing.
-   *
-   * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} when there is no such type.
-   */
-  on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
-    return this.#refresher.events.on(type, listener);
-  }
-
-  /**
-   * Starts nothing any more, waits for a running load, and aborts it when `timeout` has passed (who waited for it
-   * gets `ClosedError`). Reads go on being served the last value. Every call returns the same promise; the options
-   * of the first count. Never rejects.
-   *
-   * @throws {OptionError} when `timeout` is no duration of 0 or more.
-   */
-  close(options: CloseOptions = {}): Promise<void> {
-    return this.#refresher.close(options.timeout);
-  }
-
-  /** {@link close} with its defaults, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /**
-   * When to load next, in epoch milliseconds; asked after each success. Override it for a strategy of your own; the
-   * default asks the option `schedule`. See {@link Schedule} for what its answer must be.
-   */
-  protected nextExecuteTime(execution: Execution): number {
-    return this.#refresher.timetable.schedule.nextExecuteTime(execution);
   }
 
   #state(isDue: boolean): ValueStatus<T>['state'] {

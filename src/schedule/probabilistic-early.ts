@@ -46,7 +46,7 @@ export function probabilisticEarly(
     nextExecuteTime: (execution) => {
       const expiry = inner.nextExecuteTime(execution);
       const { startedAt, endedAt, random = Math.random, now = endedAt } = execution;
-      if (!Number.isFinite(expiry) || expiry <= now) return expiry;
+      if (!(expiry > now)) return expiry;
       const early = (endedAt - startedAt) * beta * -Math.log(1 - random()); // 1 - random(): never the log of 0
       return expiry - Math.min(early, (expiry - now) / 2);
     },
