@@ -34,10 +34,27 @@ export class SafeLogger {
   }
 }
 
-/** The message of anything that can be thrown. Never throws. */
+/**
+ * The message of anything that can be thrown, followed by those of its causes: "fetch failed" alone tells nobody
+ * which connection was refused. Never throws.
+ */
 export function messageOf(thrown: unknown): string {
+  const messages: string[] = [];
+  for (let at: unknown = thrown, depth = 0; depth < MOST_CAUSES; at = (at as Error).cause, depth++) {
+    const message = ownMessageOf(at);
+    if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
+    if (!(at instanceof Error) || at.cause === undefined) break;
+  }
+  return messages.join(': ');
+}
+
+/** Causes can run in a circle. */
+const MOST_CAUSES = 8;
+
+function ownMessageOf(thrown: unknown): string {
   try {
-    return thrown instanceof Error && thrown.message !== '' ? thrown.message : String(thrown);
+    if (!(thrown instanceof Error)) return String(thrown);
+    return thrown.message || String((thrown as { code?: unknown }).code ?? thrown.name);
   } catch {
     return 'a thrown value that has no string form';
   }

@@ -1,0 +1,41 @@
+// The bench. Started by `npm run bench`, which builds tickless and installs the peers first.
+
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { measureAllocation } from './allocation.ts';
+import { observeBehaviour } from './behaviour.ts';
+import { candidates } from './candidates/index.ts';
+import { measureFreshReads } from './fresh-read.ts';
+import { allocationTable, behaviourTable, freshReadTable } from './tables.ts';
+
+const { values } = parseArgs({ options: { json: { type: 'string' } } });
+
+const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cpus: cpus().length };
+console.log(`
+Node ${machine.node}, ${machine.cpus} × ${machine.cpu}. All in one process, in turns of some milliseconds; medians.
+Absolute times depend on the machine; the ratios are what to look at.
+`);
+
+const allocation = await measureAllocation();
+const freshReads = await measureFreshReads(candidates);
+console.log(freshReadTable('Fresh read without a promise', freshReads.sync));
+console.log(freshReadTable('Fresh read, awaited', freshReads.awaited));
+console.log(`
+A lazy refresher looks at a clock at each read; that is most of what its read costs ("clock + resolved promise").
+lru-cache reads the clock once a millisecond and keeps a timer for that.
+`);
+console.log(allocationTable(allocation));
+
+const behaviour = await observeBehaviour(candidates);
+console.log(behaviourTable(behaviour));
+console.log(`
+outage: 40 reads, 25 ms apart, while the source is down and the period is 20 ms; tickless has its default cool-down.
+overlapping: the most loads at one time, when a load takes 600 ms and the period is 100 ms.
+10 first reads: at once, with the source down.`);
+
+if (values.json !== undefined) {
+  const figures = { machine, freshReads, allocation, behaviour };
+  writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
+}
+process.exit(); // some of the peers keep timers

@@ -1,0 +1,36 @@
+import type { RefreshingValue } from 'tickless';
+import type { LoadCounts } from './reports.ts';
+
+/** Follows the loads of a value by its events. */
+export class Reloads {
+  readonly #counts: { -readonly [K in keyof LoadCounts]: number } = {
+    started: 0,
+    succeeded: 0,
+    kept: 0,
+    failed: 0,
+    timedOut: 0,
+  };
+  #endedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(value: RefreshingValue<unknown>) {
+    const count = (outcome: keyof LoadCounts) => (): void => {
+      this.#counts[outcome] += 1;
+      if (outcome !== 'started') this.#endedAt = performance.now();
+    };
+    value.on('load-started', count('started'));
+    value.on('load-succeeded', count('succeeded'));
+    value.on('load-kept', count('kept'));
+    // A listener to these two replaces the log line, which would get between the lines of the live view.
+    value.on('load-failed', count('failed'));
+    value.on('load-timed-out', count('timedOut'));
+  }
+
+  get counts(): LoadCounts {
+    return { ...this.#counts };
+  }
+
+  /** Milliseconds since a load ended. */
+  get sinceEnd(): number {
+    return performance.now() - this.#endedAt;
+  }
+}
