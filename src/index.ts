@@ -68,14 +68,14 @@ export {
   type WaitUntil,
 } from './options.ts';
 export { cron } from './schedule/cron.ts';
-export { dailyAt } from './schedule/daily-at.ts';
-export { duringHours } from './schedule/during-hours.ts';
+export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';
+export { duringHours, type HoursOptions } from './schedule/during-hours.ts';
 export { earliest } from './schedule/earliest.ts';
 export { fixedDelay } from './schedule/fixed-delay.ts';
-export { fixedRate } from './schedule/fixed-rate.ts';
-export { httpFreshness } from './schedule/http-freshness.ts';
+export { type FixedRateOptions, fixedRate } from './schedule/fixed-rate.ts';
+export { type HttpFreshnessOptions, httpFreshness } from './schedule/http-freshness.ts';
 export { never } from './schedule/never.ts';
-export { probabilisticEarly } from './schedule/probabilistic-early.ts';
+export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/probabilistic-early.ts';
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
-export { withJitter } from './schedule/with-jitter.ts';
+export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';

@@ -7,14 +7,15 @@ import type { DurationLike } from '../duration.ts';
  * schedule replaced; never on a read. It must be quick and synchronous. It may keep state of its own (for example
  * to adapt to how often the data changes), and then should not be shared between values.
  *
- * If it throws, or its answer is `NaN`, not a number or not in the future, that is reported (`logger.error`,
+ * If it throws, or its answer is `NaN`, not a number or (after an execution) not in the future, that is reported (`logger.error`,
  * event `cooling-down`, `inspect().lastError`) and answered with the cool-down: a broken schedule never makes a
  * hot loop, and never loses the value.
  */
 export interface Schedule {
   /**
    * The instant of the next execution in epoch milliseconds: any instant after `execution.now`, however far away.
-   * `Infinity` means never by itself.
+   * `Infinity` means never by itself. When it is asked again about the same execution, an instant that has passed
+   * by now is no mistake: it is due.
    */
   nextExecuteTime(execution: Execution): number;
   /**
@@ -47,7 +48,10 @@ export interface Execution {
   readonly since?: number;
   /** The instant of asking. Missing means `endedAt`. */
   readonly now?: number;
-  /** The instant that the schedule itself had named for this execution; `undefined` for the first one. */
+  /**
+   * The instant that the schedule had named for this execution; `undefined` for the first one. Inside of
+   * `withJitter`, `duringHours` and the like it is the instant that the outermost schedule named.
+   */
   readonly dueAt?: number | undefined;
   /** `loaded`: a new value; `kept`: the source said "not modified" (`keep()`); `set`: given by hand. */
   readonly outcome?: 'loaded' | 'kept' | 'set';

@@ -1,0 +1,93 @@
+/** What the schedule tests know about time zones, from Intl alone: nothing in here uses luxon, croner or src. */
+
+export const MINUTE = 60_000;
+export const HOUR: number = 60 * MINUTE;
+export const DAY: number = 24 * HOUR;
+
+export const at = (iso: string): number => Date.parse(iso);
+export const iso = (instant: number): string => new Date(instant).toISOString();
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What a clock in the zone shows: `2026-03-29 03:00:00`. Sorts as text. */
+export function shown(zone: string, instant: number): string {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  return format.format(instant);
+}
+
+const asUtc = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
+export const offsetAt = (zone: string, instant: number): number =>
+  asUtc(shown(zone, instant)) - Math.floor(instant / 1000) * 1000;
+
+const knownChanges = new Map<string, number[]>();
+
+/** The instants in 2020 to 2029 at which the zone's clocks change, to the minute. */
+export function clockChanges(zone: string): number[] {
+  let changes = knownChanges.get(zone);
+  if (changes === undefined) {
+    changes = [];
+    for (let week = Date.UTC(2020, 0, 1); week < Date.UTC(2030, 0, 1); week += 7 * DAY) {
+      const offset = offsetAt(zone, week);
+      let [same, other] = [week, week + 7 * DAY];
+      if (offsetAt(zone, other) === offset) continue;
+      while (other - same > MINUTE) {
+        const middle = same + Math.floor((other - same) / MINUTE / 2) * MINUTE;
+        if (offsetAt(zone, middle) === offset) same = middle;
+        else other = middle;
+      }
+      changes.push(other);
+    }
+    knownChanges.set(zone, changes);
+  }
+  return changes;
+}
+
+/**
+ * The instants of a time of day (`HH:mm`) between 36 hours before and 60 after, found by looking at the clock every
+ * minute: on each date that the clock shows, the first minute at which it shows that time or a later one.
+ */
+export function scanDaily(zone: string, time: string, around: number): number[] {
+  const start = Math.floor(around / MINUTE) * MINUTE - 36 * HOUR;
+  const minutes: [instant: number, text: string][] = [];
+  for (let instant = start; instant < start + 96 * HOUR; instant += MINUTE) {
+    minutes.push([instant, shown(zone, instant)]);
+  }
+  const dates = new Set(minutes.map(([, text]) => text.slice(0, 10)));
+  return [...dates]
+    .filter((date) => date > minutes[0]![1].slice(0, 10))
+    .flatMap((date) => minutes.find(([, text]) => text >= `${date} ${time}:00`)?.[0] ?? []);
+}
+
+export const everyZone: readonly string[] = Intl.supportedValuesOf('timeZone');
+
+/** Zones whose clocks change in awkward ways: at midnight, by half an hour, across midnight, in Ramadan. */
+export const awkwardZones: readonly string[] = [
+  'Africa/Cairo',
+  'Africa/Casablanca',
+  'America/Havana',
+  'America/Nuuk',
+  'America/Santiago',
+  'America/Asuncion',
+  'America/St_Johns',
+  'America/Scoresbysund',
+  'Asia/Beirut',
+  'Asia/Gaza',
+  'Asia/Tehran',
+  'Atlantic/Azores',
+  'Australia/Lord_Howe',
+  'Pacific/Chatham',
+  'Europe/Amsterdam',
+];
