@@ -39,7 +39,7 @@ export {
 } from './executor/answer.ts';
 export type { WhenTooStale } from './executor/decide.ts';
 // What a load is told, and what it may answer.
-export type { LoadContext, TaskContext } from './executor/load-context.ts';
+export type { LoadContext, TaskContext, Trigger } from './executor/load-context.ts';
 export type { CloseOptions, Periodic, RequestStartOptions } from './executor/periodic.ts';
 export {
   type ExecutorStatus,
@@ -56,7 +56,6 @@ export {
   type EventType,
   eventTypes,
   type TicklessEvent,
-  type Trigger,
 } from './observe/events.ts';
 export type { Logger } from './observe/logger.ts';
 // Options that all have in common.

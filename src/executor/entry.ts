@@ -1,6 +1,14 @@
 import type { Execution } from '../schedule/schedule.ts';
 import type { Deferred } from './deferred.ts';
-import type { Flight } from './flight.ts';
+
+/** A load under way, as far as its entry is concerned. See `flight.ts`. */
+export interface UnderWay {
+  /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
+  hold(): void;
+  release(): void;
+  /** Ends it from outside: the load is aborted with `reason`, and what it brings is late. */
+  end(reason: Error): void;
+}
 
 /**
  * All that is remembered of one value (or one task) between its executions. Data only: what to do with it is
@@ -32,7 +40,7 @@ export class Entry<T> {
   coolDownUntil: number = Number.NEGATIVE_INFINITY;
 
   /** The load under way. Set before it starts, cleared before anybody learns that it ended. */
-  flight: Pick<Flight<never>, 'hold' | 'release' | 'end'> | undefined = undefined;
+  flight: UnderWay | undefined = undefined;
   /** The callers who wait for the next value: one promise for all, kept over a superseded flight. */
   waiting: Deferred<T> | undefined = undefined;
   waiterCount: number = 0;

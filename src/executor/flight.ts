@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { LoadTimeoutError } from '../errors.ts';
 import { ignoreRejection } from './deferred.ts';
+import type { UnderWay } from './entry.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 
 /** What became of an execution. `attempts` counts the calls of the load, 1 or more. */
@@ -45,7 +46,7 @@ export interface FlightPlan<A> {
  *
  * Timers exist only while it is under way, and keep the process alive only while somebody waits ({@link hold}).
  */
-export class Flight<A> {
+export class Flight<A> implements UnderWay {
   readonly #plan: FlightPlan<A>;
   readonly #controller: AbortController = new AbortController();
   readonly #timers: Set<Timer> = new Set();
@@ -88,7 +89,6 @@ export class Flight<A> {
     else Promise.resolve().then(() => this.depart());
   }
 
-  /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
   hold(): void {
     if (this.#holds++ === 0) for (const timer of this.#timers) timer.ref();
   }
@@ -97,7 +97,6 @@ export class Flight<A> {
     if (--this.#holds === 0) for (const timer of this.#timers) timer.unref();
   }
 
-  /** Ends it from outside: the load is aborted with `reason`, the flight never lands, a result counts as late. */
   end(reason: Error): void {
     if (this.#isOver) return;
     this.#close();

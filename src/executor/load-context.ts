@@ -1,4 +1,8 @@
-import type { Trigger } from '../observe/events.ts';
+/**
+ * Why a load runs. `first`: there is no value yet; `due`: a read found that the next execute time has passed;
+ * `forced`: `refresh()` or `execute()`; `invalidated`: after `invalidate()`.
+ */
+export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
 
 /** What a task is told about the execution it makes. */
 export interface TaskContext {

@@ -27,11 +27,15 @@ export type ExecutorStatus = ExecutionStatus;
  * ```ts
  * import { PeriodicExecutor } from 'tickless';
  *
- * const cleaner = new PeriodicExecutor(({ signal }) => removeExpiredSessions(signal), {
- *   name: 'session-cleaner',
- *   schedule: { minutes: 5 },
- * });
+ * const sessions = new Map([['a', { expiresAt: 0 }]]);
+ * const cleaner = new PeriodicExecutor(
+ *   () => {
+ *     for (const [id, { expiresAt }] of sessions) if (expiresAt < Date.now()) sessions.delete(id);
+ *   },
+ *   { name: 'session-cleaner', schedule: { minutes: 5 } },
+ * );
  * await cleaner.requestStart();
+ * console.log(sessions.size); // 0
  * ```
  *
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.

@@ -1,12 +1,13 @@
 import type { DurationLike } from '../duration.ts';
 import { ClosedError, type TicklessError } from '../errors.ts';
-import { Events, type Trigger } from '../observe/events.ts';
+import { Events } from '../observe/events.ts';
 import { defaults, durationArgument, type Policy, scheduleArgument, type WaitUntil } from '../options.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
 import { ignoreRejection } from './deferred.ts';
 import type { Entry } from './entry.ts';
 import { Launcher, type Load } from './launcher.ts';
+import type { Trigger } from './load-context.ts';
 import { notLoaded, refusal } from './refusal.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import { Timetable } from './timetable.ts';

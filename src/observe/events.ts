@@ -1,11 +1,6 @@
 import { OptionError } from '../errors.ts';
+import type { Trigger } from '../executor/load-context.ts';
 import type { SafeLogger } from './logger.ts';
-
-/**
- * Why a load runs. `first`: there is no value yet; `due`: a read found that the next execute time has passed;
- * `forced`: `refresh()` or `execute()`; `invalidated`: after `invalidate()`.
- */
-export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
 
 /** What is told of a load. */
 export interface LoadDetails {
