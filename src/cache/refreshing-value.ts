@@ -12,7 +12,7 @@ import type { ExecutionStatus } from '../executor/status.ts';
 import { type Policy, resolveOptions, type ValueSharedOptions, type WaitUntil } from '../options.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
-export interface RefreshingValueOptions<T, Previous = T> extends ValueSharedOptions {
+export interface RefreshingValueOptions<T extends Previous, Previous = T> extends ValueSharedOptions {
   /**
    * Brings the value from its source, synchronously or not: the value itself, `loaded(value, …)` to say more about
    * its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value stays.
@@ -88,7 +88,7 @@ export interface InvalidateOptions {
  * due it starts behind the read, once, however many readers there are. When it fails the old value stays, and the
  * next reload waits for the cool-down. Between loads there is no timer and no handle.
  */
-export class RefreshingValue<T, Previous = T> extends Periodic<T> {
+export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<T> {
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #policy: Policy;

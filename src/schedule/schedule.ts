@@ -3,9 +3,10 @@ import type { DurationLike } from '../duration.ts';
 /**
  * A strategy that says when to execute next.
  *
- * It is asked once after each successful execution, and again when the wall clock was found stepped or the
- * schedule replaced; never on a read. It must be quick and synchronous. It may keep state of its own (for example
- * to adapt to how often the data changes), and then should not be shared between values.
+ * It is asked once after each successful execution (`execution.now` is `execution.endedAt` then), and again when
+ * the wall clock was found stepped or the schedule replaced; never on a read. It must be quick and synchronous. It
+ * may keep state of its own, for example to adapt to how often the data changes; then it should learn only from an
+ * execution that has just ended, and should not be shared between values.
  *
  * If it throws, or its answer is `NaN`, not a number or (after an execution) not in the future, that is reported (`logger.error`,
  * event `cooling-down`, `inspect().lastError`) and answered with the cool-down: a broken schedule never makes a

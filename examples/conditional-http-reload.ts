@@ -1,0 +1,59 @@
+// A price list over HTTP that is sent again only when it has changed: the load sends the ETag of the list it holds,
+// and answers "304 Not Modified" with `keep()`. The list stays, its age starts anew.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { keep, type LoadContext, loaded, RefreshingValue } from 'tickless';
+
+const prices: Record<string, number> = { apple: 120, pear: 135 };
+let version = 1;
+const sent: number[] = [];
+const origin = createServer((request, response) => {
+  const etag = `"v${version}"`;
+  response.statusCode = request.headers['if-none-match'] === etag ? 304 : 200;
+  sent.push(response.statusCode);
+  response.setHeader('ETag', etag).end(response.statusCode === 304 ? undefined : JSON.stringify(prices));
+}).listen(0);
+await once(origin, 'listening');
+const url = `http://localhost:${(origin.address() as AddressInfo).port}/prices.json`;
+
+interface PriceList {
+  readonly etag: string | null;
+  readonly prices: Readonly<Record<string, number>>;
+}
+
+const priceList = new RefreshingValue({
+  name: 'price-list',
+  load: async ({ signal, previous }: LoadContext<PriceList>) => {
+    const etag = previous?.value.etag;
+    const response = await fetch(url, { signal, headers: etag ? { 'If-None-Match': etag } : {} });
+    const { status, headers } = response;
+    if (status === 304) return keep({ headers });
+    if (!response.ok) throw new Error(`the source answered ${status}`);
+    const list: PriceList = {
+      etag: headers.get('etag'),
+      prices: (await response.json()) as PriceList['prices'],
+    };
+    return loaded(list, { headers }); // with the headers, `schedule: httpFreshness()` would work too
+  },
+  schedule: { minutes: 10 },
+});
+priceList.on('load-succeeded', () => console.log('a new list'));
+priceList.on('load-kept', () => console.log('not modified: the list in memory holds'));
+
+const first = await priceList.get();
+assert.equal(first.prices.apple, 120);
+
+const second = await priceList.refresh();
+assert.equal(second, first); // the very same object: nothing was sent, nothing was parsed
+assert.ok((priceList.inspect().age ?? Infinity) < 1000);
+
+version = 2;
+prices.apple = 125;
+const third = await priceList.refresh();
+assert.equal(third.prices.apple, 125);
+
+assert.deepEqual(sent, [200, 304, 200]);
+console.log(`the source answered ${sent.join(', ')}`);
+origin.close();

@@ -1,0 +1,59 @@
+// Exchange rates that may be an hour old, and not a second older: beyond that a read throws instead of quoting a
+// wrong price, and says how old the rates are.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isStaleValueError, RefreshingValue } from 'tickless';
+import { FakeClock } from 'tickless/testing';
+
+let isUp = true;
+const origin = createServer((_request, response) => {
+  response.statusCode = isUp ? 200 : 503;
+  response.end(JSON.stringify({ USD: 1.0842, JPY: 169.31 }));
+}).listen(0);
+await once(origin, 'listening');
+const url = `http://localhost:${(origin.address() as AddressInfo).port}/latest.json`;
+
+const clock = new FakeClock(); // a test clock, so that an hour passes at once
+const rates = new RefreshingValue({
+  name: 'exchange-rates',
+  load: async ({ signal }) => {
+    const response = await fetch(url, { signal });
+    if (!response.ok) throw new Error(`the bank answered ${response.status}`);
+    return (await response.json()) as Record<string, number>;
+  },
+  schedule: { minutes: 5 },
+  maxStaleness: { hours: 1 },
+  whenTooStale: 'throw', // 'wait' would hold the read until the reload has ended
+  clock,
+});
+rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`)); // instead of the line on stderr
+
+async function quote(euros: number): Promise<string> {
+  try {
+    const { USD = Number.NaN } = await rates.get();
+    return `${euros} EUR = ${(euros * USD).toFixed(2)} USD, at a rate ${(rates.inspect().age ?? 0) / 60_000} minutes old`;
+  } catch (error) {
+    if (!isStaleValueError(error)) throw error;
+    return `no quote: the rates are ${error.age / 60_000} minutes old`;
+  }
+}
+async function quoteAfter(minutes: number): Promise<string> {
+  await clock.advance({ minutes });
+  const text = await quote(100);
+  await rates.requestStart({ wait: true }).catch(() => {}); // the example waits for the reload; a service would not
+  console.log(text);
+  return text;
+}
+
+assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);
+isUp = false;
+assert.match(await quoteAfter(30), /108\.42 USD, at a rate 30 minutes old/); // the bank is down: served, and honest
+assert.match(await quoteAfter(31), /no quote: the rates are 61 minutes old/);
+assert.equal(rates.inspect().failures, 2);
+assert.equal(rates.peek()?.USD, 1.0842); // who really wants the old ones can have them
+isUp = true;
+assert.match(await quoteAfter(1), /no quote: the rates are 62 minutes old/); // this read starts the reload
+assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);
+origin.close();

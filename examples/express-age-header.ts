@@ -1,0 +1,52 @@
+// Express: JSON from memory with an honest Age header, and 503 with Retry-After while there is nothing to serve.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express, { type ErrorRequestHandler } from 'express';
+import { isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
+
+let isUp = false;
+const countries = new RefreshingValue({
+  name: 'countries',
+  load: async () => {
+    if (!isUp) throw new Error('the database is starting up');
+    return { NL: 'Netherlands', BE: 'Belgium' };
+  },
+  schedule: { hours: 6 },
+  coolDown: { seconds: 10 }, // jittered: between 5 and 10 after a failure
+});
+
+const app = express();
+app.get('/countries', async (_request, response) => {
+  const value = await countries.get(); // Express 5 hands a rejection to the error handler
+  const { age = 0 } = countries.inspect();
+  response.set('Age', String(Math.floor(age / 1000))).json(value);
+});
+const unavailable: ErrorRequestHandler = (error, _request, response, next) => {
+  if (isCoolingDownError(error)) response.set('Retry-After', String(Math.ceil(error.retryAfter / 1000)));
+  else if (!isLoadError(error) && !isLoadTimeoutError(error)) return next(error);
+  response.status(503).json({ error: error.message });
+};
+app.use(unavailable);
+
+const server = app.listen(0);
+await once(server, 'listening');
+const url = `http://localhost:${(server.address() as AddressInfo).port}/countries`;
+
+const cold = await fetch(url); // starts the load, and shares its failure
+const cooling = await fetch(url); // starts none: the source is left alone for a while
+assert.deepEqual([cold.status, cooling.status], [503, 503]);
+assert.ok(Number(cooling.headers.get('retry-after')) > 1);
+console.log(`${cooling.status}, Retry-After: ${cooling.headers.get('retry-after')}, ${await cooling.text()}`);
+
+isUp = true;
+await countries.refresh(); // passes over the cool-down
+await new Promise((resolve) => setTimeout(resolve, 1100));
+const warm = await fetch(url);
+assert.equal(warm.status, 200);
+assert.ok(Number(warm.headers.get('age')) >= 1);
+console.log(`${warm.status}, Age: ${warm.headers.get('age')}, ${await warm.text()}`);
+
+await countries.close();
+server.close();
+server.closeAllConnections();

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const TRIPLES: Readonly<Record<string, string>> = {
+  x64: 'x86_64-linux-gnu',
+  arm64: 'aarch64-linux-gnu',
+  arm: 'arm-linux-gnueabihf',
+  ppc64: 'powerpc64le-linux-gnu',
+  s390x: 's390x-linux-gnu',
+};
+
+function findLibrary(): string | undefined {
+  const triple = TRIPLES[process.arch] ?? process.arch;
+  return [
+    `/usr/lib/${triple}/faketime`,
+    '/usr/lib/faketime',
+    '/usr/lib64/faketime',
+    '/usr/local/lib/faketime',
+  ]
+    .map((directory) => join(directory, 'libfaketime.so.1'))
+    .find((path) => existsSync(path));
+}
+
+/**
+ * The path of libfaketime, which steps the wall clock of one process. Where it is missing it is installed, if this
+ * is Debian (or a child of it) and we are root.
+ *
+ * @throws when it is missing and can't be installed: with what to do.
+ */
+export function libfaketime(): string {
+  const found = findLibrary();
+  if (found !== undefined) return found;
+  const advice = 'These tests need libfaketime: apt-get install faketime (or the like), then run them again.';
+  if (!isDebian() || process.getuid?.() !== 0) throw new Error(advice);
+  try {
+    apt('update');
+    apt('install', '-y', '--no-install-recommends', 'faketime');
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    throw new Error(`${advice}\napt-get failed: ${stderr}`, { cause: error });
+  }
+  const installed = findLibrary();
+  if (installed === undefined)
+    throw new Error(`${advice}\nThe package is installed, the library is not found.`);
+  return installed;
+}
+
+function isDebian(): boolean {
+  return existsSync('/etc/os-release') && /\bdebian\b/.test(readFileSync('/etc/os-release', 'utf8'));
+}
+
+function apt(...args: string[]): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // Waits for a lock that another apt-get holds, instead of failing.
+  const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
+  execFileSync('apt-get', [...options, ...args], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/**
+ * Runs an action with the environment of a process whose wall clock is off by what the file `FAKETIME_TIMESTAMP_FILE`
+ * says ("+0", "-3600"), read anew at each look at the clock. The monotonic clock stays true: with that faked too,
+ * Node aborts on a step backwards.
+ */
+export async function withFakeTime<R>(
+  run: (env: Readonly<Record<string, string>>) => Promise<R>,
+): Promise<R> {
+  const library = libfaketime();
+  const directory = await mkdtemp(join(tmpdir(), 'tickless-faketime-'));
+  try {
+    const file = join(directory, 'offset');
+    await writeFile(file, '+0\n');
+    return await run({
+      LD_PRELOAD: library,
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
