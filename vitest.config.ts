@@ -13,5 +13,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
+    coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },
 });

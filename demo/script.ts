@@ -1,5 +1,5 @@
 /** How the origin behaves during a phase. */
-export type Behaviour = 'steady' | 'slow' | 'hanging' | 'unavailable' | 'resetting' | 'refusing';
+type Behaviour = 'steady' | 'slow' | 'hanging' | 'unavailable' | 'resetting' | 'refusing';
 
 /** A part of the run, as seen at the origin. */
 export interface Phase {

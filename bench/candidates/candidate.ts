@@ -1,5 +1,5 @@
 /** Brings the value; counted by the benches. */
-export type Load = () => Promise<number>;
+type Load = () => Promise<number>;
 
 /** One cache that holds one value. */
 export interface Opened {

@@ -1,0 +1,79 @@
+// npm test: everything that must hold before a change is merged, the quick and frequent faults first.
+//
+// Stops at the first step that fails, with its output. The last line is `N passed, N failed`: every step is one, but
+// for the tests, which are counted one by one.
+
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, tool } from './support/project.mjs';
+import { run } from './support/run.mjs';
+
+const script = (file) => [process.execPath, join(root, 'scripts', file)];
+/** Far beyond the slowest step: a hang must end in a failure. */
+const TIMEOUT_MS = 15 * 60_000;
+const vitestReport = join(root, '.tmp', 'vitest.json');
+
+const STEPS = [
+  { name: 'format and lint', command: tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome') },
+  // Before the types: examples and demo import 'tickless' by its name, and so are checked against the built types.
+  { name: 'build', command: script('build.mjs') },
+  // The type tests too: `expectTypeOf` and `@ts-expect-error` in test are judged by the compiler.
+  { name: 'types', command: tool('typescript', ['--noEmit', '-p', '.'], 'tsc') },
+  { name: 'import arrows', command: script('check-arrows.mjs'), saysLast: true },
+  { name: 'unused code and dependencies', command: tool('knip', ['--treat-config-hints-as-errors']) },
+  {
+    name: 'unit and property tests',
+    command: tool('vitest', [
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${vitestReport}`,
+    ]),
+    count: countTests,
+  },
+  { name: 'package', command: script('check-package.mjs'), saysFirst: true },
+  { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
+  { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
+];
+
+/** What a step adds to the last line, and to its own. */
+function countStep({ saysFirst, saysLast }, { code, stdout }) {
+  const lines = stdout.trimEnd().split('\n');
+  const says = (saysFirst && lines[0]) || (saysLast && lines.at(-1)) || '';
+  return code === 0 ? { passed: 1, failed: 0, says } : { passed: 0, failed: 1, says };
+}
+
+/** The tests by Vitest's own count. A run that went wrong outside of a test, or ran none, is one failure. */
+function countTests(_, { code }) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(vitestReport, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 1, says: 'no report from Vitest' };
+  }
+  const { numPassedTests: passed, numFailedTests, numTotalTests } = report;
+  const wentWrong = code !== 0 || passed === 0;
+  const failed = wentWrong ? Math.max(1, numFailedTests) : numFailedTests;
+  const skipped = numTotalTests - passed - numFailedTests;
+  return { passed, failed, says: `${passed} tests passed${skipped > 0 ? `, ${skipped} skipped` : ''}` };
+}
+
+mkdirSync(join(root, '.tmp'), { recursive: true });
+rmSync(vitestReport, { force: true }); // an old one must not be counted
+
+const total = { passed: 0, failed: 0 };
+for (const [index, step] of STEPS.entries()) {
+  console.log(`── ${index + 1}/${STEPS.length} ${step.name}`);
+  const result = await run(step.command, {
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined },
+    timeoutMs: TIMEOUT_MS,
+  });
+  const { passed, failed, says } = (step.count ?? countStep)(step, result);
+  total.passed += passed;
+  total.failed += failed;
+  if (failed > 0) console.log(result.output.trimEnd());
+  console.log(`   ${failed > 0 ? 'FAILED' : 'ok'} in ${result.seconds.toFixed(1)} s${says && ` · ${says}`}`);
+  if (failed > 0) break;
+}
+process.exitCode = total.failed > 0 ? 1 : 0;
+console.log(`${total.passed} passed, ${total.failed} failed`);
