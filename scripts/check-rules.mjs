@@ -8,8 +8,8 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faults } from './rule-faults.mjs';
+import { root } from './support/project.mjs';
 
-const root = new URL('..', import.meta.url).pathname;
 const PARALLEL = 2;
 
 /** A copy of the sources with one fault in it, inside the repository so that packages resolve. */

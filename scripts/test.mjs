@@ -31,9 +31,11 @@ const STEPS = [
     ]),
     count: countTests,
   },
+  { name: 'planted faults', command: script('check-rules.mjs'), saysLast: true },
   { name: 'package', command: script('check-package.mjs'), saysFirst: true },
   { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
   { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
+  { name: 'demo', command: [...script('demo.mjs'), '--seconds', '10'] },
 ];
 
 /** What a step adds to the last line, and to its own. */

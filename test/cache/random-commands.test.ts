@@ -105,6 +105,8 @@ it('whatever happens in whatever order, the rules hold after each step', async (
           if (value.inspect().paused) broken.push('started while paused');
         }
       });
+      // A value that is kept after an invalidation is up to date, but does not say so; the model can't tell.
+      const isKept = (since: number): boolean => (value.peek()?.epoch ?? since) === since;
       let mustBeAtLeast = 0;
       const waits: Promise<unknown>[] = [];
       for (const step of steps) {
@@ -133,6 +135,7 @@ it('whatever happens in whatever order, the rules hold after each step', async (
               (got) => expect(got.epoch).toBeGreaterThanOrEqual(from),
               (error) => expect(error.code).toMatch(/^ERR_TICKLESS_LOAD/),
             );
+            refreshed.catch(() => {}); // told at the end, when all waits are awaited
             waits.push(refreshed);
             break;
           }
@@ -163,7 +166,7 @@ it('whatever happens in whatever order, the rules hold after each step', async (
             const live = started.findLast(({ signal }) => !signal.aborted) ?? started.at(-1);
             if (live === undefined) break;
             if (step.how === 'reject') live.reject(new Error('down'));
-            else if (step.how === 'keep') live.resolve(keep());
+            else if (step.how === 'keep' && isKept(live.epoch)) live.resolve(keep());
             else live.resolve(step.how === 'undefined' ? (undefined as never) : { epoch: live.epoch });
             started.splice(started.indexOf(live), 1);
           }
