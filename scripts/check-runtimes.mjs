@@ -1,0 +1,76 @@
+// Runs test/runtimes/program.mjs on the built package (`npm run build` first) under this Node and the other runtimes:
+// Node 22, 24 and 26, Deno, Bun, and workerd, which Cloudflare Workers run on. Linux on x64. Not part of npm test: it
+// installs a gigabyte of runtimes into test/runtimes/packages/node_modules.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { root } from './support/project.mjs';
+
+const folder = join(root, 'test/runtimes');
+const packages = join(folder, 'packages');
+const runtime = (...path) => join(packages, 'node_modules', ...path);
+const main = join(folder, 'main.mjs');
+
+const commands = {
+  [`node ${process.versions.node}`]: [process.execPath, main],
+  'node 22': [runtime('node22/bin/node'), main],
+  'node 24': [runtime('node24/bin/node'), main],
+  'node 26': [runtime('node26/bin/node'), main],
+  deno: [runtime('@deno/linux-x64-glibc/deno'), 'run', '--allow-all', '--no-lock', main],
+  bun: [runtime('@oven/bun-linux-x64/bin/bun'), 'run', main],
+};
+
+if (!existsSync(runtime('miniflare'))) {
+  const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--prefix', packages], { stdio: 'inherit' });
+  if (npm.status !== 0) process.exit(1);
+}
+
+let failed = 0;
+function report(name, text, hasFailed) {
+  console.log(`${name.padEnd(14)} ${hasFailed ? `FAILED: ${text}` : text}`);
+  if (hasFailed) failed += 1;
+}
+
+for (const [name, [command, ...args]] of Object.entries(commands)) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
+  report(name, (stdout || stderr || String(error)).trim(), status !== 0);
+}
+
+/** The program and the library in one module: workerd resolves no packages. */
+async function bundle() {
+  const [result] = await build({
+    root: folder,
+    logLevel: 'error',
+    build: {
+      write: false,
+      target: 'es2022',
+      minify: false,
+      lib: { entry: join(folder, 'program.mjs'), formats: ['es'] },
+    },
+  });
+  return result.output[0].code;
+}
+
+const { Miniflare } = createRequire(join(packages, 'package.json'))('miniflare');
+const worker = `import { runAll } from './program.mjs';
+export default { async fetch() { try { return new Response(await runAll()) } catch (error) { return new Response(error.message, { status: 500 }) } } };`;
+for (const flags of [[], ['nodejs_compat']]) {
+  const miniflare = new Miniflare({
+    compatibilityDate: '2026-04-01',
+    compatibilityFlags: flags,
+    modules: [
+      { type: 'ESModule', path: 'worker.mjs', contents: worker },
+      { type: 'ESModule', path: 'program.mjs', contents: await bundle() },
+    ],
+  });
+  try {
+    const response = await miniflare.dispatchFetch('http://localhost/');
+    report(['workerd', ...flags].join(' '), await response.text(), !response.ok);
+  } finally {
+    await miniflare.dispose();
+  }
+}
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,3 @@
+import { runAll } from './program.mjs';
+
+console.log(await runAll());

@@ -1,0 +1,120 @@
+// What every runtime must do with tickless. Web APIs only. Returns what it did, or throws.
+
+import {
+  cron,
+  dailyAt,
+  isLoadError,
+  isLoadTimeoutError,
+  isNotLoadedError,
+  isOptionError,
+  PeriodicExecutor,
+  RefreshingValue,
+} from 'tickless';
+import { FakeClock } from 'tickless/testing';
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function check(holds, what) {
+  if (!holds) throw new Error(`does not hold: ${what}`);
+}
+
+async function rejectionOf(promise) {
+  return promise.then(
+    () => check(false, 'rejects'),
+    (error) => error,
+  );
+}
+
+const checks = {
+  async 'first reads share one load'() {
+    let loads = 0;
+    const value = new RefreshingValue({ name: 'v', load: async () => ++loads });
+    const reads = await Promise.all(Array.from({ length: 1000 }, () => value.get()));
+    check(loads === 1 && reads.every((read) => read === 1), 'one load');
+    const promise = value.get();
+    check(value.get() === promise, 'one promise');
+  },
+
+  async 'a due value is served, and reloads behind'() {
+    let loads = 0;
+    const value = new RefreshingValue({ name: 'v', load: async () => ++loads, schedule: 20 });
+    await value.get();
+    await sleep(40);
+    check(value.current === 1 && loads === 1, 'served at once');
+    await sleep(20);
+    check(value.peek() === 2, 'reloaded behind');
+  },
+
+  async 'a synchronous load works on the first read, and behind later ones'() {
+    let loads = 0;
+    const value = new RefreshingValue({ name: 'v', load: () => ++loads, schedule: 20 });
+    check(value.current === 1, 'at once');
+    await sleep(40);
+    check(value.current === 1, 'served');
+    await sleep(20);
+    check(value.peek() === 2, 'reloaded');
+  },
+
+  async 'retries, then fails, then cools down'() {
+    let calls = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => {
+        calls += 1;
+        throw new Error('down');
+      },
+      retry: { retries: 2, minTimeout: 5 },
+    });
+    const error = await rejectionOf(value.get());
+    check(isLoadError(error) && error.attempts === 3 && error.cause.message === 'down', 'three tries');
+    await rejectionOf(value.get());
+    try {
+      value.current;
+      check(false, 'throws');
+    } catch (thrown) {
+      check(isNotLoadedError(thrown), 'NotLoadedError');
+    }
+    check(calls === 3, 'cooled down');
+  },
+
+  async 'a load that never settles ends at its deadline'() {
+    const value = new RefreshingValue({ name: 'v', load: () => new Promise(() => {}), timeout: 20 });
+    check(isLoadTimeoutError(await rejectionOf(value.get())), 'LoadTimeoutError');
+  },
+
+  async 'calendar schedules know zones'() {
+    const clock = new FakeClock({ now: '2026-03-28T12:00:00Z' });
+    for (const schedule of [
+      dailyAt('02:30', { zone: 'Europe/Amsterdam' }),
+      cron('30 2 * * *', { zone: 'Europe/Amsterdam' }),
+    ]) {
+      const executor = new PeriodicExecutor(() => {}, { name: 'e', schedule, clock });
+      await executor.requestStart();
+      check(
+        new Date(executor.inspect().nextExecuteTime).toISOString() === '2026-03-29T01:00:00.000Z',
+        'after the gap',
+      );
+      await executor[Symbol.asyncDispose]();
+    }
+  },
+
+  async 'wrong options are named'() {
+    try {
+      new RefreshingValue({ name: 'v', load: () => 1, timeout: -1 });
+      check(false, 'throws');
+    } catch (error) {
+      check(isOptionError(error) && error.option === 'timeout', 'OptionError');
+    }
+  },
+};
+
+export async function runAll() {
+  for (const [name, run] of Object.entries(checks)) {
+    try {
+      await run();
+    } catch (error) {
+      throw new Error(`${name}: ${error?.message ?? error}`);
+    }
+  }
+  return `${Object.keys(checks).length} checks`;
+}
