@@ -17,7 +17,6 @@ export abstract class TicklessError extends Error {
 
   constructor(message: string, { cacheName, cause }: ErrorDetails) {
     super(`${cacheName}: ${message}`, cause === undefined ? undefined : { cause });
-    this.name = new.target.name;
     this.cacheName = cacheName;
   }
 }
@@ -41,6 +40,7 @@ export interface OptionProblem {
  * at once; `option`, `rule` and `received` are those of the first.
  */
 export class OptionError extends TicklessError {
+  override readonly name: string = 'OptionError';
   readonly code = 'ERR_TICKLESS_OPTION';
   readonly option: string;
   readonly rule: string;
@@ -61,6 +61,7 @@ function describe({ option, rule, received }: OptionProblem): string {
 
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
   try {
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
@@ -79,6 +80,7 @@ export function isOptionError(error: unknown): error is OptionError {
  * read of a paused value that was never loaded. `cause` is the error of the last load, if there was one.
  */
 export class NotLoadedError extends TicklessError {
+  override readonly name: string = 'NotLoadedError';
   readonly code = 'ERR_TICKLESS_NOT_LOADED';
 }
 
@@ -89,6 +91,7 @@ export function isNotLoadedError(error: unknown): error is NotLoadedError {
 
 /** A load or task failed, after all its tries. `cause` is what the last try threw. */
 export class LoadError extends TicklessError {
+  override readonly name: string = 'LoadError';
   readonly code = 'ERR_TICKLESS_LOAD';
   /** How many times the load was called in this execution, 1 or more. */
   readonly attempts: number;
@@ -106,6 +109,7 @@ export function isLoadError(error: unknown): error is LoadError {
 
 /** An execution was aborted at its `timeout`. `cause` is what its last failed try threw, if one did. */
 export class LoadTimeoutError extends TicklessError {
+  override readonly name: string = 'LoadTimeoutError';
   readonly code = 'ERR_TICKLESS_LOAD_TIMEOUT';
   /** How many times the load was called in this execution, 1 or more. */
   readonly attempts: number;
@@ -132,6 +136,7 @@ export function isLoadTimeoutError(error: unknown): error is LoadTimeoutError {
  * load.
  */
 export class CoolingDownError extends TicklessError {
+  override readonly name: string = 'CoolingDownError';
   readonly code = 'ERR_TICKLESS_COOLING_DOWN';
   /** Milliseconds until the next load may start, over 0. */
   readonly retryAfter: number;
@@ -152,6 +157,7 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
  * load, if that failed. The value itself is still to be had from `peek()`.
  */
 export class StaleValueError extends TicklessError {
+  override readonly name: string = 'StaleValueError';
   readonly code = 'ERR_TICKLESS_STALE_VALUE';
   /** The age of the value in milliseconds. */
   readonly age: number;
@@ -175,6 +181,7 @@ export function isStaleValueError(error: unknown): error is StaleValueError {
 
 /** It was asked to start a load after `close()`, or the load that it waited for was aborted by `close()`. */
 export class ClosedError extends TicklessError {
+  override readonly name: string = 'ClosedError';
   readonly code = 'ERR_TICKLESS_CLOSED';
 }
 

@@ -86,7 +86,7 @@ export interface ValueSharedOptions extends SharedOptions {
   readonly whenTooStale?: WhenTooStale | undefined;
 }
 
-/** Every default that is not "nothing". */
+/** Every default that is not "nothing". Frozen. */
 export const defaults: {
   readonly schedule: DurationLike;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
@@ -94,14 +94,14 @@ export const defaults: {
   readonly maxStaleness: number;
   readonly whenTooStale: WhenTooStale;
   readonly closeTimeout: number;
-} = {
-  schedule: { minutes: 10 },
-  coolDown: { initial: 1000, factor: 2, max: 120_000 },
+} = Object.freeze({
+  schedule: Object.freeze({ minutes: 10 }),
+  coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
   maxStaleness: Number.POSITIVE_INFINITY,
   whenTooStale: 'wait',
   closeTimeout: 10_000,
-};
+});
 
 /** The options with nothing optional left, durations in milliseconds. Frozen. */
 export interface Policy {
@@ -159,7 +159,7 @@ export function resolveOptions(
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
   // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
   const periodMs = toMillis(given?.schedule as DurationLike);
-  const isLongEnough = !(maxStalenessMs < periodMs);
+  const isLongEnough = !(maxStalenessMs < periodMs) || periodMs === Infinity;
   const noShorter = `must not be shorter than the schedule of ${periodMs} ms`;
   checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
   const isWhenTooStale = ['wait', 'throw', 'serve'].includes(whenTooStale);
@@ -241,6 +241,8 @@ function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
     checks.that(false, 'retry', "must be an object of p-retry's options", retry);
     return;
   }
+  const isForever = 'forever' in retry;
+  checks.that(!isForever, 'retry.forever', 'must not be given: say retries: Infinity', true);
   for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
     const received = retry[option] ?? 0;
     checks.that(

@@ -1,3 +1,4 @@
+import { type DurationLike, toMillis } from '../duration.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
 
 /** Marks the answers of {@link keep} and {@link loaded}; shared by all installed copies of tickless. */
@@ -23,8 +24,11 @@ export interface KeepOptions {
    * later step of the wall clock does not move it. Must be in the future; `Infinity` means never by itself.
    */
   readonly nextExecuteTime?: number | undefined;
-  /** The age in milliseconds beyond which this value is too stale, instead of the option `maxStaleness`. Over 0; `Infinity`: never. */
-  readonly maxStaleness?: number | undefined;
+  /**
+   * The age beyond which this value is too stale, instead of the option `maxStaleness`. It holds as long as the value
+   * does, also when that is kept. Over 0; `Infinity`: never.
+   */
+  readonly maxStaleness?: DurationLike | undefined;
   /** Headers of the response, for the schedule `httpFreshness`. */
   readonly headers?: HeadersLike | undefined;
 }
@@ -56,11 +60,18 @@ export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
   return Object.freeze({ [answerKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
 }
 
+/** What was said of a value, checked. */
+export interface SaidOfValue {
+  readonly nextExecuteTime?: number | undefined;
+  readonly maxStalenessMs?: number | undefined;
+  readonly headers?: HeadersLike | undefined;
+}
+
 /** An answer taken apart: the value to serve from now on, and what was said about it. */
 export interface ReadAnswer<T> {
   readonly outcome: 'loaded' | 'kept' | 'set';
   readonly value: T;
-  readonly options: KeepOptions;
+  readonly said: SaidOfValue;
 }
 
 /**
@@ -74,21 +85,28 @@ export function readAnswer<T>(
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
   allowUndefined: boolean,
 ): ReadAnswer<T> {
-  const read = takeApart(answer, held);
-  if (read.outcome === 'loaded' && read.value === undefined && !allowUndefined) {
+  const { outcome, value, options } = takeApart(answer, held);
+  if (outcome === 'loaded' && value === undefined && !allowUndefined) {
     throw new TypeError('it returned undefined, and allowUndefined is not set');
   }
-  const { maxStaleness } = read.options;
-  if (maxStaleness !== undefined && !(typeof maxStaleness === 'number' && maxStaleness > 0)) {
-    throw new TypeError(`it returned a maxStaleness that is not a number over 0: ${String(maxStaleness)}`);
+  const { nextExecuteTime, headers, maxStaleness } = options;
+  const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
+  if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
+    throw new TypeError('it returned a maxStaleness that is no duration over 0');
   }
-  return read;
+  return { outcome, value, said: { nextExecuteTime, headers, maxStalenessMs } };
+}
+
+interface TakenApart<T> {
+  readonly outcome: 'loaded' | 'kept';
+  readonly value: T;
+  readonly options: KeepOptions;
 }
 
 function takeApart<T>(
   answer: LoadAnswer<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
-): ReadAnswer<T> {
+): TakenApart<T> {
   if (typeof answer !== 'object' || answer === null || !(answerKind in answer)) {
     return { outcome: 'loaded', value: answer as T, options: {} };
   }

@@ -1,14 +1,5 @@
 import type { Execution } from '../schedule/schedule.ts';
-import type { Deferred } from './deferred.ts';
-
-/** A load under way, as far as its entry is concerned. See `flight.ts`. */
-export interface UnderWay {
-  /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
-  hold(): void;
-  release(): void;
-  /** Ends it from outside: the load is aborted with `reason`, and what it brings is late. */
-  end(reason: Error): void;
-}
+import { type UnderWay, Waiters } from './waiters.ts';
 
 /**
  * All that is remembered of one value (or one task) between its executions. Data only: what to do with it is
@@ -31,6 +22,8 @@ export class Entry<T> {
   /** When both clocks are compared next. */
   lookAt: number = Number.NEGATIVE_INFINITY;
   maxStalenessMs: number = Number.POSITIVE_INFINITY;
+  /** The age limit that the load gave this value, if it did. */
+  saidMaxStalenessMs: number | undefined = undefined;
   isInvalidated: boolean = false;
 
   /** Failures in a row. */
@@ -41,9 +34,8 @@ export class Entry<T> {
 
   /** The load under way. Set before it starts, cleared before anybody learns that it ended. */
   flight: UnderWay | undefined = undefined;
-  /** The callers who wait for the next value: one promise for all, kept over a superseded flight. */
-  waiting: Deferred<T> | undefined = undefined;
-  waiterCount: number = 0;
+  /** Who waits for the next value; taken out before they are settled. */
+  waiters: Waiters<T> | undefined = undefined;
 
   /** The last successful execution, as the schedule was told of it. */
   last: Execution | undefined = undefined;
@@ -57,4 +49,18 @@ export class Entry<T> {
   clockOffset: number = 0;
   /** The last load returned without a promise. */
   isSynchronous: boolean = false;
+}
+
+/** Where to wait for the next value of an entry. */
+export function waitersOf<T>(entry: Entry<T>): Waiters<T> {
+  entry.waiters ??= new Waiters(entry.flight);
+  return entry.waiters;
+}
+
+/** Takes out all who wait: who comes from now on waits for what comes after. */
+export function takeWaiters<T>(entry: Entry<T>): Waiters<T> | undefined {
+  const { waiters } = entry;
+  entry.waiters = undefined;
+  waiters?.follow(undefined);
+  return waiters;
 }

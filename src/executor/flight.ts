@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { LoadTimeoutError } from '../errors.ts';
 import { ignoreRejection } from './deferred.ts';
-import type { UnderWay } from './entry.ts';
 import { type RetryOptions, retrying } from './retry.ts';
+import type { UnderWay } from './waiters.ts';
 
 /** What became of an execution. `attempts` counts the calls of the load, 1 or more. */
 export type Outcome<A> =
@@ -124,11 +124,19 @@ export class Flight<A> implements UnderWay {
   }
 
   #allTries(first: Promise<A>): Promise<A> {
-    const { retry, random } = this.#plan;
+    const { retry, random, clock } = this.#plan;
     if (retry === undefined) return first;
-    return retrying((attempt) => (attempt === 1 ? first : this.#attempt(attempt)), retry, {
+    const tries = (attempt: number): Promise<A> => {
+      const answer = attempt === 1 ? first : Promise.resolve(this.#attempt(attempt));
+      return answer.then((value) => {
+        if (this.#isOver) this.#plan.late(); // p-retry tells only that it was aborted
+        return value;
+      });
+    };
+    return retrying(tries, retry, {
       signal: this.#controller.signal,
       random,
+      now: () => clock.monotonic(),
       pause: (ms, error) => this.#pause(ms, error),
     });
   }
@@ -149,6 +157,7 @@ export class Flight<A> implements UnderWay {
   }
 
   #pause(ms: number, error: Error): Promise<boolean> {
+    if (this.#isOver) return Promise.resolve(false);
     this.#lastError = error;
     const { clock, restAfter } = this.#plan;
     const delay = Math.max(ms, restAfter(error));
@@ -157,6 +166,7 @@ export class Flight<A> implements UnderWay {
   }
 
   #startTimer(callback: () => void, delayMs: number): void {
+    if (this.#isOver) return;
     const timer = this.#plan.clock.setTimeout(() => {
       this.#timers.delete(timer);
       callback();

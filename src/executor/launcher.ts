@@ -4,12 +4,12 @@ import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Policy } from '../options.ts';
 import { type LoadAnswer, type ReadAnswer, readAnswer } from './answer.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
 import type { LoadContext } from './load-context.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { CoolingDown, Timetable } from './timetable.ts';
-import { settleWaiters } from './waiters.ts';
+import type { UnderWay, Waiters } from './waiters.ts';
 
 /** What is loaded or executed; the same for a value, a key or a task. */
 export type Load<T> = (context: LoadContext) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
@@ -21,8 +21,9 @@ export type Load<T> = (context: LoadContext) => LoadAnswer<T> | PromiseLike<Load
  *
  *  1. caller A finds no flight; one is put into the entry before anything of the load runs;
  *  2. caller B, whenever it comes, finds that flight, and is served or waits for the same one;
- *  3. the flight lands: it leaves the entry first, then its outcome is applied, then events are emitted, then the
- *     waiters learn of it. A listener or waiter that reads at once finds the new state;
+ *  3. the flight lands: it leaves the entry first, with all who wait for it; then its outcome is applied, then events
+ *     are emitted, then the waiters learn of it. A listener or waiter that reads at once finds the new state, and who
+ *     asks for a load from within an event gets one of his own;
  *  4. had `invalidate`, `set` or the deadline ended the flight before, it would have left the entry already, and
  *     what it brings counts as late.
  */
@@ -43,15 +44,15 @@ export class Launcher<T> {
   }
 
   /**
-   * Starts a load for an entry that has no flight. A synchronous one has landed when this returns, unless it is
-   * `behind`.
+   * Starts a load, unless one is under way. A synchronous one has landed when this returns, unless it is `behind`.
    *
    * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
    */
   start(entry: Entry<T>, start: LoadDetails, when: 'now' | 'behind'): void {
+    if (entry.flight !== undefined) return;
     const { clock, random, retry, timeoutMs, name } = this.#policy;
     const startedAt = clock.monotonic();
-    const flight = new Flight<LoadAnswer<T>>({
+    const flight: Flight<LoadAnswer<T>> = new Flight({
       clock,
       random,
       retry,
@@ -62,12 +63,12 @@ export class Launcher<T> {
         const details = { cacheName: name, attempts, timeout: timeoutMs, cause };
         return new LoadTimeoutError(`load timed out after ${timeoutMs} ms`, details);
       },
-      land: (outcome) => this.#land(entry, start, startedAt, outcome),
+      land: (outcome) => this.#land(entry, flight, start, startedAt, outcome),
       late: () => this.#events.emit('late-result-dropped', start),
     });
     entry.flight = flight;
     this.#busy.add(entry);
-    if (entry.waiterCount > 0) flight.hold();
+    entry.waiters?.follow(flight);
     this.#events.emit('load-started', start);
     inCleanContext(() => {
       if (when === 'now') flight.depart();
@@ -78,15 +79,19 @@ export class Launcher<T> {
   /** Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value. */
   put(entry: Entry<T>, value: T): void {
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
-    const answer = { outcome: 'set', value, options: {} } as const;
+    const waiters = takeWaiters(entry);
+    const answer = { outcome: 'set', value, said: {} } as const;
     this.tellBrokenSchedule(this.#accept(entry, answer, this.#policy.clock.monotonic()));
-    settleWaiters(entry, (waiting) => waiting.resolve(value));
+    waiters?.resolve(value);
   }
 
   /** Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. */
   abort(entry: Entry<T>, reason: Error): void {
-    entry.flight?.end(reason);
-    this.#leave(entry);
+    const { flight } = entry;
+    if (flight === undefined) return;
+    entry.waiters?.follow(undefined);
+    this.#leave(entry, flight);
+    flight.end(reason);
   }
 
   /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
@@ -106,7 +111,7 @@ export class Launcher<T> {
     for (const entry of [...this.#busy]) {
       const error = reason();
       this.abort(entry, error);
-      settleWaiters(entry, (waiting) => waiting.reject(error));
+      takeWaiters(entry)?.reject(error);
     }
   }
 
@@ -118,12 +123,19 @@ export class Launcher<T> {
     this.#events.emit('cooling-down', coolingDown);
   }
 
-  #land(entry: Entry<T>, start: LoadDetails, startedAt: number, outcome: Outcome<LoadAnswer<T>>): void {
-    this.#leave(entry);
+  #land(
+    entry: Entry<T>,
+    flight: UnderWay,
+    start: LoadDetails,
+    startedAt: number,
+    outcome: Outcome<LoadAnswer<T>>,
+  ): void {
+    this.#leave(entry, flight);
+    const waiters = takeWaiters(entry);
     const { attempts } = outcome;
     const end = { ...start, attempts, duration: this.#policy.clock.monotonic() - startedAt };
     if (outcome.kind === 'timed-out') {
-      this.#fail(entry, 'load-timed-out', end, outcome.error);
+      this.#fail(entry, waiters, 'load-timed-out', end, outcome.error);
       return;
     }
     let answer: ReadAnswer<T>;
@@ -134,19 +146,19 @@ export class Launcher<T> {
     } catch (cause) {
       const details = { cacheName: this.#policy.name, attempts, cause };
       const error = new LoadError(`load failed: ${messageOf(cause)}`, details);
-      this.#fail(entry, 'load-failed', end, error);
+      this.#fail(entry, waiters, 'load-failed', end, error);
       return;
     }
     const coolingDown = this.#accept(entry, answer, startedAt);
     const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
     this.tellBrokenSchedule(coolingDown);
-    settleWaiters(entry, (waiting) => waiting.resolve(answer.value));
+    waiters?.resolve(answer.value);
   }
 
   #accept(
     entry: Entry<T>,
-    { outcome, value, options }: ReadAnswer<T>,
+    { outcome, value, said }: ReadAnswer<T>,
     startedAt: number,
   ): CoolingDown | undefined {
     if (outcome !== 'kept') {
@@ -154,41 +166,47 @@ export class Launcher<T> {
       entry.promise = Promise.resolve(value);
       entry.isLoaded = true;
     }
-    return this.#timetable.succeeded(entry, outcome, options, startedAt);
+    return this.#timetable.succeeded(entry, outcome, said, startedAt);
   }
 
   #fail(
     entry: Entry<T>,
+    waiters: Waiters<T> | undefined,
     type: 'load-failed' | 'load-timed-out',
     end: LoadEndDetails,
     error: LoadError | LoadTimeoutError,
   ): void {
     const coolingDown = this.#timetable.failed(entry, error);
-    if (end.background && !this.#events.has(type)) this.#logFailure(type, end.attempts, coolingDown);
+    const isHeard = !end.background && waiters?.hasReaders === true;
+    if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
     this.#events.emit(type, { ...end, error });
-    this.#events.emit('cooling-down', coolingDown);
-    settleWaiters(entry, (waiting) => waiting.reject(error));
+    // A listener may have ended it, by setting a value.
+    if (entry.lastError === error) this.#events.emit('cooling-down', coolingDown);
+    waiters?.reject(error);
   }
 
   #logFailure(
     type: 'load-failed' | 'load-timed-out',
-    attempts: number,
+    { background, attempts }: LoadEndDetails,
     { until, delay, error }: CoolingDown,
   ): void {
+    const which = background ? 'background load' : 'load that nobody waits for any more';
     const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
-    const again = `tried again from ${new Date(until).toISOString()} (in ${Math.ceil(delay)} ms)`;
-    this.#policy.logger.warn(
-      `background load ${what} at attempt ${attempts}, ${again}`,
-      error.cause ?? error,
-    );
+    const again = `tried again from ${new Date(Math.min(until, LAST_INSTANT)).toISOString()} (in ${Math.ceil(delay)} ms)`;
+    this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
   }
 
-  #leave(entry: Entry<T>): void {
+  /** By identity: a flight that has left can't take its successor along. */
+  #leave(entry: Entry<T>, flight: UnderWay): void {
+    if (entry.flight !== flight) return;
     entry.flight = undefined;
     this.#busy.delete(entry);
     if (this.#busy.size === 0) this.#onIdle?.();
   }
 }
+
+/** The last instant that a `Date` can hold. */
+const LAST_INSTANT = 8.64e15;
 
 function previousOf(entry: Entry<unknown>): LoadContext['previous'] {
   return entry.last === undefined ? undefined : { value: entry.value, loadedAt: entry.last.endedAt };

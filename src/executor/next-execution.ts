@@ -1,5 +1,6 @@
 import { OptionError } from '../errors.ts';
 import type { Execution } from '../schedule/schedule.ts';
+import { ignoreRejection } from './deferred.ts';
 
 /** The answer of a schedule: an instant to come, or what is wrong with it. */
 export type NextExecution =
@@ -9,7 +10,7 @@ export type NextExecution =
 /**
  * Asks for the next execute time and checks the answer. Never throws.
  *
- * @param ask the schedule, or the override of a subclass.
+ * @param option who is asked, for the error: the schedule (or the override of a subclass), or what the load said.
  * @param after the answer must be later than this (epoch milliseconds); `-Infinity` when an instant that passed in
  *   the meantime is no mistake, but due.
  */
@@ -17,21 +18,21 @@ export function askNextExecution(
   ask: (execution: Execution) => number,
   execution: Execution,
   after: number,
-  cacheName: string,
+  { option, cacheName }: { readonly option: string; readonly cacheName: string },
 ): NextExecution {
   let received: unknown;
   let cause: unknown;
   try {
     received = ask(execution);
     if (typeof received === 'number' && received > after) return { kind: 'at', nextExecuteTime: received };
+    if (received instanceof Promise) ignoreRejection(received); // an async schedule: told as what it is, no number
   } catch (error) {
     cause = error;
   }
-  const rule =
-    cause === undefined ? 'must answer with a future instant in epoch milliseconds' : 'must not throw';
+  const rule = cause === undefined ? 'must be a future instant in epoch milliseconds' : 'must not throw';
   return {
     kind: 'broken',
-    error: new OptionError([{ option: 'schedule', rule, received: cause ?? received }], { cacheName, cause }),
+    error: new OptionError([{ option, rule, received: cause ?? received }], { cacheName, cause }),
   };
 }
 

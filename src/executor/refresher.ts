@@ -1,17 +1,17 @@
 import type { DurationLike } from '../duration.ts';
 import { ClosedError, type TicklessError } from '../errors.ts';
 import { Events } from '../observe/events.ts';
+import { callForeign } from '../observe/foreign-call.ts';
 import { defaults, durationArgument, type Policy, scheduleArgument, type WaitUntil } from '../options.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
 import { ignoreRejection } from './deferred.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, takeWaiters, waitersOf } from './entry.ts';
 import { Launcher, type Load } from './launcher.ts';
 import type { Trigger } from './load-context.ts';
-import { notLoaded, refusal } from './refusal.ts';
+import { coolingDown, notLoaded, refusal } from './refusal.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import { Timetable } from './timetable.ts';
-import { nextValue, nextValueOrPatience } from './waiters.ts';
 
 /** What a caller may ask of one read. */
 export interface ReadRequest {
@@ -50,40 +50,39 @@ export class Refresher<T> {
       return rejected(error);
     }
     const decision = this.#lookToRead(entry);
-    switch (decision) {
-      case 'reject':
-      case 'reject-and-start': {
-        const error = this.#refusal(entry);
-        if (decision === 'reject-and-start') this.#startBehind(entry);
-        this.#promiseEnd(entry, request.waitUntil);
-        return rejected(error);
-      }
-      case 'wait-for-load':
-        if (request.signal?.aborted) return rejected(request.signal.reason);
-        return entry.isLoaded ? this.#fresh(entry, request.signal) : this.#next(entry, request.signal);
-      case 'serve-and-start':
-        this.#startBehind(entry);
+    if (decision === 'wait-for-load') {
+      if (request.signal?.aborted) return rejected(request.signal.reason);
+      const next = entry.isLoaded ? this.#fresh(entry, request.signal) : this.#next(entry, request.signal);
+      this.#promiseEnd(entry, request.waitUntil);
+      return next;
     }
+    // What is served is what was there when it was decided, whatever listeners do.
+    const promise = entry.promise as Promise<T>;
+    const error = decision === 'reject' || decision === 'reject-and-start' ? this.#refusal(entry) : undefined;
+    if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#startBehind(entry);
     this.#promiseEnd(entry, request.waitUntil);
+    if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, this.#policy.clock.monotonic())) {
       return this.#patient(entry, patienceMs, request.signal);
     }
     this.#tellStale(entry);
-    return entry.promise as Promise<T>;
+    return promise;
   }
 
   /** A read that can't wait. Throws when there is nothing that may be served. */
   readNow(entry: Entry<T>): T {
-    switch (this.#lookToRead(entry)) {
-      case 'serve-and-start':
-      case 'reject-and-start':
-        this.#startBehind(entry);
-        break;
-      case 'wait-for-load':
-        // A synchronous load lands right here.
-        if (entry.flight === undefined) this.#startNow(entry, nextTrigger(entry), true);
+    const decision = this.#lookToRead(entry);
+    if (decision === 'wait-for-load') {
+      this.#startNow(entry, nextTrigger(entry), true); // a synchronous load lands right here
+      return this.#served(entry);
     }
-    return this.#served(entry);
+    const value = entry.value as T;
+    const error =
+      decision === 'reject' || decision === 'reject-and-start' ? this.#refusalNow(entry) : undefined;
+    if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#startBehind(entry);
+    if (error !== undefined) throw error;
+    this.#tellStale(entry);
+    return value;
   }
 
   /** Starts what is due. Waits for it when told to, else only while nothing ever succeeded. */
@@ -91,14 +90,17 @@ export class Refresher<T> {
     if (this.#gate === 'closed') return rejected(this.#closedError());
     const waits = wait ?? !entry.isLoaded;
     const decision = this.#look(entry);
-    if (waits && !entry.isLoaded && decision === 'reject') return rejected(this.#refusal(entry));
-    if (waits && (entry.flight !== undefined || !isIdle(decision))) return voided(this.#next(entry));
-    if (entry.flight === undefined && !isIdle(decision)) {
-      if (entry.isLoaded) this.#startBehind(entry);
-      else this.#startNow(entry, nextTrigger(entry), true);
+    const mayStart = entry.flight === undefined && decision !== 'serve' && decision !== 'reject';
+    let next: Promise<void> = DONE;
+    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.#next(entry));
+    else if (mayStart && entry.isLoaded) this.#startBehind(entry);
+    else if (mayStart) this.#startNow(entry, nextTrigger(entry), true);
+    else if (waits && !entry.isLoaded) next = rejected(this.#refusal(entry));
+    else if (waits && this.#gate === 'open' && isDue(entry, this.#policy.clock.monotonic())) {
+      next = rejected(coolingDown(entry, this.#policy.name, this.#policy.clock.monotonic()));
     }
     this.#promiseEnd(entry, waitUntil);
-    return DONE;
+    return next;
   }
 
   /** A load now, due or not, cooling down or not. Joins the one under way. */
@@ -113,9 +115,10 @@ export class Refresher<T> {
     this.timetable.invalidated(entry);
     if (drop) {
       entry.isLoaded = false;
-      entry.value = entry.promise = entry.last = entry.scheduledFor = undefined;
+      entry.value = entry.promise = entry.last = undefined;
+      entry.scheduledFor = entry.saidMaxStalenessMs = undefined;
     }
-    if (entry.waiting !== undefined) this.#startNow(entry, 'invalidated', false);
+    this.#succeed(entry);
   }
 
   /** A value by hand. A flight under way is aborted; who waits for it gets this value. */
@@ -156,7 +159,8 @@ export class Refresher<T> {
 
   /** How the entry stands now. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
-    const now = this.#compareClocks(entry);
+    const now = this.#policy.clock.monotonic();
+    this.#launcher.tellBrokenSchedule(this.timetable.compareClocks(entry, now));
     return executionStatus(entry, this.#policy, this.#gate, this.timetable, now);
   }
 
@@ -167,34 +171,51 @@ export class Refresher<T> {
     return now;
   }
 
+  /**
+   * A successor for a load that was aborted while readers wait for it. Not on this stack: a load that invalidates its
+   * own value would call itself, and a burst of invalidations would start a load each. Not in a microtask either:
+   * such a load would keep all else from running.
+   */
+  #succeed(entry: Entry<T>): void {
+    if (!entry.waiters?.hasReaders) {
+      takeWaiters(entry)?.resolve(entry.value as T); // only those who wait for the end, which this is
+      return;
+    }
+    const start = (): void => {
+      if (this.#gate === 'closed') takeWaiters(entry)?.reject(this.#closedError());
+      else if (entry.waiters?.hasReaders) this.#startNow(entry, 'invalidated', false);
+    };
+    this.#policy.clock.setTimeout(start, 0).ref();
+  }
+
   #look(entry: Entry<T>): Decision {
     const now = this.#compareClocks(entry);
     return decide(entry, { gate: this.#gate, whenTooStale: this.#policy.whenTooStale }, now);
   }
 
   #lookToRead(entry: Entry<T>): Decision {
-    const decision = this.#look(entry);
+    this.#compareClocks(entry);
     if (entry.isLoaded && this.events.has('too-stale')) {
       const age = this.#policy.clock.monotonic() - entry.loadedAt;
       const maxStaleness = entry.maxStalenessMs;
       if (age > maxStaleness) this.events.emit('too-stale', { age, maxStaleness });
     }
-    return decision;
+    return this.#look(entry); // after the listeners, who may have changed everything
   }
 
   /** The value, where age and policy allow to serve it. Throws the refusal otherwise. */
   #served(entry: Entry<T>): T {
-    if (!entry.isLoaded) throw notLoaded(entry, this.#policy.name);
     const { whenTooStale, clock } = this.#policy;
-    if (whenTooStale !== 'serve' && isTooStale(entry, clock.monotonic())) throw this.#refusal(entry);
+    const isServed = entry.isLoaded && (whenTooStale === 'serve' || !isTooStale(entry, clock.monotonic()));
+    if (!isServed) throw this.#refusalNow(entry);
     this.#tellStale(entry);
     return entry.value as T;
   }
 
   /** Waits for the flight under way, or starts one. It joins before it starts: a synchronous load settles it too. */
   #next(entry: Entry<T>, signal?: AbortSignal, trigger: Trigger = nextTrigger(entry)): Promise<T> {
-    const next = nextValue(entry, signal);
-    if (entry.flight === undefined) this.#startNow(entry, trigger, false);
+    const next = waitersOf(entry).next(signal);
+    this.#startNow(entry, trigger, false);
     return next;
   }
 
@@ -207,12 +228,10 @@ export class Refresher<T> {
   }
 
   #patient(entry: Entry<T>, patienceMs: number, signal: AbortSignal | undefined): Promise<T> {
-    const ended = nextValueOrPatience(entry, patienceMs, this.#policy.clock, signal);
-    const serve = (): T => {
-      signal?.throwIfAborted();
-      return this.#served(entry);
-    };
-    return ignoreRejection(ended.then(serve));
+    const ended = waitersOf(entry).nextWithin(patienceMs, this.#policy.clock, signal);
+    const read = (): Promise<T> => this.read(entry, {});
+    const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : read());
+    return ignoreRejection(ended.then(read, readAfterFailure));
   }
 
   #startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
@@ -228,12 +247,11 @@ export class Refresher<T> {
   /** Promises the end of the load under way to a platform that would freeze the process before. */
   #promiseEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
     if (waitUntil === undefined || entry.flight === undefined) return;
-    const ignore = (): void => {};
-    try {
-      waitUntil(nextValue(entry, undefined).then(ignore, ignore));
-    } catch (error) {
-      this.#policy.logger.error('waitUntil threw', error);
-    }
+    const end = waitersOf(entry).end();
+    callForeign(
+      () => waitUntil(end),
+      (error) => this.#policy.logger.error('waitUntil threw', error),
+    );
   }
 
   #tellStale(entry: Entry<T>): void {
@@ -244,6 +262,11 @@ export class Refresher<T> {
 
   #refusal(entry: Entry<T>): TicklessError {
     return refusal(entry, this.#gate, this.#policy.name, this.#policy.clock.monotonic());
+  }
+
+  /** As `#refusal`, for who can't wait: whatever the reason, without a value it is "not loaded". */
+  #refusalNow(entry: Entry<T>): TicklessError {
+    return entry.isLoaded ? this.#refusal(entry) : notLoaded(entry, this.#policy.name);
   }
 
   #closedError(): ClosedError {
@@ -260,10 +283,6 @@ function rejected(error: unknown): Promise<never> {
 /** The same wait without its value. */
 export function voided(promise: Promise<unknown>): Promise<void> {
   return ignoreRejection(promise.then(() => {}));
-}
-
-function isIdle(decision: Decision): boolean {
-  return decision === 'serve' || decision === 'reject';
 }
 
 function nextTrigger(entry: Entry<unknown>): Trigger {

@@ -23,6 +23,12 @@ export function refusal(entry: Entry<unknown>, gate: Gate, cacheName: string, no
   }
   if (gate === 'closed') return new ClosedError('is closed, and was never loaded', { cacheName, cause });
   if (gate === 'paused') return new NotLoadedError('is paused, and was never loaded', { cacheName, cause });
+  return coolingDown(entry, cacheName, now);
+}
+
+/** The error for who asks for a load before it may start. */
+export function coolingDown(entry: Entry<unknown>, cacheName: string, now: number): CoolingDownError {
+  const cause = entry.lastError;
   const retryAfter = Math.max(0, entry.coolDownUntil - now);
   const message = `cooling down for ${Math.ceil(retryAfter)} ms after: ${cause?.message}`;
   return new CoolingDownError(message, { cacheName, cause, retryAfter });

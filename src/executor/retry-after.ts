@@ -1,3 +1,5 @@
+import { isCoolingDownError } from '../errors.ts';
+
 /** No source is believed when it asks for more than a day of silence. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
@@ -6,13 +8,15 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
  *
  * Looked for in the error and along its `cause`s, where HTTP clients put it: `error.retryAfter`,
  * `error.headers`, `error.response.headers` (`Headers` or a plain object). The value is the one of the HTTP header
- * (RFC 9110 §10.2.3): a number of seconds, or a date. More than a day counts as a day. Never throws.
+ * (RFC 9110 §10.2.3): a number of seconds, or a date. A `CoolingDownError` of a value that the load reads says it too.
+ * More than a day counts as a day. Never throws.
  *
  * @param now the wall clock in epoch milliseconds, for the date form.
  */
 export function retryAfterMs(error: unknown, now: number): number {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
+      if (isCoolingDownError(at)) return bounded(at.retryAfter); // ours: milliseconds
       const found =
         at.retryAfter ??
         header(at.headers) ??

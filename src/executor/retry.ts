@@ -10,44 +10,62 @@ import pRetry, { type Options, type RetryContext } from 'p-retry';
  */
 export type RetryOptions = Omit<Options, 'signal' | 'unref'>;
 
+/** What a retried execution lives in. */
+export interface RetryScope {
+  readonly signal: AbortSignal;
+  readonly random: () => number;
+  /** The monotonic clock in milliseconds. */
+  readonly now: () => number;
+  /**
+   * Sleeps for at least that many milliseconds after that error; resolves with `false` when there is no time left
+   * for another try.
+   */
+  readonly pause: (ms: number, error: Error) => Promise<boolean>;
+}
+
 /**
  * Tries until an attempt succeeds, under p-retry.
  *
  * The pauses between tries are p-retry's (`minTimeout · factor^n`, at most `maxTimeout`, times 1 to 2 with
- * `randomize`), but slept on tickless's clock: p-retry's own sleep can be neither faked nor held.
+ * `randomize`, at most what `maxRetryTime` leaves), but slept on tickless's clock: p-retry's own sleep can be neither
+ * faked nor held. A failure that consumes no retry is followed by a pause of nothing, so that such tries can't keep
+ * the deadline from firing.
  *
  * @param attempt called with 1, 2, …
- * @param pause sleeps for at least that many milliseconds after that error; resolves with `false` when there is no
- *   time left for another try.
  */
 export function retrying<A>(
   attempt: (attempt: number) => A | PromiseLike<A>,
   options: RetryOptions,
-  {
-    signal,
-    random,
-    pause,
-  }: {
-    readonly signal: AbortSignal;
-    readonly random: () => number;
-    readonly pause: (ms: number, error: Error) => Promise<boolean>;
-  },
+  { signal, random, now, pause }: RetryScope,
 ): Promise<A> {
-  const { factor = 2, minTimeout = 1000, maxTimeout = Number.POSITIVE_INFINITY, randomize = false } = options;
+  const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = options;
+  const startedAt = now();
   let consumes = true;
+
+  function backOff(retriesConsumed: number): number {
+    const growth = (factor > 0 ? factor : 1) ** retriesConsumed;
+    return Math.min(maxTimeout, minTimeout * growth * (options.randomize ? 1 + random() : 1));
+  }
+
   return pRetry(attempt, {
     ...options,
     minTimeout: 0,
+    maxRetryTime: Infinity,
     signal,
+    onFailedAttempt: async (context) => {
+      signal.throwIfAborted(); // superseded: nobody is asked any more
+      await options.onFailedAttempt?.(context);
+    },
     shouldConsumeRetry: async (context) => {
       consumes = (await options.shouldConsumeRetry?.(context)) ?? true;
+      if (!consumes && !(await pause(0, context.error))) throw context.error;
       return consumes;
     },
     shouldRetry: async (context: RetryContext) => {
       if ((await options.shouldRetry?.(context)) === false) return false;
-      const growth = (factor > 0 ? factor : 1) ** context.retriesConsumed;
-      const backOff = Math.min(maxTimeout, minTimeout * growth * (randomize ? 1 + random() : 1));
-      return pause(consumes ? backOff : 0, context.error);
+      if (!consumes) return true;
+      const rest = maxRetryTime - (now() - startedAt);
+      return rest > 0 && pause(Math.min(backOff(context.retriesConsumed), rest), context.error);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { isOptionError } from '../errors.ts';
 import type { Policy } from '../options.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
-import type { KeepOptions } from './answer.ts';
+import type { SaidOfValue } from './answer.ts';
 import { coolDownMs } from './cool-down.ts';
 import type { Entry } from './entry.ts';
 import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
@@ -46,7 +46,7 @@ export class Timetable {
   succeeded(
     entry: Entry<unknown>,
     outcome: 'loaded' | 'kept' | 'set',
-    options: KeepOptions,
+    options: SaidOfValue,
     startedAt: number,
   ): CoolingDown | undefined {
     const { clock, random } = this.#policy;
@@ -54,9 +54,16 @@ export class Timetable {
     const wall = clock.now();
     const { scheduledFor } = entry;
     const step = clockStep(entry.clockOffset, wall - now);
+    // A kept value is the same value: what was said of it holds on.
+    entry.saidMaxStalenessMs =
+      options.maxStalenessMs ?? (outcome === 'kept' ? entry.saidMaxStalenessMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = Number.NEGATIVE_INFINITY;
     entry.isInvalidated = false;
+    // The schedule is asked last. Should it look at the value, it finds it loaded just now and not due.
+    entry.clockOffset = wall - now;
+    entry.dueAt = Number.POSITIVE_INFINITY;
+    this.#setHorizon(entry, now);
     entry.last = {
       startedAt: wall - Math.round(now - startedAt),
       endedAt: wall,
@@ -125,7 +132,7 @@ export class Timetable {
   /** Sets the due time and age limit of the entry from what the load said, else the schedule, else the cool-down. */
   #plan(
     entry: Entry<unknown>,
-    said: KeepOptions,
+    said: SaidOfValue,
     now: number,
     wall: number,
     after: number,
@@ -133,28 +140,33 @@ export class Timetable {
     const execution = entry.last as Execution;
     const isScheduled = said.nextExecuteTime === undefined;
     const ask = isScheduled ? this.#nextExecuteTime : () => said.nextExecuteTime as number;
-    const next = askNextExecution(ask, execution, after, this.#policy.name);
+    const option = isScheduled ? 'schedule' : 'nextExecuteTime';
+    const next = askNextExecution(ask, execution, after, { option, cacheName: this.#policy.name });
     const coolingDown = next.kind === 'broken' ? this.#coolDown(entry, next.error, 0) : undefined;
     const instant = next.kind === 'at' ? next.nextExecuteTime : (coolingDown as CoolingDown).until;
     entry.isScheduled = isScheduled && next.kind === 'at';
     if (entry.isScheduled) entry.scheduledFor = Number.isFinite(instant) ? instant : undefined;
-    entry.maxStalenessMs =
-      said.maxStaleness ?? this.#scheduledMaxStaleness(execution) ?? this.#policy.maxStalenessMs;
+    entry.maxStalenessMs = entry.saidMaxStalenessMs ?? this.#scheduledMaxStaleness(execution);
     // At its age limit a value is due, whatever the schedule says.
     entry.nextExecuteTime = Math.min(instant, wall + (entry.loadedAt + entry.maxStalenessMs - now));
     entry.dueAt = now + (entry.nextExecuteTime - wall);
     entry.clockOffset = wall - now;
     this.#setHorizon(entry, now);
+    if (entry.isInvalidated) this.invalidated(entry); // by the schedule itself
     return coolingDown;
   }
 
-  #scheduledMaxStaleness(execution: Execution): number | undefined {
+  #scheduledMaxStaleness(execution: Execution): number {
+    const { maxStalenessMs, logger } = this.#policy;
     try {
       const ms = this.schedule.maxStaleness?.(execution);
-      return typeof ms === 'number' && ms > 0 ? Math.min(ms, this.#policy.maxStalenessMs) : undefined;
-    } catch {
-      return undefined;
+      if (ms === undefined) return maxStalenessMs;
+      if (typeof ms === 'number' && ms > 0) return Math.min(ms, maxStalenessMs);
+      logger.error('maxStaleness of the schedule must be a number over 0', ms);
+    } catch (error) {
+      logger.error('maxStaleness of the schedule threw', error);
     }
+    return maxStalenessMs;
   }
 
   #coolDown(entry: Entry<unknown>, error: Error, leastMs: number): CoolingDown {

@@ -1,65 +1,146 @@
 import type { Clock } from '../clock.ts';
 import { Deferred, ignoreRejection } from './deferred.ts';
-import type { Entry } from './entry.ts';
+
+/** A load under way, as far as those who wait for it are concerned. See `flight.ts`. */
+export interface UnderWay {
+  /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
+  hold(): void;
+  release(): void;
+  /** Ends it from outside: the load is aborted with `reason`, and what it brings is late. */
+  end(reason: Error): void;
+}
+
+/** Who can give up waiting; forgotten at once when he does, however long the load takes. */
+interface Leaver<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
 
 /**
- * The next value of an entry with a flight under way: one promise for all who wait. It outlives a flight that is
- * superseded; the successor settles it.
+ * All who wait for the next value of an entry. They outlive a load that is superseded; its successor settles them.
  *
- * @param signal ends this wait only: rejects with its reason, the load goes on.
+ * Readers that can't give up share one promise. Those with a signal or with patience are kept one by one, so that
+ * they can leave; there is one listener per signal, however many readers share it.
  */
-export function nextValue<T>(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
-  const { promise } = join(entry);
-  if (signal === undefined) return promise;
-  return ignoreRejection(
-    new Promise((resolve, reject) => {
-      const abandon = (): void => {
-        leave(entry, promise);
-        reject(signal.reason);
-      };
-      if (signal.aborted) return abandon();
-      signal.addEventListener('abort', abandon, { once: true });
-      const settle = (end: () => void): void => {
-        signal.removeEventListener('abort', abandon);
+export class Waiters<T> {
+  #load: UnderWay | undefined;
+  #shared: Deferred<T> | undefined;
+  /** For those who only want to know when it is over: `waitUntil`. */
+  #end: Deferred<void> | undefined;
+  readonly #leavers: Set<Leaver<T>> = new Set();
+  readonly #signals: Map<AbortSignal, Set<() => void>> = new Map();
+
+  constructor(load: UnderWay | undefined) {
+    this.#load = load;
+  }
+
+  /** From now on they wait for another load, or, as they are about to be settled, for none. */
+  follow(load: UnderWay | undefined): void {
+    this.#load = load;
+    if (this.isHeld) load?.hold();
+  }
+
+  /** Somebody will get the value or the error. */
+  get hasReaders(): boolean {
+    return this.#shared !== undefined || this.#leavers.size > 0;
+  }
+
+  /** Somebody, a reader or a platform, wants the process to live until the load has ended. */
+  get isHeld(): boolean {
+    return this.hasReaders || this.#end !== undefined;
+  }
+
+  /** The next value. @param signal ends this wait only: rejects with its reason. */
+  next(signal: AbortSignal | undefined): Promise<T> {
+    if (signal !== undefined) return this.#wait(signal, undefined);
+    return this.#join(() => {
+      this.#shared ??= new Deferred();
+      return this.#shared.promise;
+    });
+  }
+
+  /** The next value, but no longer than patience lasts: then it resolves with `undefined`. */
+  nextWithin(patienceMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<T | undefined> {
+    return this.#wait(signal, (giveUp) => {
+      if (patienceMs === Infinity) return undefined;
+      const timer = clock.setTimeout(giveUp, patienceMs);
+      timer.ref();
+      return timer;
+    });
+  }
+
+  /** Resolves when the load under way has ended, or was superseded with nobody reading. Never rejects. */
+  end(): Promise<void> {
+    return this.#join(() => {
+      this.#end ??= new Deferred();
+      return this.#end.promise;
+    });
+  }
+
+  resolve(value: T): void {
+    this.#settle((waiter) => waiter.resolve(value));
+  }
+
+  reject(error: unknown): void {
+    this.#settle((waiter) => waiter.reject(error));
+  }
+
+  #settle(settle: (waiter: Leaver<T> | Deferred<T>) => void): void {
+    if (this.#shared !== undefined) settle(this.#shared);
+    for (const leaver of [...this.#leavers]) settle(leaver);
+    this.#end?.resolve();
+  }
+
+  #join<R>(join: () => R): R {
+    const wasHeld = this.isHeld;
+    const joined = join();
+    if (!wasHeld) this.#load?.hold();
+    return joined;
+  }
+
+  #wait<R extends T | undefined>(
+    signal: AbortSignal | undefined,
+    startTimer: ((giveUp: () => void) => { cancel(): void } | undefined) | undefined,
+  ): Promise<R> {
+    const wait = new Promise<R>((resolve, reject) => {
+      const leave = (end: () => void): void => {
+        timer?.cancel();
+        if (signal !== undefined) this.#unlisten(signal, abandon);
+        this.#leavers.delete(leaver);
+        if (!this.isHeld) this.#load?.release();
         end();
       };
-      promise.then(
-        (value) => settle(() => resolve(value)),
-        (error) => settle(() => reject(error)),
-      );
-    }),
-  );
-}
+      const abandon = (): void => leave(() => reject(signal?.reason));
+      const leaver: Leaver<T> = {
+        resolve: (value) => leave(() => resolve(value as R)),
+        reject: (error) => leave(() => reject(error)),
+      };
+      this.#join(() => this.#leavers.add(leaver));
+      const timer = startTimer?.(() => leave(() => resolve(undefined as R)));
+      if (signal?.aborted) abandon();
+      else if (signal !== undefined) this.#listen(signal, abandon);
+    });
+    return ignoreRejection(wait);
+  }
 
-/** Resolves when the load under way has ended, or patience has; never rejects. */
-export function nextValueOrPatience<T>(
-  entry: Entry<T>,
-  patienceMs: number,
-  clock: Clock,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const controller = new AbortController();
-  const timer = patienceMs === Infinity ? undefined : clock.setTimeout(() => controller.abort(), patienceMs);
-  timer?.ref();
-  const either = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
-  const end = (): void => timer?.cancel();
-  return nextValue(entry, either).then(end, end);
-}
+  #listen(signal: AbortSignal, abandon: () => void): void {
+    let all = this.#signals.get(signal);
+    if (all === undefined) {
+      all = new Set();
+      this.#signals.set(signal, all);
+      signal.addEventListener('abort', this.#onAbort);
+    }
+    all.add(abandon);
+  }
 
-/** Settles the wait of all who wait for the next value. */
-export function settleWaiters<T>(entry: Entry<T>, settle: (waiting: Deferred<T>) => void): void {
-  const { waiting } = entry;
-  entry.waiting = undefined;
-  entry.waiterCount = 0;
-  if (waiting !== undefined) settle(waiting);
-}
+  #unlisten(signal: AbortSignal, abandon: () => void): void {
+    const all = this.#signals.get(signal);
+    if (!all?.delete(abandon) || all.size > 0) return;
+    this.#signals.delete(signal);
+    signal.removeEventListener('abort', this.#onAbort);
+  }
 
-function join<T>(entry: Entry<T>): Deferred<T> {
-  entry.waiting ??= new Deferred();
-  if (entry.waiterCount++ === 0) entry.flight?.hold();
-  return entry.waiting;
-}
-
-function leave<T>(entry: Entry<T>, promise: Promise<T>): void {
-  if (entry.waiting?.promise === promise && --entry.waiterCount === 0) entry.flight?.release();
+  readonly #onAbort = (event: Event): void => {
+    for (const abandon of [...(this.#signals.get(event.target as AbortSignal) ?? [])]) abandon();
+  };
 }

@@ -1,5 +1,6 @@
 import { OptionError } from '../errors.ts';
 import type { Trigger } from '../executor/load-context.ts';
+import { callForeign } from './foreign-call.ts';
 import type { SafeLogger } from './logger.ts';
 
 /** What is told of a load. */
@@ -18,7 +19,7 @@ export interface LoadEndDetails extends LoadDetails {
 }
 
 interface EventDetails {
-  /** A load begins. Exactly one of the next four follows, or `late-result-dropped`, or nothing when it was superseded. */
+  /** A load begins. Exactly one of the next four follows, or none of them when it is superseded. */
   'load-started': LoadDetails;
   /** A load brought a value. */
   'load-succeeded': LoadEndDetails & { readonly nextExecuteTime: number };
@@ -28,7 +29,7 @@ interface EventDetails {
   'load-failed': LoadEndDetails & { readonly error: Error };
   /** A load was aborted at its deadline. A listener to it replaces the log line. */
   'load-timed-out': LoadEndDetails & { readonly error: Error };
-  /** A load ended after its deadline, or after it was superseded; what it brought is forgotten. */
+  /** A load brought something after its deadline, or after it was superseded; that is forgotten. */
   'late-result-dropped': LoadDetails;
   /** After a failure: no load is started by a read before `until`. */
   'cooling-down': {
@@ -83,7 +84,7 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'closed',
 ] as const);
 
-type Listener<E extends EventType> = (event: EventOf<E>) => void;
+type Listener<E extends EventType> = (event: EventOf<E>) => unknown;
 
 /** The listeners of one value or executor. Costs nothing while nobody listens. */
 export class Events {
@@ -106,7 +107,7 @@ export class Events {
       );
     }
     // A wrapper of its own per call: the same function twice is two listeners, each with its own unsubscribe.
-    const entry = (event: EventOf<E>): void => listener(event);
+    const entry = (event: EventOf<E>): unknown => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(entry));
     return () => {
@@ -125,11 +126,11 @@ export class Events {
     if (listeners === undefined) return;
     const event = Object.freeze({ type, name: this.#name, at: this.#now(), ...(details as object) });
     for (const listener of [...listeners]) {
-      try {
-        listener(event as never);
-      } catch (error) {
-        this.#logger.error(`listener of ${type} threw`, error);
-      }
+      if (!listeners.has(listener)) continue; // unsubscribed by one before it
+      callForeign(
+        () => listener(event as never),
+        (error) => this.#logger.error(`listener of ${type} threw`, error),
+      );
     }
   }
 

@@ -1,3 +1,5 @@
+import { callForeign } from './foreign-call.ts';
+
 /** Where tickless writes its few lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
   /** A background load failed: one line with the name, the attempt, the cause and when it will be tried again. */
@@ -25,12 +27,14 @@ export class SafeLogger {
   }
 
   #write(level: keyof Logger, text: string, cause: unknown): void {
-    if (this.#logger === false) return;
-    try {
-      this.#logger[level](oneLine(`tickless: ${this.#name}: ${text}: ${messageOf(cause)}`));
-    } catch {
-      // A logger that throws has nobody left to tell.
-    }
+    const logger = this.#logger;
+    if (logger === false) return;
+    const line = oneLine(`tickless: ${this.#name}: ${text}: ${messageOf(cause)}`);
+    // A logger that throws has nobody left to tell.
+    callForeign(
+      () => logger[level](line),
+      () => {},
+    );
   }
 }
 
@@ -40,10 +44,14 @@ export class SafeLogger {
  */
 export function messageOf(thrown: unknown): string {
   const messages: string[] = [];
-  for (let at: unknown = thrown, depth = 0; depth < MOST_CAUSES; at = (at as Error).cause, depth++) {
-    const message = ownMessageOf(at);
-    if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
-    if (!(at instanceof Error) || at.cause === undefined) break;
+  try {
+    for (let at = thrown, depth = 0; depth < MOST_CAUSES; at = (at as Error).cause, depth++) {
+      const message = ownMessageOf(at);
+      if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
+      if (!(at instanceof Error) || at.cause === undefined) break;
+    }
+  } catch {
+    messages.push('a thrown value that can not be read'); // a revoked proxy, a getter that throws, no string form
   }
   return messages.join(': ');
 }
@@ -52,12 +60,8 @@ export function messageOf(thrown: unknown): string {
 const MOST_CAUSES = 8;
 
 function ownMessageOf(thrown: unknown): string {
-  try {
-    if (!(thrown instanceof Error)) return String(thrown);
-    return thrown.message || String((thrown as { code?: unknown }).code ?? thrown.name);
-  } catch {
-    return 'a thrown value that has no string form';
-  }
+  if (!(thrown instanceof Error)) return String(thrown);
+  return String(thrown.message || ((thrown as { code?: unknown }).code ?? thrown.name));
 }
 
 function oneLine(text: string): string {

@@ -543,36 +543,3 @@ describe('set, refresh, requestStart, reschedule', () => {
     expect(odd.inspect().nextExecuteTime).toBe(clock.now() + 77);
   });
 });
-
-describe('listeners that act', () => {
-  it('read the new state from within an event', async () => {
-    const { clock, manual, value } = await makeLoaded();
-    const seen: unknown[] = [];
-    value.on('load-succeeded', () => seen.push(value.current, value.inspect().running));
-    value.on('load-failed', () => seen.push(value.current, value.inspect().running));
-    await clock.advance(1000);
-    value.current;
-    await clock.flush();
-    manual.call(1).resolve('two');
-    await clock.advance(1000);
-    value.current;
-    await clock.flush();
-    manual.call(2).reject(new Error('down'));
-    await clock.flush();
-    expect(seen).toEqual(['two', false, 'two', false]);
-  });
-
-  it('may invalidate or close from within load-started', async () => {
-    const { clock, manual, value } = make();
-    const off = value.on('load-started', () => {
-      off();
-      value.invalidate();
-    });
-    const read = value.get();
-    expect(manual.calls).toHaveLength(1);
-    manual.call(0).resolve('one');
-    expect(await read).toBe('one');
-    await clock.flush();
-    expect(value.inspect()).toMatchObject({ running: false });
-  });
-});

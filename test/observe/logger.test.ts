@@ -5,6 +5,13 @@ describe('messageOf', () => {
   const refused = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
   const circular = new Error('round');
   circular.cause = new Error('and round', { cause: circular });
+  const unreadable = Object.defineProperty(new Error('x'), 'cause', {
+    get: () => {
+      throw new Error('no');
+    },
+  });
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
 
   for (const [name, thrown, message] of [
     ['an error', new Error('down'), 'down'],
@@ -19,7 +26,10 @@ describe('messageOf', () => {
     ['causes in a circle', circular, 'round: and round'],
     ['a string', 'down', 'down'],
     ['nothing', undefined, 'undefined'],
-    ['an object without a string form', Object.create(null), 'a thrown value that has no string form'],
+    ['an object without a string form', Object.create(null), 'a thrown value that can not be read'],
+    ['an error whose message is none', Object.assign(new Error('x'), { message: 42 }), '42'],
+    ['an error with an unreadable cause', unreadable, 'x: a thrown value that can not be read'],
+    ['a revoked proxy', revoked.proxy, 'a thrown value that can not be read'],
   ] as const) {
     it(`of ${name}`, () => {
       expect(messageOf(thrown)).toBe(message);

@@ -35,6 +35,21 @@ const misdeeds: Record<string, () => unknown> = {
     revoke();
     return proxy;
   },
+  'rejects with a revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return Promise.reject(proxy);
+  },
+  'rejects with an error whose message is none': () =>
+    Promise.reject(Object.assign(new Error('x', { cause: new Error('y') }), { message: 42 })),
+  'rejects with an error whose cause throws': () =>
+    Promise.reject(
+      Object.defineProperty(new Error('x'), 'cause', {
+        get() {
+          throw new Error('cause');
+        },
+      }),
+    ),
   'throws an object that has no string form': () => {
     throw Object.create(null);
   },

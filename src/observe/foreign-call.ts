@@ -1,0 +1,12 @@
+/**
+ * Calls code of others that must harm nobody: a listener, a logger, a platform's `waitUntil`. What it throws goes to
+ * `tell`; so does what it rejects with, if it is asynchronous.
+ */
+export function callForeign(callback: () => unknown, tell: (error: unknown) => void): void {
+  try {
+    const result = callback() as PromiseLike<unknown> | undefined;
+    if (typeof result?.then === 'function') Promise.resolve(result).then(undefined, tell);
+  } catch (error) {
+    tell(error);
+  }
+}
