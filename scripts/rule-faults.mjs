@@ -4,17 +4,10 @@
 export const faults = [
   {
     rule: 1,
-    name: 'a read does not look for a running load',
-    file: 'src/executor/decide.ts',
-    find: "const mayStart = entry.flight === undefined && gate === 'open'",
-    put: "const mayStart = gate === 'open'",
-  },
-  {
-    rule: 1,
-    name: 'refresh does not join',
-    file: 'src/executor/refresher.ts',
-    find: 'if (entry.flight === undefined) this.#startNow(entry, trigger, false);',
-    put: 'this.#startNow(entry, trigger, false);',
+    name: 'a second load is not kept from starting',
+    file: 'src/executor/launcher.ts',
+    find: '    if (entry.flight !== undefined) return;\n',
+    put: '',
   },
   {
     rule: 1,
@@ -61,16 +54,16 @@ export const faults = [
   {
     rule: 3,
     name: 'first reads do not share',
-    file: 'src/executor/refresher.ts',
-    find: 'if (entry.flight === undefined) this.#startNow(entry, trigger, false);',
-    put: 'this.#startNow(entry, trigger, false);',
+    file: 'src/executor/launcher.ts',
+    find: '    if (entry.flight !== undefined) return;\n',
+    put: '',
   },
   {
     rule: 3,
     name: 'each waiter gets an error of its own',
     file: 'src/executor/waiters.ts',
-    find: 'if (signal === undefined) return promise;',
-    put: 'if (signal === undefined) return ignoreRejection(promise.catch((e) => { throw new Error(e.message); }));',
+    find: 'this.#shared ??= new Deferred();\n      return this.#shared.promise;',
+    put: 'this.#shared ??= new Deferred();\n      return ignoreRejection(this.#shared.promise.catch((e) => { throw new Error(e.message); }));',
   },
   {
     rule: 4,
@@ -104,8 +97,8 @@ export const faults = [
     rule: 4,
     name: 'a listener may throw into the landing',
     file: 'src/observe/events.ts',
-    find: '} catch (error) {\n        this.#logger.error(',
-    put: '} catch (error) {\n        throw error;\n        this.#logger.error(',
+    find: '(error) => this.#logger.error(',
+    put: '(error) => { throw error; }, () => (',
   },
   {
     rule: 4,
@@ -174,15 +167,15 @@ export const faults = [
     rule: 6,
     name: 'nothing is logged',
     file: 'src/executor/launcher.ts',
-    find: 'if (end.background && !this.#events.has(type)) this.#logFailure(type, end.attempts, coolingDown);',
+    find: 'if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);',
     put: '',
   },
   {
     rule: 6,
     name: 'logged also when somebody listens',
     file: 'src/executor/launcher.ts',
-    find: 'if (end.background && !this.#events.has(type))',
-    put: 'if (end.background)',
+    find: 'if (!isHeard && !this.#events.has(type))',
+    put: 'if (!isHeard)',
   },
   {
     rule: 6,
@@ -209,7 +202,7 @@ export const faults = [
     rule: 7,
     name: 'who waits for a superseded load waits for ever',
     file: 'src/executor/refresher.ts',
-    find: "    if (entry.waiting !== undefined) this.#startNow(entry, 'invalidated', false);\n",
+    find: '    this.#succeed(entry);\n',
     put: '',
   },
   {
@@ -230,7 +223,7 @@ export const faults = [
     rule: 8,
     name: 'nothing holds the process for who waits',
     file: 'src/executor/waiters.ts',
-    find: 'if (entry.waiterCount++ === 0) entry.flight?.hold();',
+    find: 'if (!wasHeld) this.#load?.hold();',
     put: '',
   },
   {
@@ -272,7 +265,7 @@ export const faults = [
     rule: 10,
     name: "the caller's signal aborts the load",
     file: 'src/executor/waiters.ts',
-    find: '        reject(signal.reason);\n',
-    put: '        reject(signal.reason);\n        entry.flight?.end(signal.reason);\n',
+    find: 'leave(() => reject(signal?.reason));',
+    put: 'leave(() => { reject(signal?.reason); this.#load?.end(signal?.reason); });',
   },
 ];

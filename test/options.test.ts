@@ -1,6 +1,14 @@
 import { Duration } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt, fixedDelay, isOptionError, PeriodicExecutor, RefreshingValue } from '../src/index.ts';
+import {
+  cron,
+  dailyAt,
+  defaults,
+  fixedDelay,
+  isOptionError,
+  PeriodicExecutor,
+  RefreshingValue,
+} from '../src/index.ts';
 import { FakeClock } from '../src/testing/index.ts';
 import { thrownBy } from './support/settle.ts';
 
@@ -44,6 +52,7 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ retry: { minTimeout: 500, maxTimeout: 100 } }, 'retry.maxTimeout', '100'],
   [{ retry: { maxRetryTime: -1 } }, 'retry.maxRetryTime', '-1'],
   [{ retry: { shouldRetry: true } }, 'retry.shouldRetry', 'true'],
+  [{ retry: { forever: true } }, 'retry.forever', 'true'],
   [{ maxStaleness: 0 }, 'maxStaleness', '0'],
   [{ maxStaleness: Number.NaN }, 'maxStaleness', 'NaN'],
   [{ schedule: { minutes: 10 }, maxStaleness: { minutes: 5 } }, 'maxStaleness', '{"minutes":5}'],
@@ -148,10 +157,28 @@ describe('a right option', () => {
     }
   });
 
-  it('schedule: Infinity means never by itself', () => {
+  it('schedule: Infinity means never by itself; an age limit then makes it due', () => {
+    const clock = new FakeClock();
     const value = new RefreshingValue({ ...good, schedule: Number.POSITIVE_INFINITY });
     value.current;
     expect(value.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
+    const limited = new RefreshingValue({
+      ...good,
+      schedule: Number.POSITIVE_INFINITY,
+      maxStaleness: 5000,
+      clock,
+    });
+    limited.current;
+    expect(limited.inspect().nextExecuteTime).toBe(clock.now() + 5000);
+  });
+
+  it('left out means a default that nobody can change', () => {
+    expect(() => {
+      (defaults as { timeout: number }).timeout = 1;
+    }).toThrow(TypeError);
+    expect(() => {
+      (defaults.coolDown as { initial: number }).initial = 1;
+    }).toThrow(TypeError);
   });
 
   it('a constant coolDown is jittered too; a lone initial over 2 minutes raises the cap', async () => {

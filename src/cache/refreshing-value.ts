@@ -35,8 +35,8 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T> extend
 export interface ReadOptions {
   /**
    * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
-   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on the first read, which waits for
-   * the load in any case. @default 0
+   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on a read that waits for the load
+   * in any case (the first one, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
    */
   readonly patience?: DurationLike | undefined;
   /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */

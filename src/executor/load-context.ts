@@ -1,6 +1,6 @@
 /**
- * Why a load runs. `first`: there is no value yet; `due`: a read found that the next execute time has passed;
- * `forced`: `refresh()` or `execute()`; `invalidated`: after `invalidate()`.
+ * Why a load runs. `first`: there was no value yet; `due`: a read found that the next execute time has passed;
+ * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
  */
 export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
 

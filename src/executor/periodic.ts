@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import type { DurationLike } from '../duration.ts';
 import type { EventOf, EventType } from '../observe/events.ts';
 import type { WaitUntil } from '../options.ts';
@@ -8,8 +10,9 @@ import type { Refresher } from './refresher.ts';
 /** What a caller may ask of one `requestStart`. */
 export interface RequestStartOptions {
   /**
-   * `true`: resolve when the execution that is due or under way has succeeded, reject with its error. `false`:
-   * resolve at once. @default wait before the first success, don't after it
+   * `true`: resolve when the execution that is due or under way has succeeded, reject with its error; resolve at once
+   * when none is due, or while paused; reject with `CoolingDownError` when it may not start yet. `false`: resolve at
+   * once. @default wait before the first success, don't after it
    */
   readonly wait?: boolean | undefined;
   /** Is given a promise of the end of the execution under way, if there is one. It never rejects. */

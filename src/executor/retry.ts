@@ -28,8 +28,8 @@ export interface RetryScope {
  *
  * The pauses between tries are p-retry's (`minTimeout · factor^n`, at most `maxTimeout`, times 1 to 2 with
  * `randomize`, at most what `maxRetryTime` leaves), but slept on tickless's clock: p-retry's own sleep can be neither
- * faked nor held. A failure that consumes no retry is followed by a pause of nothing, so that such tries can't keep
- * the deadline from firing.
+ * faked nor held. A failure that consumes no retry is followed by a pause of 1 ms, so that such tries can't keep the
+ * deadline from firing.
  *
  * @param attempt called with 1, 2, …
  */
@@ -58,7 +58,7 @@ export function retrying<A>(
     },
     shouldConsumeRetry: async (context) => {
       consumes = (await options.shouldConsumeRetry?.(context)) ?? true;
-      if (!consumes && !(await pause(0, context.error))) throw context.error;
+      if (!consumes && !(await pause(1, context.error))) throw context.error;
       return consumes;
     },
     shouldRetry: async (context: RetryContext) => {

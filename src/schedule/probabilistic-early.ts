@@ -27,7 +27,8 @@ export interface ProbabilisticEarlyOptions {
  * their own, the first one comes on average Δ · beta · (1 + 1/2 + … + 1/n) early.
  *
  * Meant for schedules that count from the last execution (`fixedDelay`, `httpFreshness`). One of fixed instants
- * (`dailyAt`, `cron`, `fixedRate`) that was executed early is due again at the instant itself.
+ * (`dailyAt`, `cron`, `fixedRate` with `anchoredAt`) that was executed early is due again at the instant itself; the
+ * grid of `fixedRate` without an anchor moves along.
  *
  * @throws {OptionError} when `schedule` is no schedule, or `beta` no finite number over 0.
  * @see Vattani, Chierichetti, Lowenstein: Optimal Probabilistic Cache Stampede Prevention, VLDB 2015.

@@ -62,11 +62,11 @@ export class FakeClock implements Clock {
     return this.#monotonic;
   }
 
-  /** As of {@link Clock.setTimeout}. A timer of 0 ms needs no time to pass: it fires by itself, in a microtask. */
+  /** As of {@link Clock.setTimeout}. A timer of 0 ms needs no time to pass: it fires by itself, in a macrotask. */
   setTimeout(callback: () => void, delayMs: number): Timer {
     const timer: PendingTimer = { at: this.#monotonic + Math.max(0, delayMs), callback };
     this.#timers.add(timer);
-    if (timer.at <= this.#monotonic) Promise.resolve().then(() => this.#fire(timer));
+    if (timer.at <= this.#monotonic) settle().then(() => this.#fire(timer));
     return { cancel: () => this.#timers.delete(timer), ref: () => {}, unref: () => {} };
   }
 

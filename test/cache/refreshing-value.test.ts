@@ -149,6 +149,29 @@ describe('reading', () => {
     expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
+  it('invalidated while it closes, it starts nothing: who waits is told', async () => {
+    const { clock, manual, value } = make();
+    const read = rejectionOf(value.get());
+    const closing = value.close();
+    value.invalidate();
+    await clock.flush();
+    expect(isClosedError(await read)).toBe(true);
+    await closing;
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('invalidated after all who waited have left, it starts nothing', async () => {
+    const { clock, manual, value } = make();
+    const controller = new AbortController();
+    const read = rejectionOf(value.get({ signal: controller.signal }));
+    controller.abort();
+    await read;
+    value.invalidate();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    expect(value.inspect().running).toBe(false);
+  });
+
   it('a paused value goes on serving; paused before the first success it has nothing', async () => {
     const { clock, manual, value } = await makeLoaded();
     value.pause();
@@ -210,6 +233,19 @@ describe('patience', () => {
   });
 });
 
+describe('patience and a value that is dropped meanwhile', () => {
+  it('goes on waiting, as a first read does', async () => {
+    const { clock, manual, value } = await makeLoaded();
+    await clock.advance(1000);
+    const read = value.get({ patience: 100 });
+    await clock.flush();
+    value.invalidate({ drop: true });
+    await clock.advance(5000);
+    manual.call(2).resolve('two');
+    expect(await read).toBe('two');
+  });
+});
+
 describe('signal', () => {
   it('that is aborted before, keeps a cold read from starting a load', async () => {
     const { manual, value } = make();
@@ -260,6 +296,33 @@ describe('waitUntil', () => {
     expect([global.length, local.length]).toEqual([1, 2]);
     manual.call(1).reject(new Error('down'));
     expect(await Promise.all([...global, ...local])).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('of a read that waits is given a promise too, that of a request as well', async () => {
+    for (const ask of ['get', 'requestStart'] as const) {
+      const { manual, value } = make();
+      const promises: Promise<unknown>[] = [];
+      const asked = value[ask]({ waitUntil: (promise) => void promises.push(promise) });
+      expect(promises).toHaveLength(1);
+      expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+      manual.call(0).resolve('one');
+      await Promise.all([asked, ...promises]);
+    }
+  });
+
+  it('is settled when the load was superseded and nobody reads', async () => {
+    const promises: Promise<unknown>[] = [];
+    const { clock, manual, value } = await makeLoaded({
+      waitUntil: (promise) => void promises.push(promise),
+    });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    value.invalidate();
+    await Promise.all(promises);
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    expect(value.inspect().running).toBe(false);
   });
 
   it('that throws is logged, and harms no one', async () => {
@@ -478,6 +541,20 @@ describe('inspect', () => {
     value.current;
     await clock.flush();
     expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', previous: { value: 'one' } });
+  });
+});
+
+describe('inspect after a step of the wall clock', () => {
+  it('speaks of the new time at once', async () => {
+    const { clock, value } = await makeLoaded({ schedule: { hours: 1 } });
+    await clock.advance(1000);
+    clock.stepWall({ hours: 5 });
+    expect(value.inspect()).toMatchObject({
+      age: 1000,
+      loadedAt: clock.now() - 1000,
+      nextExecuteTime: clock.now() + 3_599_000,
+      isDue: false,
+    });
   });
 });
 

@@ -92,6 +92,21 @@ describe('requestStart', () => {
     expect(await rejectionOf(joined)).toBe(await rejectionOf(waited));
   });
 
+  it('wait: true in a cool-down rejects at once: what is due can not be had', async () => {
+    const { clock, manual, executor } = make();
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    await clock.advance(1000);
+    const failed = rejectionOf(executor.requestStart({ wait: true }));
+    const cause = new Error('no disk');
+    manual.call(1).reject(cause);
+    await failed;
+    const error = await rejectionOf(executor.requestStart({ wait: true }));
+    expect(isCoolingDownError(error) && error.cause).toMatchObject({ cause });
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
+  });
+
   it('runs a synchronous task on the first call, and behind the caller later', async () => {
     const clock = new FakeClock();
     let runs = 0;

@@ -94,7 +94,7 @@ describe('retry', () => {
     const rejection = rejectionOf(value.get());
     await clock.advance(10_000);
     expect(await rejection).toMatchObject({ attempts: 3, cause: { message: 'gone' } });
-    expect(calls).toEqual([0, 100, 100]);
+    expect(calls).toEqual([0, 100, 101]);
     expect(failed).toEqual([1, 2, 3]);
   });
 
@@ -202,5 +202,86 @@ describe('Retry-After', () => {
     expect(calls).toHaveLength(1);
     await clock.advance(1);
     expect(await value.get()).toBe('value');
+  });
+});
+
+describe('a superseded execution', () => {
+  it('leaves no timer, asks no callback, and tells that its result came late', async () => {
+    const clock = new FakeClock();
+    const asked: string[] = [];
+    const value = new RefreshingValue({
+      name: 'v',
+      load: ({ signal, attempt }) =>
+        new Promise<string>((resolve, reject) => {
+          if (attempt === 1) signal.addEventListener('abort', () => reject(signal.reason));
+          else setTimeout(() => resolve('late'), 5);
+        }),
+      retry: {
+        retries: 2,
+        minTimeout: 4000,
+        onFailedAttempt: ({ error }) => void asked.push(error.message),
+        shouldRetry: () => asked.push('shouldRetry') > 0,
+      },
+      clock,
+    });
+    const read = value.get();
+    value.set('by hand');
+    expect(await read).toBe('by hand');
+    await clock.flush();
+    expect(clock.timerCount).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it('in its second try tells that its result came late', async () => {
+    const clock = new FakeClock();
+    let late = 0;
+    let resolve = (_: string): void => {};
+    const value = new RefreshingValue({
+      name: 'v',
+      load: ({ attempt }) =>
+        attempt === 1
+          ? Promise.reject(down)
+          : new Promise<string>((settle) => {
+              resolve = settle;
+            }),
+      retry: { retries: 2, minTimeout: 10 },
+      clock,
+    });
+    value.on('late-result-dropped', () => {
+      late += 1;
+    });
+    const read = value.get();
+    await clock.advance(10);
+    value.set('by hand');
+    await read;
+    resolve('late');
+    await clock.flush();
+    expect([value.current, late]).toEqual(['by hand', 1]);
+  });
+});
+
+describe("p-retry's limits, on the clock of the value", () => {
+  it('maxRetryTime ends the tries, and cuts the pause before the last', async () => {
+    const { clock, value, calls } = failingWith(Array(9).fill(down), {
+      retries: 9,
+      minTimeout: 100,
+      maxRetryTime: 250,
+    });
+    const rejection = rejectionOf(value.get());
+    await clock.advance(10_000);
+    expect(await rejection).toMatchObject({ attempts: 3 });
+    expect(calls).toEqual([0, 100, 250]);
+  });
+
+  it('tries that consume nothing end at the deadline, and freeze nothing', async () => {
+    const { clock, value, calls } = failingWith(
+      Array(9999).fill(new TypeError('a mistake')),
+      { shouldConsumeRetry: () => false },
+      20,
+    );
+    const rejection = rejectionOf(value.get());
+    await clock.advance(20);
+    expect(await rejection).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    expect(calls).toHaveLength(20);
   });
 });

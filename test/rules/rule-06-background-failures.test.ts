@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../support/events.ts';
+import { ManualLoad } from '../support/manual-load.ts';
 import { rejectionOf } from '../support/settle.ts';
 
 const failing = (): {
@@ -88,6 +89,21 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
       await clock.flush();
       expect(value.inspect()).toMatchObject({ running: false, failures: 1 });
     }
+  });
+
+  it('prints a line for a load that all who waited for it have given up', async () => {
+    const clock = new FakeClock();
+    const logger = recordLines();
+    const manual = new ManualLoad<number>();
+    const value = new RefreshingValue({ name: 'v', load: manual.load, clock, logger });
+    const controller = new AbortController();
+    const read = rejectionOf(value.get({ signal: controller.signal }));
+    controller.abort();
+    await read;
+    manual.call(0).reject(new Error('down'));
+    await clock.flush();
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('load that nobody waits for any more failed at attempt 1');
   });
 
   it('prints nothing for a failure that its caller gets', async () => {
