@@ -38,7 +38,7 @@ const LAYERS = [
     name: 'mechanisms',
     files: ['executor/flight.ts', 'executor/retry.ts', 'observe/*'],
   },
-  { name: 'options', files: ['options.ts', 'option-checks.ts'] },
+  { name: 'options', files: ['options.ts', 'option-checks.ts', 'policy.ts'] },
   {
     name: 'engine',
     files: ['executor/timetable.ts', 'executor/status.ts', 'executor/launcher.ts', 'executor/refresher.ts'],

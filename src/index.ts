@@ -2,7 +2,6 @@
 
 export {
   type InvalidateOptions,
-  type ReadOptions,
   RefreshingValue,
   type RefreshingValueOptions,
   type ValueStatus,
@@ -47,6 +46,7 @@ export {
   type PeriodicExecutorOptions,
   type Task,
 } from './executor/periodic-executor.ts';
+export type { ReadOptions } from './executor/refresher.ts';
 export type { RetryOptions } from './executor/retry.ts';
 export type { ExecutionStatus } from './executor/status.ts';
 

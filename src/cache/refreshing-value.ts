@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import type { DurationLike } from '../duration.ts';
 import { OptionError } from '../errors.ts';
 import type { LoadAnswer } from '../executor/answer.ts';
 import { isTooStale } from '../executor/decide.ts';
@@ -7,9 +6,10 @@ import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { Periodic } from '../executor/periodic.ts';
-import { Refresher } from '../executor/refresher.ts';
+import { type ReadOptions, Refresher } from '../executor/refresher.ts';
 import type { ExecutionStatus } from '../executor/status.ts';
-import { type Policy, resolveOptions, type ValueSharedOptions, type WaitUntil } from '../options.ts';
+import type { ValueSharedOptions } from '../options.ts';
+import { type Policy, resolveOptions } from '../policy.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface RefreshingValueOptions<T extends Previous, Previous = T> extends ValueSharedOptions {
@@ -29,20 +29,6 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T> extend
    * forgotten `return` deserves. Only for loads whose type has `undefined` in it. @default false
    */
   readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
-}
-
-/** What a caller may ask of one read. */
-export interface ReadOptions {
-  /**
-   * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
-   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on a read that waits for the load
-   * in any case (the first one, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
-   */
-  readonly patience?: DurationLike | undefined;
-  /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
-  readonly signal?: AbortSignal | undefined;
-  /** Is given a promise of the end of the load under way, if there is one. It never rejects. */
-  readonly waitUntil?: WaitUntil | undefined;
 }
 
 /** What is served at one instant, and how old it is. A copy: it does not change. */

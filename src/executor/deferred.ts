@@ -26,3 +26,13 @@ export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
+
+/** A rejection that may be dropped. */
+export function rejected(error: unknown): Promise<never> {
+  return ignoreRejection(Promise.reject(error));
+}
+
+/** The same wait without its value. */
+export function voided(promise: Promise<unknown>): Promise<void> {
+  return ignoreRejection(promise.then(() => {}));
+}

@@ -2,7 +2,7 @@ import { inCleanContext } from '../clean-context.ts';
 import { LoadError, LoadTimeoutError } from '../errors.ts';
 import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { Policy } from '../options.ts';
+import type { Policy } from '../policy.ts';
 import { type LoadAnswer, type ReadAnswer, readAnswer } from './answer.ts';
 import { type Entry, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';

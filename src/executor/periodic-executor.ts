@@ -1,8 +1,10 @@
-import { resolveOptions, type SharedOptions } from '../options.ts';
+import type { SharedOptions } from '../options.ts';
+import { resolveOptions } from '../policy.ts';
+import { voided } from './deferred.ts';
 import { Entry } from './entry.ts';
 import type { LoadContext, TaskContext } from './load-context.ts';
 import { Periodic } from './periodic.ts';
-import { Refresher, voided } from './refresher.ts';
+import { Refresher } from './refresher.ts';
 import type { ExecutionStatus } from './status.ts';
 
 /**

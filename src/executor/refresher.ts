@@ -1,11 +1,12 @@
 import type { DurationLike } from '../duration.ts';
-import { ClosedError, type TicklessError } from '../errors.ts';
+import { ClosedError, isLoadError, isLoadTimeoutError, type TicklessError } from '../errors.ts';
 import { Events } from '../observe/events.ts';
 import { callForeign } from '../observe/foreign-call.ts';
-import { defaults, durationArgument, type Policy, scheduleArgument, type WaitUntil } from '../options.ts';
+import { defaults, type WaitUntil } from '../options.ts';
+import { durationArgument, type Policy, scheduleArgument } from '../policy.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
-import { ignoreRejection } from './deferred.ts';
+import { ignoreRejection, rejected, voided } from './deferred.ts';
 import { type Entry, takeWaiters, waitersOf } from './entry.ts';
 import { Launcher, type Load } from './launcher.ts';
 import type { Trigger } from './load-context.ts';
@@ -14,11 +15,16 @@ import { type ExecutionStatus, executionStatus } from './status.ts';
 import { Timetable } from './timetable.ts';
 
 /** What a caller may ask of one read. */
-export interface ReadRequest {
-  /** Ends this wait only. */
-  readonly signal?: AbortSignal | undefined;
-  /** How long to wait for a fresh value when this one is due. */
+export interface ReadOptions {
+  /**
+   * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
+   * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on a read that waits for the load
+   * in any case (the first one, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
+   */
   readonly patience?: DurationLike | undefined;
+  /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is given a promise of the end of the load under way, if there is one. It never rejects. */
   readonly waitUntil?: WaitUntil | undefined;
 }
 
@@ -42,28 +48,28 @@ export class Refresher<T> {
   }
 
   /** A read that may wait. */
-  read(entry: Entry<T>, request: ReadRequest): Promise<T> {
+  read(entry: Entry<T>, options: ReadOptions): Promise<T> {
     let patienceMs: number;
     try {
-      patienceMs = durationArgument(this.#policy.name, 'patience', request.patience ?? 0);
+      patienceMs = durationArgument(this.#policy.name, 'patience', options.patience ?? 0);
     } catch (error) {
       return rejected(error);
     }
     const decision = this.#lookToRead(entry);
     if (decision === 'wait-for-load') {
-      if (request.signal?.aborted) return rejected(request.signal.reason);
-      const next = entry.isLoaded ? this.#fresh(entry, request.signal) : this.#next(entry, request.signal);
-      this.#promiseEnd(entry, request.waitUntil);
+      if (options.signal?.aborted) return rejected(options.signal.reason);
+      const next = entry.isLoaded ? this.#fresh(entry, options.signal) : this.#next(entry, options.signal);
+      this.#promiseEnd(entry, options.waitUntil);
       return next;
     }
     // What is served is what was there when it was decided, whatever listeners do.
     const promise = entry.promise as Promise<T>;
     const error = decision === 'reject' || decision === 'reject-and-start' ? this.#refusal(entry) : undefined;
     if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#startBehind(entry);
-    this.#promiseEnd(entry, request.waitUntil);
+    this.#promiseEnd(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, this.#policy.clock.monotonic())) {
-      return this.#patient(entry, patienceMs, request.signal);
+      return this.#patient(entry, patienceMs, options.signal);
     }
     this.#tellStale(entry);
     return promise;
@@ -222,7 +228,7 @@ export class Refresher<T> {
   /** As `#next`, for a read of a value that is too stale: the failure of the load means it can't be served. */
   #fresh(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
     const refuse = (error: unknown): never => {
-      throw error === entry.lastError ? this.#refusal(entry) : error;
+      throw isLoadError(error) || isLoadTimeoutError(error) ? this.#refusal(entry) : error;
     };
     return ignoreRejection(this.#next(entry, signal).catch(refuse));
   }
@@ -275,15 +281,6 @@ export class Refresher<T> {
 }
 
 const DONE: Promise<void> = Promise.resolve();
-
-function rejected(error: unknown): Promise<never> {
-  return ignoreRejection(Promise.reject(error));
-}
-
-/** The same wait without its value. */
-export function voided(promise: Promise<unknown>): Promise<void> {
-  return ignoreRejection(promise.then(() => {}));
-}
 
 function nextTrigger(entry: Entry<unknown>): Trigger {
   if (entry.isInvalidated) return 'invalidated';

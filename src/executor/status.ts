@@ -1,4 +1,4 @@
-import type { Policy } from '../options.ts';
+import type { Policy } from '../policy.ts';
 import { type Gate, isDue } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { Timetable } from './timetable.ts';

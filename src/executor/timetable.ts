@@ -1,5 +1,5 @@
 import { isOptionError } from '../errors.ts';
-import type { Policy } from '../options.ts';
+import type { Policy } from '../policy.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { SaidOfValue } from './answer.ts';
 import { coolDownMs } from './cool-down.ts';

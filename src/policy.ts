@@ -1,0 +1,172 @@
+import { type Clock, systemClock } from './clock.ts';
+import { type DurationLike, toMillis } from './duration.ts';
+import type { CoolDown } from './executor/cool-down.ts';
+import type { WhenTooStale } from './executor/decide.ts';
+import type { RetryOptions } from './executor/retry.ts';
+import { SafeLogger } from './observe/logger.ts';
+import { isNumber, OptionChecks } from './option-checks.ts';
+import { type CoolDownOptions, defaults, type ValueSharedOptions, type WaitUntil } from './options.ts';
+import type { Schedule, ScheduleLike } from './schedule/schedule.ts';
+import { toSchedule } from './schedule/to-schedule.ts';
+
+/** The options with nothing optional left, durations in milliseconds. Frozen. */
+export interface Policy {
+  readonly name: string;
+  readonly schedule: Schedule;
+  readonly retry: RetryOptions | undefined;
+  readonly coolDown: CoolDown;
+  readonly timeoutMs: number;
+  readonly maxStalenessMs: number;
+  readonly whenTooStale: WhenTooStale;
+  readonly allowUndefined: boolean;
+  readonly waitUntil: WaitUntil | undefined;
+  readonly logger: SafeLogger;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** All options of all members; those that a member does not have are missing. */
+type AnyOptions = ValueSharedOptions & { readonly allowUndefined?: boolean | undefined };
+
+/**
+ * Checks all options together and fills in the defaults.
+ *
+ * @param callback the member's own function option, checked with the rest.
+ * @throws {OptionError} with every rule that is broken.
+ */
+export function resolveOptions(
+  given: AnyOptions,
+  callback: { readonly option: string; readonly received: unknown },
+): Policy {
+  const {
+    name,
+    schedule: scheduleLike = defaults.schedule,
+    retry,
+    coolDown: coolDownLike,
+    timeout = defaults.timeout,
+    maxStaleness = defaults.maxStaleness,
+    whenTooStale = defaults.whenTooStale,
+    allowUndefined = false,
+    waitUntil,
+    logger = console,
+    clock = systemClock,
+    random = Math.random,
+  } = (given ?? {}) as Partial<AnyOptions>;
+  const isNamed = typeof name === 'string' && name !== '';
+  const checks = new OptionChecks(isNamed ? name : 'tickless');
+
+  checks.that(isNamed, 'name', 'must be a string that is not empty', name);
+  checks.function(callback.option, callback.received);
+  const schedule = toSchedule(scheduleLike);
+  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
+  if (retry !== undefined) checkRetry(retry, checks);
+  const coolDown = resolveCoolDown(coolDownLike, checks);
+  const timeoutMs = checks.duration('timeout', timeout);
+  const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
+  // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
+  const periodMs = toMillis(given?.schedule as DurationLike);
+  const isLongEnough = !(maxStalenessMs < periodMs) || periodMs === Infinity;
+  const noShorter = `must not be shorter than the schedule of ${periodMs} ms`;
+  checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
+  const isWhenTooStale = ['wait', 'throw', 'serve'].includes(whenTooStale);
+  checks.that(isWhenTooStale, 'whenTooStale', "must be 'wait', 'throw' or 'serve'", whenTooStale);
+  checks.that(typeof allowUndefined === 'boolean', 'allowUndefined', 'must be true or false', allowUndefined);
+  if (waitUntil !== undefined) checks.function('waitUntil', waitUntil);
+  if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
+  checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
+  checks.function('random', random);
+  checks.done();
+
+  return Object.freeze({
+    name: name as string,
+    schedule: schedule as Schedule,
+    retry,
+    coolDown,
+    timeoutMs,
+    maxStalenessMs,
+    whenTooStale,
+    allowUndefined,
+    waitUntil,
+    logger: new SafeLogger(name as string, logger),
+    clock,
+    random,
+  });
+}
+
+/**
+ * Checks a duration given to a method.
+ *
+ * @throws {OptionError} when it is none, or under 0.
+ */
+export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
+  const checks = new OptionChecks(cacheName);
+  const ms = toMillis(received);
+  checks.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+  checks.done();
+  return ms;
+}
+
+/**
+ * Checks a schedule given to a method.
+ *
+ * @throws {OptionError} when it is none.
+ */
+export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
+  const checks = new OptionChecks(cacheName);
+  const schedule = toSchedule(received);
+  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, received);
+  checks.done();
+  return schedule as Schedule;
+}
+
+const A_SCHEDULE = 'must be a schedule, a function, or a duration over 0';
+
+function resolveCoolDown(given: DurationLike | CoolDownOptions | undefined, checks: OptionChecks): CoolDown {
+  if (given !== undefined && !isCoolDownOptions(given)) {
+    const ms = checks.finiteDuration('coolDown', given);
+    return { initialMs: ms, factor: 1, maxMs: ms };
+  }
+  const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = given ?? {};
+  const initialMs = checks.finiteDuration('coolDown.initial', initial);
+  const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
+  checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
+  const max = given?.max ?? Math.max(defaults.coolDown.max, initialMs);
+  const maxMs = checks.finiteDuration('coolDown.max', max);
+  checks.that(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
+  return { initialMs, factor, maxMs };
+}
+
+function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is CoolDownOptions {
+  return (
+    typeof given === 'object' && given !== null && ('initial' in given || 'factor' in given || 'max' in given)
+  );
+}
+
+function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
+  if (typeof retry !== 'object' || retry === null) {
+    checks.that(false, 'retry', "must be an object of p-retry's options", retry);
+    return;
+  }
+  const isForever = 'forever' in retry;
+  checks.that(!isForever, 'retry.forever', 'must not be given: say retries: Infinity', true);
+  for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
+    const received = retry[option] ?? 0;
+    checks.that(
+      isNumber(received, 0, Infinity),
+      `retry.${option}`,
+      'must be a number of 0 or more',
+      received,
+    );
+  }
+  for (const option of ['factor', 'minTimeout'] as const) {
+    const received = retry[option] ?? 0;
+    const holds = isNumber(received, 0, Number.MAX_VALUE);
+    checks.that(holds, `retry.${option}`, 'must be a finite number of 0 or more', received);
+  }
+  const { minTimeout = 0, maxTimeout = Infinity } = retry;
+  const noShorter = 'must not be shorter than retry.minTimeout';
+  checks.that(!(maxTimeout < minTimeout), 'retry.maxTimeout', noShorter, maxTimeout);
+  for (const option of ['onFailedAttempt', 'shouldRetry', 'shouldConsumeRetry'] as const) {
+    if (retry[option] !== undefined) checks.function(`retry.${option}`, retry[option]);
+  }
+}
