@@ -1,48 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isCoolingDownError,
-  isLoadError,
-  loaded,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from '../../src/index.ts';
+import { isCoolingDownError, isLoadError, loaded, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines, typesOf } from '../support/events.ts';
-import { ManualLoad } from '../support/manual-load.ts';
+import { loadedManualValue, manualValue } from '../support/manual-value.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
 
-/** Code of the user that calls back into the value in the middle of things. */
-function make(options: Partial<RefreshingValueOptions<string>> = {}): {
-  clock: FakeClock;
-  manual: ManualLoad<string>;
-  value: RefreshingValue<string>;
-} {
-  const clock = new FakeClock();
-  const manual = new ManualLoad<string>();
-  const value = new RefreshingValue<string>({
-    name: 'v',
-    load: manual.load,
-    schedule: 1000,
-    clock,
-    logger: false,
-    ...options,
-  });
-  return { clock, manual, value };
-}
-
-async function makeLoaded(
-  options: Partial<RefreshingValueOptions<string>> = {},
-): Promise<ReturnType<typeof make>> {
-  const made = make(options);
-  const first = made.value.get();
-  made.manual.call(0).resolve('one');
-  await first;
-  return made;
-}
+// Code of the user that calls back into the value in the middle of things.
 
 describe('listeners that act', () => {
   it('read the new state from within an event', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     const seen: unknown[] = [];
     value.on('load-succeeded', () => seen.push(value.current, value.inspect().running));
     value.on('load-failed', () => seen.push(value.current, value.inspect().running));
@@ -59,7 +26,7 @@ describe('listeners that act', () => {
   });
 
   it('may invalidate from within load-started', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const off = value.on('load-started', () => {
       off();
       value.invalidate();
@@ -74,7 +41,7 @@ describe('listeners that act', () => {
 
   for (const whenTooStale of ['serve', 'throw', 'wait'] as const) {
     it(`may refresh from within too-stale (${whenTooStale}): still one load`, async () => {
-      const { clock, manual, value } = await makeLoaded({ maxStaleness: 2000, whenTooStale });
+      const { clock, manual, value } = await loadedManualValue({ maxStaleness: 2000, whenTooStale });
       value.on('too-stale', () => void value.refresh());
       await clock.advance(5000);
       value.get().catch(() => {});
@@ -85,7 +52,7 @@ describe('listeners that act', () => {
   }
 
   it('may set from within too-stale: the new value is served', async () => {
-    const { clock, value } = await makeLoaded({ maxStaleness: 2000, whenTooStale: 'throw' });
+    const { clock, value } = await loadedManualValue({ maxStaleness: 2000, whenTooStale: 'throw' });
     value.on('too-stale', () => value.set('by hand'));
     await clock.advance(5000);
     expect(await value.get()).toBe('by hand');
@@ -95,7 +62,7 @@ describe('listeners that act', () => {
 
   it('may drop the value from within a read: the read still gets it', async () => {
     for (const type of ['stale-served', 'load-started'] as const) {
-      const { clock, value } = await makeLoaded();
+      const { clock, value } = await loadedManualValue();
       value.on(type, () => value.invalidate({ drop: true }));
       await clock.advance(1000);
       expect(await value.get()).toBe('one');
@@ -106,7 +73,7 @@ describe('listeners that act', () => {
   });
 
   it('who refreshes from within an event gets a load of his own', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     const refreshes: Promise<string>[] = [];
     const again = (): void => {
       if (refreshes.length < 2) refreshes.push(value.refresh());
@@ -127,7 +94,7 @@ describe('listeners that act', () => {
   });
 
   it('may set a fallback from within load-failed: no cool-down is told that there is not', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     value.on('load-failed', () => value.set('fallback'));
     const events = recordEvents(value);
     const refresh = rejectionOf(value.refresh());
@@ -139,7 +106,7 @@ describe('listeners that act', () => {
   });
 
   it('unsubscribed by one before it, a listener is not called any more', () => {
-    const { value } = make();
+    const { value } = manualValue();
     const seen: string[] = [];
     value.on('paused', () => {
       seen.push('first');
@@ -174,7 +141,7 @@ describe('loads that act', () => {
   });
 
   it('a burst of invalidations while somebody waits costs one load', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const read = value.get();
     for (let i = 0; i < 1000; i++) value.invalidate();
     await clock.flush();
@@ -219,7 +186,7 @@ describe('loads that act', () => {
 
 describe('schedules that act', () => {
   it('may look at the value that they are asked about', async () => {
-    const { clock, manual, value } = make({
+    const { clock, manual, value } = manualValue({
       schedule: ({ endedAt }) => endedAt + 1000 * value.current.length + (value.inspect().age ?? 0),
     });
     const first = value.get();
@@ -231,7 +198,7 @@ describe('schedules that act', () => {
   });
 
   it('may invalidate it, which holds', async () => {
-    const { clock, value } = make({
+    const { clock, value } = manualValue({
       schedule: ({ endedAt }) => {
         value.invalidate();
         return endedAt + 1000;
@@ -242,7 +209,7 @@ describe('schedules that act', () => {
   });
 
   it('may replace themselves', async () => {
-    const { clock, value } = make({
+    const { clock, value } = manualValue({
       schedule: ({ endedAt }) => {
         value.reschedule(5000);
         return endedAt + 1000;
@@ -259,7 +226,7 @@ describe('schedules that act', () => {
     const listener = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', listener);
     const logger = recordLines();
-    const { value } = make({ schedule: (async () => JSON.parse('{')) as never, logger });
+    const { value } = manualValue({ schedule: (async () => JSON.parse('{')) as never, logger });
     value.set('one');
     await new Promise((resolve) => setTimeout(resolve, 5));
     process.off('unhandledRejection', listener);
@@ -277,7 +244,7 @@ describe('schedules that act', () => {
     ]) {
       const logger = recordLines();
       const schedule = { nextExecuteTime: () => Number.POSITIVE_INFINITY, maxStaleness };
-      const { value } = make({ schedule, maxStaleness: 7000, logger });
+      const { value } = manualValue({ schedule, maxStaleness: 7000, logger });
       value.set('one');
       expect(value.inspect().maxStaleness).toBe(7000);
       expect(logger.lines).toHaveLength(1);
@@ -291,7 +258,7 @@ describe('callbacks that are asynchronous', () => {
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', onUnhandled);
     const lines: string[] = [];
-    const { clock, manual, value } = await makeLoaded({
+    const { clock, manual, value } = await loadedManualValue({
       logger: {
         warn: async () => {
           throw new Error('logger');

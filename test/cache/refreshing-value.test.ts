@@ -13,40 +13,12 @@ import {
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../support/events.ts';
-import { ManualLoad } from '../support/manual-load.ts';
+import { loadedManualValue, manualValue } from '../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../support/settle.ts';
-
-type Options = Partial<ConstructorParameters<typeof RefreshingValue<string>>[0]>;
-
-function make(options: Options = {}): {
-  clock: FakeClock;
-  manual: ManualLoad<string>;
-  value: RefreshingValue<string>;
-} {
-  const clock = new FakeClock();
-  const manual = new ManualLoad<string>();
-  const value = new RefreshingValue<string>({
-    name: 'v',
-    load: manual.load,
-    schedule: 1000,
-    clock,
-    logger: false,
-    ...options,
-  });
-  return { clock, manual, value };
-}
-
-async function makeLoaded(options: Options = {}): Promise<ReturnType<typeof make>> {
-  const made = make(options);
-  const first = made.value.get();
-  made.manual.call(0).resolve('one');
-  await first;
-  return made;
-}
 
 describe('reading', () => {
   it('current throws before the first success, starts the load, and works after it', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const error = thrownBy(() => value.current);
     expect(isNotLoadedError(error) && error.cacheName).toBe('v');
     expect(manual.call(0).context).toMatchObject({ trigger: 'first', background: true });
@@ -85,8 +57,8 @@ describe('reading', () => {
   });
 
   it('peek never starts a load', async () => {
-    const { clock, manual, value } = await makeLoaded();
-    expect(make().value.peek()).toBeUndefined();
+    const { clock, manual, value } = await loadedManualValue();
+    expect(manualValue().value.peek()).toBeUndefined();
     await clock.advance(5000);
     expect(value.peek()).toBe('one');
     expect(value.inspect().state).toBe('stale');
@@ -95,7 +67,7 @@ describe('reading', () => {
   });
 
   it('tells its story as events; a fresh read emits nothing', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const events = recordEvents(value);
     const first = value.get();
     manual.call(0).resolve('one');
@@ -134,7 +106,7 @@ describe('reading', () => {
   });
 
   it('a closed value goes on serving, and starts nothing', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await value.close();
     await clock.advance(5000);
     expect(await value.get()).toBe('one');
@@ -143,14 +115,14 @@ describe('reading', () => {
     expect(manual.calls).toHaveLength(1);
     expect(isClosedError(await rejectionOf(value.refresh()))).toBe(true);
     expect(isClosedError(await rejectionOf(value.requestStart()))).toBe(true);
-    const cold = make().value;
+    const cold = manualValue().value;
     await cold.close();
     expect(isClosedError(await rejectionOf(cold.get()))).toBe(true);
     expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
   it('invalidated while it closes, it starts nothing: who waits is told', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const read = rejectionOf(value.get());
     const closing = value.close();
     value.invalidate();
@@ -161,7 +133,7 @@ describe('reading', () => {
   });
 
   it('invalidated after all who waited have left, it starts nothing', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const controller = new AbortController();
     const read = rejectionOf(value.get({ signal: controller.signal }));
     controller.abort();
@@ -173,12 +145,12 @@ describe('reading', () => {
   });
 
   it('a paused value goes on serving; paused before the first success it has nothing', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     value.pause();
     await clock.advance(5000);
     expect(await value.get()).toBe('one');
     expect(manual.calls).toHaveLength(1);
-    const cold = make().value;
+    const cold = manualValue().value;
     cold.pause();
     expect(isNotLoadedError(await rejectionOf(cold.get()))).toBe(true);
   });
@@ -186,7 +158,7 @@ describe('reading', () => {
 
 describe('patience', () => {
   it('waits that long for a fresh value, then serves the old one; the load goes on', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(1000);
     const patient = value.get({ patience: { milliseconds: 200 } });
     const morePatient = value.get({ patience: 1000 });
@@ -201,7 +173,7 @@ describe('patience', () => {
   });
 
   it('serves the old value when the load fails, and when it cools down', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(1000);
     const patient = value.get({ patience: Number.POSITIVE_INFINITY });
     await clock.flush();
@@ -211,20 +183,20 @@ describe('patience', () => {
   });
 
   it('is no wait for a fresh value, nor when it is 0', async () => {
-    const { clock, value } = await makeLoaded();
+    const { clock, value } = await loadedManualValue();
     expect(value.get({ patience: 500 })).toBe(value.get());
     await clock.advance(1000);
     expect(await settled(value.get({ patience: 0 }))).toEqual({ value: 'one' });
   });
 
   it('must be a duration', async () => {
-    const { clock, value } = await makeLoaded();
+    const { clock, value } = await loadedManualValue();
     await clock.advance(1000);
     expect(isOptionError(await rejectionOf(value.get({ patience: Number.NaN })))).toBe(true);
   });
 
   it('ends with the signal of its reader', async () => {
-    const { clock, value } = await makeLoaded();
+    const { clock, value } = await loadedManualValue();
     await clock.advance(1000);
     const controller = new AbortController();
     const read = rejectionOf(value.get({ patience: 500, signal: controller.signal }));
@@ -235,7 +207,7 @@ describe('patience', () => {
 
 describe('patience and a value that is dropped meanwhile', () => {
   it('goes on waiting, as a first read does', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(1000);
     const read = value.get({ patience: 100 });
     await clock.flush();
@@ -248,19 +220,19 @@ describe('patience and a value that is dropped meanwhile', () => {
 
 describe('signal', () => {
   it('that is aborted before, keeps a cold read from starting a load', async () => {
-    const { manual, value } = make();
+    const { manual, value } = manualValue();
     const reason = new Error('client gone');
     expect(await rejectionOf(value.get({ signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect(manual.calls).toHaveLength(0);
   });
 
   it('has no say where there is no wait', async () => {
-    const { value } = await makeLoaded();
+    const { value } = await loadedManualValue();
     expect(await value.get({ signal: AbortSignal.abort() })).toBe('one');
   });
 
   it('leaves nothing behind on a signal that outlives the read', async () => {
-    const { manual, value } = make();
+    const { manual, value } = manualValue();
     let added = 0;
     const { signal } = new AbortController();
     const add = signal.addEventListener.bind(signal);
@@ -285,7 +257,9 @@ describe('waitUntil', () => {
   it('of the value is given each background load, that of a read what is under way; neither rejects', async () => {
     const global: Promise<unknown>[] = [];
     const local: Promise<unknown>[] = [];
-    const { clock, manual, value } = await makeLoaded({ waitUntil: (promise) => void global.push(promise) });
+    const { clock, manual, value } = await loadedManualValue({
+      waitUntil: (promise) => void global.push(promise),
+    });
     expect(global).toHaveLength(0);
     await value.get({ waitUntil: (promise) => void local.push(promise) });
     expect(local).toHaveLength(0);
@@ -300,7 +274,7 @@ describe('waitUntil', () => {
 
   it('of a read that waits is given a promise too, that of a request as well', async () => {
     for (const ask of ['get', 'requestStart'] as const) {
-      const { manual, value } = make();
+      const { manual, value } = manualValue();
       const promises: Promise<unknown>[] = [];
       const asked = value[ask]({ waitUntil: (promise) => void promises.push(promise) });
       expect(promises).toHaveLength(1);
@@ -312,7 +286,7 @@ describe('waitUntil', () => {
 
   it('is settled when the load was superseded and nobody reads', async () => {
     const promises: Promise<unknown>[] = [];
-    const { clock, manual, value } = await makeLoaded({
+    const { clock, manual, value } = await loadedManualValue({
       waitUntil: (promise) => void promises.push(promise),
     });
     await clock.advance(1000);
@@ -327,7 +301,7 @@ describe('waitUntil', () => {
 
   it('that throws is logged, and harms no one', async () => {
     const lines: string[] = [];
-    const { clock, manual, value } = await makeLoaded({
+    const { clock, manual, value } = await loadedManualValue({
       logger: { warn: () => {}, error: (line) => void lines.push(line) },
       waitUntil: () => {
         throw new Error('no context');
@@ -408,7 +382,7 @@ describe('the answer of a load', () => {
 
   it('a nextExecuteTime in the past is reported and cooled down, and the value stays', async () => {
     const lines: string[] = [];
-    const { clock, value } = make({
+    const { clock, value } = manualValue({
       load: () => loaded('one', { nextExecuteTime: 5 }),
       logger: { warn: () => {}, error: (line) => void lines.push(line) },
       coolDown: 1000,
@@ -421,7 +395,7 @@ describe('the answer of a load', () => {
 
   it('a maxStaleness that is none is a failed load', async () => {
     for (const maxStaleness of [0, -1, Number.NaN, '5' as never]) {
-      const { value } = make({ load: () => loaded('one', { maxStaleness }) });
+      const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
       expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
     }
   });
@@ -470,7 +444,7 @@ describe('the answer of a load', () => {
 
 describe('age', () => {
   it('counts from the end of the load, as does the schedule', async () => {
-    const { clock, manual, value } = make();
+    const { clock, manual, value } = manualValue();
     const first = value.get();
     await clock.advance(700);
     manual.call(0).resolve('one');
@@ -490,7 +464,7 @@ describe('age', () => {
 
 describe('inspect', () => {
   it('tells the last error, the failures and when it will be tried again', async () => {
-    const { clock, manual, value } = await makeLoaded({ random: () => 0 });
+    const { clock, manual, value } = await loadedManualValue({ random: () => 0 });
     await clock.advance(1000);
     value.current;
     await clock.flush();
@@ -511,7 +485,7 @@ describe('inspect', () => {
   });
 
   it('is empty before the first success, and due at once', () => {
-    const { clock, value } = make();
+    const { clock, value } = manualValue();
     expect(value.inspect()).toEqual({
       name: 'v',
       state: 'empty',
@@ -532,7 +506,7 @@ describe('inspect', () => {
   });
 
   it('is due at once after invalidate, and starts nothing itself', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(10);
     value.invalidate();
     expect(value.inspect()).toMatchObject({ state: 'stale', isStale: true, nextExecuteTime: clock.now() });
@@ -546,7 +520,7 @@ describe('inspect', () => {
 
 describe('inspect after a step of the wall clock', () => {
   it('speaks of the new time at once', async () => {
-    const { clock, value } = await makeLoaded({ schedule: { hours: 1 } });
+    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
     await clock.advance(1000);
     clock.stepWall({ hours: 5 });
     expect(value.inspect()).toMatchObject({
@@ -561,7 +535,7 @@ describe('inspect after a step of the wall clock', () => {
 describe('set, refresh, requestStart, reschedule', () => {
   it('set makes a value that was never loaded, and asks the schedule', async () => {
     const executions: Execution[] = [];
-    const { clock, manual, value } = make({
+    const { clock, manual, value } = manualValue({
       schedule: (execution) => {
         executions.push(execution);
         return execution.endedAt + 1000;
@@ -578,7 +552,7 @@ describe('set, refresh, requestStart, reschedule', () => {
   });
 
   it('refresh joins a running load and resolves with its value', async () => {
-    const { clock, manual, value } = await makeLoaded();
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(1000);
     value.current;
     const refresh = value.refresh();
@@ -589,7 +563,7 @@ describe('set, refresh, requestStart, reschedule', () => {
   });
 
   it('a refresh that fails leaves a fresh value fresh', async () => {
-    const { manual, value } = await makeLoaded();
+    const { manual, value } = await loadedManualValue();
     const refresh = rejectionOf(value.refresh());
     manual.call(1).reject(new Error('down'));
     expect(isLoadError(await refresh)).toBe(true);
@@ -599,7 +573,7 @@ describe('set, refresh, requestStart, reschedule', () => {
   });
 
   it('requestStart warms it up without reading', async () => {
-    const { manual, value } = make();
+    const { manual, value } = manualValue();
     const started = value.requestStart();
     manual.call(0).resolve('one');
     expect(await started).toBeUndefined();
@@ -607,7 +581,7 @@ describe('set, refresh, requestStart, reschedule', () => {
   });
 
   it('reschedule changes a live schedule, a subclass may override it', async () => {
-    const { clock, value } = await makeLoaded();
+    const { clock, value } = await loadedManualValue();
     value.reschedule(never);
     expect(value.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
     class Odd extends RefreshingValue<number> {
