@@ -46,7 +46,7 @@ export class Timetable {
   succeeded(
     entry: Entry<unknown>,
     outcome: 'loaded' | 'kept' | 'set',
-    options: SaidOfValue,
+    said: SaidOfValue,
     startedAt: number,
   ): CoolingDown | undefined {
     const { clock, random } = this.#policy;
@@ -56,7 +56,7 @@ export class Timetable {
     const step = clockStep(entry.clockOffset, wall - now);
     // A kept value is the same value: what was said of it holds on.
     entry.saidMaxStalenessMs =
-      options.maxStalenessMs ?? (outcome === 'kept' ? entry.saidMaxStalenessMs : undefined);
+      said.maxStalenessMs ?? (outcome === 'kept' ? entry.saidMaxStalenessMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = Number.NEGATIVE_INFINITY;
     entry.isInvalidated = false;
@@ -72,10 +72,10 @@ export class Timetable {
       dueAt: scheduledFor === undefined ? undefined : scheduledFor + step,
       outcome,
       result: entry.value,
-      headers: options.headers,
+      headers: said.headers,
       random,
     };
-    const coolingDown = this.#plan(entry, options, now, wall, wall);
+    const coolingDown = this.#plan(entry, said, now, wall, wall);
     if (coolingDown === undefined) recovered(entry);
     return coolingDown;
   }
@@ -117,6 +117,7 @@ export class Timetable {
     entry.last = afterStep(entry.last, step, wall);
     if (entry.isScheduled) return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
     entry.nextExecuteTime += step;
+    if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
     entry.clockOffset = wall - now;
     return this.#setHorizon(entry, now);
   }

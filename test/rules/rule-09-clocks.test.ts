@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt, fixedRate, RefreshingValue, type ScheduleLike } from '../../src/index.ts';
+import { cron, dailyAt, fixedRate, loaded, RefreshingValue, type ScheduleLike } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../support/events.ts';
 
@@ -49,7 +49,6 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   it('an answer of the load itself is a duration', async () => {
     const clock = new FakeClock();
     let loads = 0;
-    const { loaded } = await import('../../src/index.ts');
     const value = new RefreshingValue({
       name: 'v',
       load: () => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
@@ -59,6 +58,22 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
     clock.stepWall(HOUR);
     expect(await readEverySecond(value, clock, 700)).toEqual([600]);
     expect(value.inspect().nextExecuteTime).toBe(clock.now() + 500_000);
+  });
+
+  it('a grid stays where it is by elapsed time, also when a load had the last word before the step', async () => {
+    const clock = new FakeClock({ now: '2026-06-01T12:00:00Z' });
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: () => (++loads === 2 ? loaded(loads, { nextExecuteTime: clock.now() + 150_000 }) : loads),
+      schedule: fixedRate({ minutes: 10 }),
+      clock,
+    });
+    value.current;
+    expect(await readEverySecond(value, clock, 601)).toEqual([600]);
+    clock.stepWall(HOUR + 123_456);
+    // 750 s after the start by the word of the load, then on the grid of 600 s again.
+    expect(await readEverySecond(value, clock, 1300)).toEqual([149, 599, 1199]);
   });
 
   for (const [name, schedule] of [
