@@ -104,7 +104,7 @@ export const faults = [
     rule: 4,
     name: 'a schedule may throw into the landing',
     file: 'src/executor/next-execution.ts',
-    find: '    cause = error;\n',
+    find: '    hasThrown = true;\n',
     put: '    throw error;\n',
   },
   {

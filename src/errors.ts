@@ -22,7 +22,11 @@ export abstract class TicklessError extends Error {
 }
 
 function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  try {
+    return error instanceof Error && 'code' in error && error.code === code;
+  } catch {
+    return false; // a revoked proxy, a getter that throws
+  }
 }
 
 /** One rule that an option broke. */

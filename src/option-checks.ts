@@ -15,6 +15,14 @@ export class OptionChecks {
     if (!holds) this.#problems.push({ option, rule, received });
   }
 
+  /** No name that there is not: a typo would silently mean the default. `undefined` is as good as not given. */
+  names(prefix: string, given: object, known: readonly string[]): void {
+    for (const [name, received] of Object.entries(given)) {
+      const holds = known.includes(name) || received === undefined;
+      this.that(holds, `${prefix}${name}`, `must not be given, only ${known.join(', ')}`, received);
+    }
+  }
+
   function(option: string, received: unknown): void {
     this.that(typeof received === 'function', option, 'must be a function', received);
   }

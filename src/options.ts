@@ -17,7 +17,7 @@ export interface CoolDownOptions {
   readonly initial?: DurationLike | undefined;
   /** What each further failure in a row multiplies the span by. 1 or more; 1: always the same. @default 2 */
   readonly factor?: number | undefined;
-  /** The span never grows beyond this. At least `initial`, finite. @default 2 minutes */
+  /** The span never grows beyond this. At least `initial`, finite. @default 2 minutes, or `initial` if that is longer */
   readonly max?: DurationLike | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface SharedOptions {
   readonly logger?: Logger | false | undefined;
   /** The clocks and timers; `FakeClock` of `tickless/testing` in tests. @default the machine's */
   readonly clock?: Clock | undefined;
-  /** Numbers from 0 to below 1, for jitter. @default Math.random */
+  /** Numbers from 0 to below 1, for jitter. Anything else is told to the logger and made up for. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
 
@@ -70,7 +70,8 @@ export interface SharedOptions {
 export interface ValueSharedOptions extends SharedOptions {
   /**
    * The greatest age, counted from the end of the load, at which a value may be served. Over 0, and not shorter
-   * than a `schedule` that is a duration. `Infinity`: any age. A read beyond it starts a load also if none is due.
+   * than a `schedule` that is given as a duration. `Infinity`: any age. At this age the value is due, whatever the
+   * schedule says.
    * @default Infinity
    */
   readonly maxStaleness?: DurationLike | undefined;

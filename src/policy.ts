@@ -25,6 +25,22 @@ export interface Policy {
   readonly random: () => number;
 }
 
+/** The names of all options that members have in common. */
+const OPTIONS: readonly (keyof AnyOptions)[] = [
+  'name',
+  'schedule',
+  'retry',
+  'coolDown',
+  'timeout',
+  'maxStaleness',
+  'whenTooStale',
+  'allowUndefined',
+  'waitUntil',
+  'logger',
+  'clock',
+  'random',
+];
+
 /** All options of all members; those that a member does not have are missing. */
 type AnyOptions = ValueSharedOptions & { readonly allowUndefined?: boolean | undefined };
 
@@ -55,6 +71,7 @@ export function resolveOptions(
   const isNamed = typeof name === 'string' && name !== '';
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
+  checks.names('', given ?? {}, [callback.option, ...OPTIONS]);
   checks.that(isNamed, 'name', 'must be a string that is not empty', name);
   checks.function(callback.option, callback.received);
   const schedule = toSchedule(scheduleLike);
@@ -65,7 +82,7 @@ export function resolveOptions(
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
   // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
   const periodMs = toMillis(given?.schedule as DurationLike);
-  const isLongEnough = !(maxStalenessMs < periodMs) || periodMs === Infinity;
+  const isLongEnough = !(maxStalenessMs < periodMs && periodMs < Infinity);
   const noShorter = `must not be shorter than the schedule of ${periodMs} ms`;
   checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
   const isWhenTooStale = ['wait', 'throw', 'serve'].includes(whenTooStale);
@@ -77,6 +94,7 @@ export function resolveOptions(
   checks.function('random', random);
   checks.done();
 
+  const safeLogger = new SafeLogger(name as string, logger);
   return Object.freeze({
     name: name as string,
     schedule: schedule as Schedule,
@@ -87,9 +105,9 @@ export function resolveOptions(
     whenTooStale,
     allowUndefined,
     waitUntil,
-    logger: new SafeLogger(name as string, logger),
+    logger: safeLogger,
     clock,
-    random,
+    random: guarded(random, safeLogger),
   });
 }
 
@@ -107,6 +125,17 @@ export function durationArgument(cacheName: string, option: string, received: Du
 }
 
 /**
+ * Checks a signal given to a method.
+ *
+ * @throws {OptionError} when it is given and none.
+ */
+export function signalArgument(cacheName: string, received: AbortSignal | undefined): void {
+  const checks = new OptionChecks(cacheName);
+  if (received !== undefined) checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
+  checks.done();
+}
+
+/**
  * Checks a schedule given to a method.
  *
  * @throws {OptionError} when it is none.
@@ -121,11 +150,26 @@ export function scheduleArgument(cacheName: string, received: ScheduleLike): Sch
 
 const A_SCHEDULE = 'must be a schedule, a function, or a duration over 0';
 
+/** A source of randomness that can't break a cool-down: what it gives that is none is told, and made up for. */
+function guarded(random: () => number, logger: SafeLogger): () => number {
+  return () => {
+    try {
+      const number: unknown = random();
+      if (isNumber(number, 0, 1) && number !== 1) return number as number;
+      logger.error('random must answer with a number from 0 to below 1', number);
+    } catch (error) {
+      logger.error('random threw', error);
+    }
+    return Math.random();
+  };
+}
+
 function resolveCoolDown(given: DurationLike | CoolDownOptions | undefined, checks: OptionChecks): CoolDown {
   if (given !== undefined && !isCoolDownOptions(given)) {
     const ms = checks.finiteDuration('coolDown', given);
     return { initialMs: ms, factor: 1, maxMs: ms };
   }
+  checks.names('coolDown.', given ?? {}, ['initial', 'factor', 'max']);
   const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = given ?? {};
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
   const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
@@ -142,13 +186,26 @@ function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is Cool
   );
 }
 
+/** `unref` is taken and of no effect: timers hold the process while somebody waits. */
+const RETRY_OPTIONS = [
+  'retries',
+  'factor',
+  'minTimeout',
+  'maxTimeout',
+  'maxRetryTime',
+  'randomize',
+  'unref',
+  'onFailedAttempt',
+  'shouldRetry',
+  'shouldConsumeRetry',
+];
+
 function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
   if (typeof retry !== 'object' || retry === null) {
     checks.that(false, 'retry', "must be an object of p-retry's options", retry);
     return;
   }
-  const isForever = 'forever' in retry;
-  checks.that(!isForever, 'retry.forever', 'must not be given: say retries: Infinity', true);
+  checks.names('retry.', retry, RETRY_OPTIONS);
   for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
     const received = retry[option] ?? 0;
     checks.that(

@@ -44,7 +44,9 @@ describe('errors', () => {
       const [, found] = Object.entries(tickless).find(([key]) => key === `is${name}`) ?? [];
       const guard = found as (error: unknown) => boolean;
       expect(guard(foreign)).toBe(true);
-      for (const other of [undefined, null, {}, { code: error.code }, error.code, new Error('x')]) {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      for (const other of [proxy, undefined, null, {}, { code: error.code }, error.code, new Error('x')]) {
         expect(guard(other)).toBe(false);
       }
     });

@@ -1,13 +1,14 @@
 import type { Clock } from '../clock.ts';
-import { OptionError } from '../errors.ts';
 import type { LoadAnswer } from '../executor/answer.ts';
 import { isTooStale } from '../executor/decide.ts';
+import { isThenable } from '../executor/deferred.ts';
 import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { Periodic } from '../executor/periodic.ts';
 import { type ReadOptions, Refresher } from '../executor/refresher.ts';
 import type { ExecutionStatus } from '../executor/status.ts';
+import { OptionChecks } from '../option-checks.ts';
 import type { ValueSharedOptions } from '../options.ts';
 import { type Policy, resolveOptions } from '../policy.ts';
 
@@ -17,7 +18,8 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T> extend
    * Brings the value from its source, synchronously or not: the value itself, `loaded(value, …)` to say more about
    * its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value stays.
    *
-   * It runs outside of the AsyncLocalStorage of the reader that started it. It should pass `signal` on: what it
+   * It runs outside of the AsyncLocalStorage of the reader that started it: in the context in which tickless was first
+   * imported, which is none when that is at the start of the process. It should pass `signal` on: what it
    * brings after that is aborted is dropped, but only the load itself can stop its work.
    *
    * The type of the value is inferred from it. To use `previous`, annotate the parameter:
@@ -103,7 +105,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (this.#clock.monotonic() < this.#entry.freshUntil) return this.#entry.promise as Promise<T>;
+    if (options === undefined && this.#clock.monotonic() < this.#entry.freshUntil) {
+      return this.#entry.promise as Promise<T>;
+    }
     return this.#refresher.read(this.#entry, options ?? {});
   }
 
@@ -152,27 +156,26 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /**
    * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
    * `drop` the value is forgotten too: the next read waits. A load under way began before, so it is aborted and its
-   * result dropped; who waits for it waits for its successor, which starts at once. A cool-down stays in force.
+   * result dropped; who waits for it waits for its successor, which starts at once, also while paused. A cool-down
+   * stays in force.
    */
-  invalidate(options: InvalidateOptions = {}): void {
-    this.#refresher.invalidate(this.#entry, options.drop === true);
+  invalidate(options?: InvalidateOptions): void {
+    this.#refresher.invalidate(this.#entry, options?.drop === true);
   }
 
   /**
    * Puts a value in by hand, loaded just now. It wins over a load under way, which is aborted, and goes to those
    * who wait for that. The schedule is asked for the next execute time; a cool-down ends.
    *
-   * @throws {OptionError} for `undefined` without `allowUndefined`.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which is to be awaited first.
    */
   set(value: T): void {
-    if (value === undefined && !this.#policy.allowUndefined) {
-      const problem = {
-        option: 'value',
-        rule: 'must not be undefined without allowUndefined',
-        received: value,
-      };
-      throw new OptionError([problem], { cacheName: this.#policy.name });
-    }
+    const { name, allowUndefined } = this.#policy;
+    const checks = new OptionChecks(name);
+    const isAllowed = value !== undefined || allowUndefined;
+    checks.that(isAllowed, 'value', 'must not be undefined without allowUndefined', value);
+    checks.that(!isThenable(value), 'value', 'must not be a promise', value);
+    checks.done();
     this.#refresher.set(this.#entry, value);
   }
 

@@ -1,5 +1,6 @@
 import { type DurationLike, toMillis } from '../duration.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
+import { ignoreRejection, isThenable } from './deferred.ts';
 
 /** Marks the answers of {@link keep} and {@link loaded}; shared by all installed copies of tickless. */
 const answerKind: unique symbol = Symbol.for('tickless.answer');
@@ -88,6 +89,10 @@ export function readAnswer<T>(
   const { outcome, value, options } = takeApart(answer, held);
   if (outcome === 'loaded' && value === undefined && !allowUndefined) {
     throw new TypeError('it returned undefined, and allowUndefined is not set');
+  }
+  if (isThenable(value)) {
+    ignoreRejection(Promise.resolve(value)); // told by this error, and by nothing else
+    throw new TypeError('it returned loaded() of a promise; await it first');
   }
   const { nextExecuteTime, headers, maxStaleness } = options;
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);

@@ -36,3 +36,12 @@ export function rejected(error: unknown): Promise<never> {
 export function voided(promise: Promise<unknown>): Promise<void> {
   return ignoreRejection(promise.then(() => {}));
 }
+
+/** Something to be awaited. Throws what a hostile `then` getter throws. */
+export function isThenable(thing: unknown): thing is PromiseLike<unknown> {
+  return (
+    (typeof thing === 'object' || typeof thing === 'function') &&
+    thing !== null &&
+    typeof (thing as { then?: unknown }).then === 'function'
+  );
+}

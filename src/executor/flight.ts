@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { LoadTimeoutError } from '../errors.ts';
-import { ignoreRejection } from './deferred.ts';
+import { ignoreRejection, isThenable } from './deferred.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 import type { UnderWay } from './waiters.ts';
 
@@ -114,8 +114,8 @@ export class Flight<A> implements UnderWay {
       const answer = this.#attempt(1);
       // Promise.resolve calls a foreign `then` in a job of its own and turns what it throws into a rejection.
       return isThenable(answer)
-        ? Promise.resolve(answer)
-        : { kind: 'answered', answer, attempts: 1, isSynchronous: true };
+        ? Promise.resolve(answer as PromiseLike<A>)
+        : { kind: 'answered', answer: answer as A, attempts: 1, isSynchronous: true };
     } catch (error) {
       return this.#plan.retry === undefined
         ? { kind: 'failed', error, attempts: 1 }
@@ -180,12 +180,4 @@ export class Flight<A> implements UnderWay {
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
   }
-}
-
-function isThenable<A>(answer: A | PromiseLike<A>): answer is PromiseLike<A> {
-  return (
-    (typeof answer === 'object' || typeof answer === 'function') &&
-    answer !== null &&
-    typeof (answer as { then?: unknown }).then === 'function'
-  );
 }

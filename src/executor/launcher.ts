@@ -69,8 +69,8 @@ export class Launcher<T> {
     entry.flight = flight;
     this.#busy.add(entry);
     entry.waiters?.follow(flight);
-    this.#events.emit('load-started', start);
     inCleanContext(() => {
+      this.#events.emit('load-started', start);
       if (when === 'now') flight.depart();
       else flight.departBehind(entry.isSynchronous ? 'macrotask' : 'microtask');
     });
@@ -118,8 +118,8 @@ export class Launcher<T> {
   /** Tells that a schedule could not say when to go on, if it could not. */
   tellBrokenSchedule(coolingDown: CoolingDown | undefined): void {
     if (coolingDown === undefined) return;
-    const { delay, error } = coolingDown;
-    this.#policy.logger.error(`asked for another value in ${Math.ceil(delay)} ms`, error);
+    const { until, delay, error } = coolingDown;
+    this.#policy.logger.error(`executed again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`, error);
     this.#events.emit('cooling-down', coolingDown);
   }
 
@@ -192,7 +192,7 @@ export class Launcher<T> {
   ): void {
     const which = background ? 'background load' : 'load that nobody waits for any more';
     const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
-    const again = `tried again from ${new Date(Math.min(until, LAST_INSTANT)).toISOString()} (in ${Math.ceil(delay)} ms)`;
+    const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
     this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
   }
 
@@ -207,6 +207,10 @@ export class Launcher<T> {
 
 /** The last instant that a `Date` can hold. */
 const LAST_INSTANT = 8.64e15;
+
+function instantText(instant: number): string {
+  return new Date(Math.min(instant, LAST_INSTANT)).toISOString();
+}
 
 function previousOf(entry: Entry<unknown>): LoadContext['previous'] {
   return entry.last === undefined ? undefined : { value: entry.value, loadedAt: entry.last.endedAt };

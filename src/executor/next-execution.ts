@@ -21,19 +21,18 @@ export function askNextExecution(
   { option, cacheName }: { readonly option: string; readonly cacheName: string },
 ): NextExecution {
   let received: unknown;
-  let cause: unknown;
+  let hasThrown = false;
   try {
     received = ask(execution);
     if (typeof received === 'number' && received > after) return { kind: 'at', nextExecuteTime: received };
     if (received instanceof Promise) ignoreRejection(received); // an async schedule: told as what it is, no number
   } catch (error) {
-    cause = error;
+    hasThrown = true;
+    received = error;
   }
-  const rule = cause === undefined ? 'must be a future instant in epoch milliseconds' : 'must not throw';
-  return {
-    kind: 'broken',
-    error: new OptionError([{ option, rule, received: cause ?? received }], { cacheName, cause }),
-  };
+  const rule = hasThrown ? 'must not throw' : 'must be a future instant in epoch milliseconds';
+  const cause = hasThrown ? received : undefined;
+  return { kind: 'broken', error: new OptionError([{ option, rule, received }], { cacheName, cause }) };
 }
 
 /** By how much the wall clock must have moved against the monotonic one to count as stepped, not slewed. */

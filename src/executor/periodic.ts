@@ -46,14 +46,14 @@ export abstract class Periodic<T> {
   /**
    * Starts the task or load if it is due and does not run.
    *
-   * Before the first success it waits: for the end of the execution that it starts or finds running, and rejects
+   * Before the first success (and while a value was dropped) it waits: for the end of the execution that it starts or finds running, and rejects
    * with its `LoadError` or `LoadTimeoutError`; while cooling down after a failure it rejects at once with
    * `CoolingDownError`, while paused with `NotLoadedError`. What is synchronous runs right here. After the first
    * success it resolves at once and the execution runs behind. Concurrent callers share one execution, and its
    * failure. Rejects with `ClosedError` after {@link close}.
    */
-  requestStart(options: RequestStartOptions = {}): Promise<void> {
-    return this.#refresher.requestStart(this.#entry, options.wait, options.waitUntil);
+  requestStart(options?: RequestStartOptions): Promise<void> {
+    return this.#refresher.requestStart(this.#entry, options?.wait, options?.waitUntil);
   }
 
   /**
@@ -82,7 +82,7 @@ export abstract class Periodic<T> {
    * logged and harms nobody. A fresh read emits nothing.
    *
    * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} when there is no such type.
+   * @throws {OptionError} when there is no such type, or the listener is no function.
    */
   on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
     return this.#refresher.events.on(type, listener);
@@ -95,8 +95,8 @@ export abstract class Periodic<T> {
    *
    * @throws {OptionError} when `timeout` is no duration of 0 or more.
    */
-  close(options: CloseOptions = {}): Promise<void> {
-    return this.#refresher.close(options.timeout);
+  close(options?: CloseOptions): Promise<void> {
+    return this.#refresher.close(options?.timeout);
   }
 
   /** {@link close} with its defaults, for `await using`. */

@@ -3,7 +3,7 @@ import { ClosedError, isLoadError, isLoadTimeoutError, type TicklessError } from
 import { Events } from '../observe/events.ts';
 import { callForeign } from '../observe/foreign-call.ts';
 import { defaults, type WaitUntil } from '../options.ts';
-import { durationArgument, type Policy, scheduleArgument } from '../policy.ts';
+import { durationArgument, type Policy, scheduleArgument, signalArgument } from '../policy.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
 import { ignoreRejection, rejected, voided } from './deferred.ts';
@@ -52,6 +52,7 @@ export class Refresher<T> {
     let patienceMs: number;
     try {
       patienceMs = durationArgument(this.#policy.name, 'patience', options.patience ?? 0);
+      signalArgument(this.#policy.name, options.signal);
     } catch (error) {
       return rejected(error);
     }

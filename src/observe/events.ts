@@ -106,6 +106,10 @@ export class Events {
         { cacheName: this.#name },
       );
     }
+    if (typeof listener !== 'function') {
+      const problem = { option: 'listener', rule: 'must be a function', received: listener };
+      throw new OptionError([problem], { cacheName: this.#name });
+    }
     // A wrapper of its own per call: the same function twice is two listeners, each with its own unsubscribe.
     const entry = (event: EventOf<E>): unknown => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();

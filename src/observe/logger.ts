@@ -29,7 +29,10 @@ export class SafeLogger {
   #write(level: keyof Logger, text: string, cause: unknown): void {
     const logger = this.#logger;
     if (logger === false) return;
-    const line = oneLine(`tickless: ${this.#name}: ${text}: ${messageOf(cause)}`);
+    const prefix = `${this.#name}: `; // which an error of ours has too
+    const message = messageOf(cause);
+    const why = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const line = oneLine(`tickless: ${prefix}${text}: ${why}`);
     // A logger that throws has nobody left to tell.
     callForeign(
       () => logger[level](line),

@@ -253,6 +253,30 @@ describe('signal', () => {
   });
 });
 
+describe('a wrong argument', () => {
+  it('is an OptionError, also while the value is fresh', async () => {
+    const { value } = await loadedManualValue();
+    for (const options of [
+      { patience: -5 },
+      { patience: '5' },
+      { signal: 'x' },
+      { signal: { aborted: true } },
+      { signal: null },
+    ]) {
+      expect(isOptionError(await rejectionOf(value.get(options as never)))).toBe(true);
+    }
+    expect(isOptionError(thrownBy(() => value.on('closed', 5 as never)))).toBe(true);
+  });
+
+  it('null for all options is as good as none', async () => {
+    const { value } = await loadedManualValue();
+    expect(await value.get(null as never)).toBe('one');
+    await value.requestStart(null as never);
+    value.invalidate(null as never);
+    await value.close(null as never);
+  });
+});
+
 describe('waitUntil', () => {
   it('of the value is given each background load, that of a read what is under way; neither rejects', async () => {
     const global: Promise<unknown>[] = [];
@@ -398,6 +422,14 @@ describe('the answer of a load', () => {
       const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
       expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
     }
+  });
+
+  it('a promise is no value: it is to be awaited first', async () => {
+    const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
+    const error = await rejectionOf(value.get());
+    expect(isLoadError(error) && error.message).toContain('await it first');
+    expect(isOptionError(thrownBy(() => value.set(Promise.resolve('x') as never)))).toBe(true);
+    expect(value.inspect().state).toBe('empty');
   });
 
   it('undefined is a failed load; the old value stays', async () => {

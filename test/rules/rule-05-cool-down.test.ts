@@ -5,9 +5,10 @@ import {
   isNotLoadedError,
   PeriodicExecutor,
   RefreshingValue,
+  withJitter,
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
-import { recordEvents } from '../support/events.ts';
+import { recordEvents, recordLines } from '../support/events.ts';
 import { rejectionOf, thrownBy } from '../support/settle.ts';
 
 describe('rule 5: after a failed reload there is always a cool-down', () => {
@@ -146,6 +147,41 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     await rejectionOf(value.refresh());
     expect(loads).toBe(2);
   });
+
+  for (const [name, random] of Object.entries<() => unknown>({
+    throws: () => {
+      throw new Error('no entropy');
+    },
+    'is NaN': () => Number.NaN,
+    'is negative': () => -1,
+    'is 1': () => 1,
+    'is infinite': () => Number.POSITIVE_INFINITY,
+    'is no number': () => 'x',
+  })) {
+    it(`holds with a source of randomness that ${name}, which is told`, async () => {
+      const clock = new FakeClock();
+      const logger = recordLines();
+      const value = new RefreshingValue({
+        name: 'v',
+        load: (): Promise<number> => Promise.reject(new Error('down')),
+        schedule: withJitter({ minutes: 1 }, { seconds: 5 }),
+        retry: { retries: 1, minTimeout: 10, randomize: true },
+        random: random as () => number,
+        clock,
+        logger,
+      });
+      const rejection = rejectionOf(value.get());
+      await clock.advance(20);
+      expect(isLoadError(await rejection)).toBe(true);
+      const rest = value.inspect().nextExecuteTime - clock.now();
+      expect(rest).toBeGreaterThan(450);
+      expect(rest).toBeLessThanOrEqual(1000);
+      value.set(1);
+      expect(value.inspect()).toMatchObject({ failures: 0, state: 'fresh' });
+      expect(logger.lines.every((line) => line.startsWith('error tickless: v: random '))).toBe(true);
+      expect(logger.lines.length).toBeGreaterThanOrEqual(3);
+    });
+  }
 
   it('lasts at least as long as the source asks by Retry-After', async () => {
     const clock = new FakeClock();

@@ -41,6 +41,16 @@ describe("rule 10: the caller's context stays out of the shared load", () => {
     });
   }
 
+  it('its AsyncLocalStorage does not reach the events of the load either', async () => {
+    const seen: (string | undefined)[] = [];
+    const value = new RefreshingValue({ name: 'v', load: async () => 1 });
+    for (const type of ['load-started', 'load-succeeded'] as const) {
+      value.on(type, () => void seen.push(storage.getStore()));
+    }
+    await storage.run('reader', () => value.get());
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
   it('its AbortSignal ends its own wait, and the load goes on for the others', async () => {
     const manual = new ManualLoad<number>();
     const value = new RefreshingValue({ name: 'v', load: manual.load });
