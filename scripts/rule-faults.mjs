@@ -4,6 +4,13 @@
 export const faults = [
   {
     rule: 1,
+    name: 'a read does not look for a running load',
+    file: 'src/executor/decide.ts',
+    find: "const mayStart = entry.flight === undefined && gate === 'open'",
+    put: "const mayStart = gate === 'open'",
+  },
+  {
+    rule: 1,
     name: 'a second load is not kept from starting',
     file: 'src/executor/launcher.ts',
     find: '    if (entry.flight !== undefined) return;\n',

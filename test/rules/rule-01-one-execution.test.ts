@@ -24,6 +24,31 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
     expect(manual.mostLive).toBe(1);
   });
 
+  it('a read during a load does not count as starting one: the platform is told of each load once', async () => {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<number>();
+    const ends: Promise<unknown>[] = [];
+    const value = new RefreshingValue({
+      name: 'v',
+      load: manual.load,
+      schedule: 10,
+      clock,
+      waitUntil: (end) => void ends.push(end),
+    });
+    const first = value.get();
+    manual.call(0).resolve(1);
+    await first;
+    await clock.advance(1000);
+    for (let i = 0; i < 50; i++) {
+      value.current;
+      void value.get();
+    }
+    await clock.flush();
+    expect([manual.calls.length, ends.length]).toEqual([2, 1]);
+    manual.call(1).resolve(2);
+    await Promise.all(ends);
+  });
+
   it('an executor neither', async () => {
     const clock = new FakeClock();
     const manual = new ManualLoad<void>();
