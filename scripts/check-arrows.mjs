@@ -17,7 +17,7 @@ import { root, shown } from './support/project.mjs';
 
 /** Lowest first. A file may import files of its own layer and of those below it. `x/*` is every file under x. */
 const LAYERS = [
-  { name: 'base', files: ['clock.ts', 'duration.ts', 'errors.ts', 'clean-context.ts'] },
+  { name: 'base', files: ['clock.ts', 'burst-clock.ts', 'duration.ts', 'errors.ts', 'clean-context.ts'] },
   {
     name: 'pure parts',
     files: [
@@ -26,7 +26,9 @@ const LAYERS = [
       'executor/cool-down.ts',
       'executor/decide.ts',
       'executor/deferred.ts',
+      'executor/due-heap.ts',
       'executor/entry.ts',
+      'executor/keeper.ts',
       'executor/load-context.ts',
       'executor/next-execution.ts',
       'executor/refusal.ts',
@@ -38,12 +40,27 @@ const LAYERS = [
     name: 'mechanisms',
     files: ['executor/flight.ts', 'executor/retry.ts', 'observe/*'],
   },
-  { name: 'options', files: ['options.ts', 'option-checks.ts', 'policy.ts'] },
+  { name: 'options', files: ['options.ts', 'option-checks.ts', 'membership.ts', 'policy.ts'] },
   {
     name: 'engine',
-    files: ['executor/timetable.ts', 'executor/status.ts', 'executor/launcher.ts', 'executor/refresher.ts'],
+    files: [
+      'executor/timetable.ts',
+      'executor/status.ts',
+      'executor/health.ts',
+      'executor/launcher.ts',
+      'executor/refresher.ts',
+      'executor/pump.ts',
+    ],
   },
-  { name: 'executor', files: ['executor/periodic.ts', 'executor/periodic-executor.ts'] },
+  {
+    name: 'executor',
+    files: [
+      'executor/lifecycle.ts',
+      'executor/entry-member.ts',
+      'executor/periodic.ts',
+      'executor/periodic-executor.ts',
+    ],
+  },
   { name: 'cache', files: ['cache/*'] },
   { name: 'index', files: ['index.ts'] },
 ];

@@ -2,6 +2,8 @@
 interface ErrorDetails {
   /** The `name` option of the value or executor that it is about. */
   readonly cacheName: string;
+  /** The key that it is about, in a keyed cache. */
+  readonly key?: unknown;
   /** What led to it: the error of the load, the error that a cool-down follows, the error of a schedule. */
   readonly cause?: unknown;
 }
@@ -14,11 +16,28 @@ export abstract class TicklessError extends Error {
   abstract readonly code: `ERR_TICKLESS_${string}`;
   /** The `name` option of the value or executor that the error is about. */
   readonly cacheName: string;
+  /** The key that the error is about; no such property where it is about no single key of a `RefreshingCache`. */
+  declare readonly key?: unknown;
 
-  constructor(message: string, { cacheName, cause }: ErrorDetails) {
-    super(`${cacheName}: ${message}`, cause === undefined ? undefined : { cause });
+  constructor(message: string, { cacheName, key, cause }: ErrorDetails) {
+    super(`${subject(cacheName, key)}: ${message}`, cause === undefined ? undefined : { cause });
     this.cacheName = cacheName;
+    if (key !== undefined) this.key = key;
   }
+}
+
+/** What it is about: the name, with the key where there is one. */
+function subject(cacheName: string, key: unknown): string {
+  return key === undefined ? cacheName : `${cacheName}[${showKey(key)}]`;
+}
+
+/** A key may be a whole request. */
+const LONGEST_KEY = 80;
+
+/** A key as it stands in messages: a string in quotes, an object as JSON, cut at a bearable length. Never throws. */
+export function showKey(key: unknown): string {
+  const text = show(key);
+  return text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY)}…` : text;
 }
 
 function hasCode(error: unknown, code: string): boolean {
@@ -181,6 +200,27 @@ export class StaleValueError extends TicklessError {
 /** Is it a {@link StaleValueError}, of this or another installed copy of tickless? Never throws. */
 export function isStaleValueError(error: unknown): error is StaleValueError {
   return hasCode(error, 'ERR_TICKLESS_STALE_VALUE');
+}
+
+/**
+ * The source has no such key: the load of a `RefreshingCache` said `absent()`. The source is not asked for it again
+ * for `absentFor`.
+ */
+export class AbsentError extends TicklessError {
+  override readonly name: string = 'AbsentError';
+  readonly code = 'ERR_TICKLESS_ABSENT';
+  /** Milliseconds until the source may be asked again; 0 when it may be at once. */
+  readonly retryAfter: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly retryAfter: number }) {
+    super(message, details);
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+/** Is it an {@link AbsentError}, of this or another installed copy of tickless? Never throws. */
+export function isAbsentError(error: unknown): error is AbsentError {
+  return hasCode(error, 'ERR_TICKLESS_ABSENT');
 }
 
 /** It was asked to start a load after `close()`, or the load that it waited for was aborted by `close()`. */

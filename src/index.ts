@@ -1,17 +1,37 @@
 // The executor, and the caches built on it.
 
+export type { LoadMany, LoadManyContext, ManyAnswers } from './cache/batches.ts';
+export type { CacheStatus } from './cache/cache-member.ts';
+export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
+export type { CacheDump, DumpedEntry, RestoreReport } from './cache/dump.ts';
+export {
+  type GroupDefaults,
+  type GroupStartOptions,
+  type GroupStatus,
+  type Health,
+  type ReadyOptions,
+  RefreshGroup,
+  type RefreshGroupOptions,
+} from './cache/refresh-group.ts';
+export {
+  type GetManyOptions,
+  RefreshingCache,
+  type StartKeysOptions,
+} from './cache/refreshing-cache.ts';
 export {
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,
-  type ValueStatus,
 } from './cache/refreshing-value.ts';
+export type { ValueStatus } from './cache/value-status.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { DurationLike, DurationObject } from './duration.ts';
 // Errors.
 export {
+  AbsentError,
   ClosedError,
   CoolingDownError,
+  isAbsentError,
   isClosedError,
   isCoolingDownError,
   isLoadError,
@@ -28,18 +48,22 @@ export {
   TicklessError,
 } from './errors.ts';
 export {
+  type Absent,
+  absent,
   type KeepOptions,
   type Kept,
+  type KeyedAnswer,
   keep,
   type LoadAnswer,
   type Loaded,
   type LoadedOptions,
   loaded,
 } from './executor/answer.ts';
-export type { WhenTooStale } from './executor/decide.ts';
+export type { WhenClosed, WhenTooStale } from './executor/decide.ts';
+export type { CloseOptions, Lifecycle } from './executor/lifecycle.ts';
 // What a load is told, and what it may answer.
 export type { LoadContext, TaskContext, Trigger } from './executor/load-context.ts';
-export type { CloseOptions, Periodic, RequestStartOptions } from './executor/periodic.ts';
+export type { Periodic, RequestStartOptions } from './executor/periodic.ts';
 export {
   type ExecutorStatus,
   PeriodicExecutor,
@@ -49,6 +73,7 @@ export {
 export type { ReadOptions } from './executor/refresher.ts';
 export type { RetryOptions } from './executor/retry.ts';
 export type { ExecutionStatus } from './executor/status.ts';
+export type { GroupLike, HealthProblem } from './membership.ts';
 
 // Observation.
 export {
@@ -63,6 +88,7 @@ export {
   type CoolDownOptions,
   defaults,
   type SharedOptions,
+  type SingleSharedOptions,
   type ValueSharedOptions,
   type WaitUntil,
 } from './options.ts';

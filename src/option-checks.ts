@@ -4,10 +4,13 @@ import { OptionError, type OptionProblem } from './errors.ts';
 /** Collects the rules that options break, so that all of them are told at once. */
 export class OptionChecks {
   readonly #cacheName: string;
+  readonly #key: unknown;
   readonly #problems: OptionProblem[] = [];
 
-  constructor(cacheName: string) {
+  /** @param key the key that they are about, in a keyed cache. */
+  constructor(cacheName: string, key?: unknown) {
     this.#cacheName = cacheName;
+    this.#key = key;
   }
 
   /** @param rule ready to follow the name of the option: `must be …`. */
@@ -40,6 +43,33 @@ export class OptionChecks {
     return ms;
   }
 
+  /** A duration from 0, `Infinity` included, in milliseconds. */
+  durationFromZero(option: string, received: DurationLike): number {
+    const ms = toMillis(received);
+    this.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+    return ms;
+  }
+
+  /** A duration from 0 that ends, in milliseconds. */
+  finiteDurationFromZero(option: string, received: DurationLike): number {
+    const ms = toMillis(received);
+    this.that(ms >= 0 && ms < Infinity, option, 'must be a finite duration of 0 or more', received);
+    return ms;
+  }
+
+  /** A whole number from 1; `Infinity` where it may be. */
+  count(option: string, received: unknown, most: number = Number.MAX_SAFE_INTEGER): void {
+    const holds = isNumber(received, 1, most) && (Number.isInteger(received) || received === Infinity);
+    const rule = `must be a whole number of 1 or more${most === Infinity ? ', or Infinity' : ''}`;
+    this.that(holds, option, rule, received);
+  }
+
+  oneOf(option: string, received: unknown, allowed: readonly unknown[]): void {
+    const shown = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)));
+    const rule = `must be ${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}`;
+    this.that(allowed.includes(received), option, rule, received);
+  }
+
   /** A duration over 0 that ends, in milliseconds. */
   finiteDuration(option: string, received: DurationLike): number {
     const ms = toMillis(received);
@@ -50,7 +80,8 @@ export class OptionChecks {
   /** @throws {OptionError} with all broken rules, if there are any. */
   done(): void {
     const [first, ...others] = this.#problems;
-    if (first !== undefined) throw new OptionError([first, ...others], { cacheName: this.#cacheName });
+    const about = { cacheName: this.#cacheName, key: this.#key };
+    if (first !== undefined) throw new OptionError([first, ...others], about);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts';
 import type { DurationLike } from './duration.ts';
-import type { WhenTooStale } from './executor/decide.ts';
+import type { WhenClosed, WhenTooStale } from './executor/decide.ts';
 import type { RetryOptions } from './executor/retry.ts';
+import type { GroupLike } from './membership.ts';
 import type { Logger } from './observe/logger.ts';
 import type { ScheduleLike } from './schedule/schedule.ts';
 
@@ -64,6 +65,17 @@ export interface SharedOptions {
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, for jitter. Anything else is told to the logger and made up for. @default Math.random */
   readonly random?: (() => number) | undefined;
+  /**
+   * The `RefreshGroup` that it belongs to: what is left out here is taken from there, the name must be the only one
+   * of its kind there, and the group starts it with the others and closes it. @default undefined
+   */
+  readonly group?: GroupLike | undefined;
+}
+
+/** What those have in common that are started as one: a value, an executor. */
+export interface SingleSharedOptions extends SharedOptions {
+  /** `ready()` of the group waits for its first success. Only with `group`. @default false */
+  readonly required?: boolean | undefined;
 }
 
 /** What all that hold values have in common. */
@@ -82,6 +94,12 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'wait'
    */
   readonly whenTooStale?: WhenTooStale | undefined;
+  /**
+   * What becomes of a read after `close()`: `serve` the last value, however old it gets within `maxStaleness`, or
+   * `throw` a `ClosedError`, also where `peek` still has the value.
+   * @default 'serve'
+   */
+  readonly whenClosed?: WhenClosed | undefined;
 }
 
 /** Every default that is not "nothing". Frozen. */
@@ -91,12 +109,26 @@ export const defaults: {
   readonly timeout: number;
   readonly maxStaleness: number;
   readonly whenTooStale: WhenTooStale;
+  readonly whenClosed: WhenClosed;
   readonly closeTimeout: number;
+  readonly max: number;
+  readonly batchSize: number;
+  readonly absentFor: number;
+  readonly concurrency: number;
+  readonly lookAhead: number;
+  readonly readyTimeout: number;
 } = Object.freeze({
   schedule: Object.freeze({ minutes: 10 }),
   coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
   maxStaleness: Number.POSITIVE_INFINITY,
   whenTooStale: 'wait',
+  whenClosed: 'serve',
   closeTimeout: 10_000,
+  max: 10_000,
+  batchSize: Number.POSITIVE_INFINITY,
+  absentFor: 60_000,
+  concurrency: 4,
+  lookAhead: 0,
+  readyTimeout: 30_000,
 });

@@ -1,11 +1,18 @@
 import { type Clock, systemClock } from './clock.ts';
 import { type DurationLike, toMillis } from './duration.ts';
 import type { CoolDown } from './executor/cool-down.ts';
-import type { WhenTooStale } from './executor/decide.ts';
+import type { WhenClosed, WhenTooStale } from './executor/decide.ts';
 import type { RetryOptions } from './executor/retry.ts';
+import type { Family } from './membership.ts';
 import { SafeLogger } from './observe/logger.ts';
 import { isNumber, OptionChecks } from './option-checks.ts';
-import { type CoolDownOptions, defaults, type ValueSharedOptions, type WaitUntil } from './options.ts';
+import {
+  type CoolDownOptions,
+  defaults,
+  type SingleSharedOptions,
+  type ValueSharedOptions,
+  type WaitUntil,
+} from './options.ts';
 import type { Schedule, ScheduleLike } from './schedule/schedule.ts';
 import { toSchedule } from './schedule/to-schedule.ts';
 
@@ -13,47 +20,72 @@ import { toSchedule } from './schedule/to-schedule.ts';
 export interface Policy {
   readonly name: string;
   readonly schedule: Schedule;
+  /** The schedule, where it is a duration, in milliseconds; else NaN. */
+  readonly periodMs: number;
   readonly retry: RetryOptions | undefined;
   readonly coolDown: CoolDown;
   readonly timeoutMs: number;
   readonly maxStalenessMs: number;
   readonly whenTooStale: WhenTooStale;
+  readonly whenClosed: WhenClosed;
   readonly allowUndefined: boolean;
+  /** It is one key of many. */
+  readonly isKeyed: boolean;
+  /** How long a key stays absent. */
+  readonly absentForMs: number;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: SafeLogger;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly family: Family | undefined;
+  readonly isRequired: boolean;
 }
 
-/** The names of all options that members have in common. */
-const OPTIONS: readonly (keyof AnyOptions)[] = [
+/** The names of the options that all members have in common. */
+export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
   'schedule',
   'retry',
   'coolDown',
   'timeout',
-  'maxStaleness',
-  'whenTooStale',
-  'allowUndefined',
   'waitUntil',
   'logger',
   'clock',
   'random',
+  'group',
 ];
 
-/** All options of all members; those that a member does not have are missing. */
-type AnyOptions = ValueSharedOptions & { readonly allowUndefined?: boolean | undefined };
+/** The names of the options that all have in common that hold values. */
+export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
+  ...SHARED,
+  'maxStaleness',
+  'whenTooStale',
+  'whenClosed',
+];
+
+/** All options that are resolved here; those that a member does not have are missing. */
+type AnyOptions = ValueSharedOptions &
+  SingleSharedOptions & {
+    readonly allowUndefined?: boolean | undefined;
+    readonly absentFor?: DurationLike | undefined;
+  };
+
+/** What is particular to a kind of member. */
+export interface MemberKind {
+  /** The names of its options, here and of its own. */
+  readonly names: readonly string[];
+  /** Checks the options of its own. */
+  readonly check: (checks: OptionChecks) => void;
+}
 
 /**
- * Checks all options together and fills in the defaults.
+ * Checks all options together and fills in the defaults: those of the group, then those of tickless.
  *
- * @param callback the member's own function option, checked with the rest.
  * @throws {OptionError} with every rule that is broken.
  */
-export function resolveOptions(
-  given: AnyOptions,
-  callback: { readonly option: string; readonly received: unknown },
-): Policy {
+export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
+  const group = own?.group?.family;
+  const given = { ...only(group?.defaults, kind.names), ...only(own, Object.keys(own ?? {})) } as AnyOptions;
   const {
     name,
     schedule: scheduleLike = defaults.schedule,
@@ -62,18 +94,21 @@ export function resolveOptions(
     timeout = defaults.timeout,
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
+    whenClosed = defaults.whenClosed,
     allowUndefined = false,
+    absentFor = defaults.absentFor,
+    required = false,
     waitUntil,
     logger = console,
     clock = systemClock,
     random = Math.random,
-  } = (given ?? {}) as Partial<AnyOptions>;
+  } = given as Partial<AnyOptions>;
   const isNamed = typeof name === 'string' && name !== '';
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
-  checks.names('', given ?? {}, [callback.option, ...OPTIONS]);
+  checks.names('', given, kind.names);
   checks.that(isNamed, 'name', 'must be a string that is not empty', name);
-  checks.function(callback.option, callback.received);
+  kind.check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
   if (retry !== undefined) checkRetry(retry, checks);
@@ -81,13 +116,18 @@ export function resolveOptions(
   const timeoutMs = checks.duration('timeout', timeout);
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
   // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
-  const periodMs = toMillis(given?.schedule as DurationLike);
-  const isLongEnough = !(maxStalenessMs < periodMs && periodMs < Infinity);
-  const noShorter = `must not be shorter than the schedule of ${periodMs} ms`;
+  const givenPeriodMs = toMillis(given.schedule as DurationLike);
+  const isLongEnough = !(maxStalenessMs < givenPeriodMs && givenPeriodMs < Infinity);
+  const noShorter = `must not be shorter than the schedule of ${givenPeriodMs} ms`;
   checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
-  const isWhenTooStale = ['wait', 'throw', 'serve'].includes(whenTooStale);
-  checks.that(isWhenTooStale, 'whenTooStale', "must be 'wait', 'throw' or 'serve'", whenTooStale);
-  checks.that(typeof allowUndefined === 'boolean', 'allowUndefined', 'must be true or false', allowUndefined);
+  checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
+  checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
+  checks.oneOf('allowUndefined', allowUndefined, [true, false]);
+  const absentForMs = checks.durationFromZero('absentFor', absentFor);
+  checks.oneOf('required', required, [true, false]);
+  checks.that(!(required && group === undefined), 'required', 'must not be given without a group', required);
+  const isGroup = given.group === undefined || group !== undefined;
+  checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
   if (waitUntil !== undefined) checks.function('waitUntil', waitUntil);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
@@ -98,17 +138,29 @@ export function resolveOptions(
   return Object.freeze({
     name: name as string,
     schedule: schedule as Schedule,
+    periodMs: toMillis(scheduleLike as DurationLike),
     retry,
     coolDown,
     timeoutMs,
     maxStalenessMs,
     whenTooStale,
+    whenClosed,
     allowUndefined,
+    isKeyed: kind.names.includes('absentFor'),
+    absentForMs,
     waitUntil,
     logger: safeLogger,
     clock,
     random: guarded(random, safeLogger),
+    family: group,
+    isRequired: required,
   });
+}
+
+/** Those of the options that have one of these names and a value. */
+function only(given: object | undefined, names: readonly string[]): object {
+  const isMeant = ([name, value]: [string, unknown]): boolean => value !== undefined && names.includes(name);
+  return Object.fromEntries(Object.entries(given ?? {}).filter(isMeant));
 }
 
 /**

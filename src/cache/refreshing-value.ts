@@ -1,19 +1,19 @@
 import type { Clock } from '../clock.ts';
 import type { LoadAnswer } from '../executor/answer.ts';
-import { isTooStale } from '../executor/decide.ts';
-import { isThenable } from '../executor/deferred.ts';
 import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { Periodic } from '../executor/periodic.ts';
 import { type ReadOptions, Refresher } from '../executor/refresher.ts';
-import type { ExecutionStatus } from '../executor/status.ts';
-import { OptionChecks } from '../option-checks.ts';
-import type { ValueSharedOptions } from '../options.ts';
-import { type Policy, resolveOptions } from '../policy.ts';
+import type { SingleSharedOptions, ValueSharedOptions } from '../options.ts';
+import { type Policy, resolveOptions, VALUE_SHARED } from '../policy.ts';
+import { checkValue } from './value-argument.ts';
+import { type ValueStatus, valueStatus } from './value-status.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
-export interface RefreshingValueOptions<T extends Previous, Previous = T> extends ValueSharedOptions {
+export interface RefreshingValueOptions<T extends Previous, Previous = T>
+  extends ValueSharedOptions,
+    SingleSharedOptions {
   /**
    * Brings the value from its source, synchronously or not: the value itself, `loaded(value, …)` to say more about
    * its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value stays.
@@ -31,25 +31,6 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T> extend
    * forgotten `return` deserves. Only for loads whose type has `undefined` in it. @default false
    */
   readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
-}
-
-/** What is served at one instant, and how old it is. A copy: it does not change. */
-export interface ValueStatus<T> extends ExecutionStatus {
-  /** The value; no such property while there is none. */
-  readonly value?: T;
-  /**
-   * `empty`: nothing loaded; `fresh`: loaded and not due; `stale`: due for a reload; `too-stale`: older than
-   * `maxStaleness`.
-   */
-  readonly state: 'empty' | 'fresh' | 'stale' | 'too-stale';
-  /** When the value was loaded (or kept, or set): the end of the load in epoch milliseconds. `undefined`: never. */
-  readonly loadedAt: number | undefined;
-  /** Milliseconds since then, by the monotonic clock: right also when the wall clock was stepped. */
-  readonly age: number | undefined;
-  /** There is a value, and it is due for a reload (`state` is `stale` or `too-stale`). */
-  readonly isStale: boolean;
-  /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
-  readonly maxStaleness: number;
 }
 
 /** What `invalidate` takes. */
@@ -85,11 +66,14 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
     const load = options?.load as Load<T>;
-    const policy = resolveOptions(options, { option: 'load', received: load });
+    const policy = resolveOptions(options, {
+      names: [...VALUE_SHARED, 'required', 'load', 'allowUndefined'],
+      check: (checks) => checks.function('load', load),
+    });
     const entry = new Entry<T>();
     entry.maxStalenessMs = policy.maxStalenessMs;
     const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
-    super(entry, refresher);
+    super(policy, entry, refresher);
     this.#entry = entry;
     this.#refresher = refresher;
     this.#policy = policy;
@@ -105,9 +89,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (options === undefined && this.#clock.monotonic() < this.#entry.freshUntil) {
-      return this.#entry.promise as Promise<T>;
-    }
+    if (options === undefined && this.#isFresh()) return this.#entry.promise as Promise<T>;
     return this.#refresher.read(this.#entry, options ?? {});
   }
 
@@ -119,7 +101,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    */
   get current(): T {
-    if (this.#clock.monotonic() < this.#entry.freshUntil) return this.#entry.value as T;
+    if (this.#isFresh()) return this.#entry.value as T;
     return this.#refresher.readNow(this.#entry);
   }
 
@@ -130,19 +112,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /** What is served now, how old it is, and how its reloads fare. Starts nothing, never throws. */
   inspect(): ValueStatus<T> {
-    const entry = this.#entry;
-    const execution = this.#refresher.inspect(entry);
-    const { isLoaded, maxStalenessMs } = entry;
-    const age = isLoaded ? this.#clock.monotonic() - entry.loadedAt : undefined;
-    return {
-      ...execution,
-      ...(isLoaded ? { value: entry.value as T } : {}),
-      state: this.#state(execution.isDue),
-      loadedAt: isLoaded ? entry.last?.endedAt : undefined,
-      age,
-      isStale: isLoaded && (execution.isDue || (age as number) > maxStalenessMs),
-      maxStaleness: maxStalenessMs,
-    };
+    return valueStatus(this.#entry, this.#refresher.inspect(this.#entry), this.#clock.monotonic());
   }
 
   /**
@@ -170,18 +140,13 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which is to be awaited first.
    */
   set(value: T): void {
-    const { name, allowUndefined } = this.#policy;
-    const checks = new OptionChecks(name);
-    const isAllowed = value !== undefined || allowUndefined;
-    checks.that(isAllowed, 'value', 'must not be undefined without allowUndefined', value);
-    checks.that(!isThenable(value), 'value', 'must not be a promise', value);
-    checks.done();
+    checkValue(this.#policy, undefined, value);
     this.#refresher.set(this.#entry, value);
   }
 
-  #state(isDue: boolean): ValueStatus<T>['state'] {
-    if (!this.#entry.isLoaded) return 'empty';
-    if (isTooStale(this.#entry, this.#clock.monotonic())) return 'too-stale';
-    return isDue ? 'stale' : 'fresh';
+  /** Nothing is due, neither here nor elsewhere in the group: the whole of a fresh read. */
+  #isFresh(): boolean {
+    const now = this.#clock.monotonic();
+    return now < this.#entry.freshUntil && now < this.#refresher.door.readsFrom;
   }
 }

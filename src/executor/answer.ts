@@ -32,13 +32,26 @@ export interface KeepOptions {
   readonly maxStaleness?: DurationLike | undefined;
   /** Headers of the response, for the schedule `httpFreshness`. */
   readonly headers?: HeadersLike | undefined;
+  /**
+   * The groups that this value of a `RefreshingCache` belongs to, for `invalidateTag`. They hold as long as the value
+   * does, also when that is kept. Without meaning for a single value.
+   */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** As {@link KeepOptions}, for a new value. */
 export type LoadedOptions = KeepOptions;
 
+/** What {@link absent} returns: the source has no such key. */
+export interface Absent {
+  readonly [answerKind]: 'absent';
+}
+
 /** All that a load may answer. */
 export type LoadAnswer<T> = T | Kept | Loaded<T>;
+
+/** All that the load of one key may answer. */
+export type KeyedAnswer<T> = LoadAnswer<T> | Absent;
 
 /**
  * Says that the source has nothing new ("304 Not Modified"): the value stays, its age starts anew.
@@ -61,11 +74,24 @@ export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
   return Object.freeze({ [answerKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
 }
 
+/**
+ * Says that the source has no such key. `get` rejects with `AbsentError`, and the source is not asked for this key
+ * again for `absentFor`. Only for the load of a `RefreshingCache`; anywhere else it is a failed load.
+ *
+ * @returns what a load returns.
+ */
+export function absent(): Absent {
+  return ABSENT;
+}
+
+const ABSENT: Absent = Object.freeze({ [answerKind]: 'absent' } as const);
+
 /** What was said of a value, checked. */
 export interface SaidOfValue {
   readonly nextExecuteTime?: number | undefined;
   readonly maxStalenessMs?: number | undefined;
   readonly headers?: HeadersLike | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** An answer taken apart: the value to serve from now on, and what was said about it. */
@@ -75,18 +101,31 @@ export interface ReadAnswer<T> {
   readonly said: SaidOfValue;
 }
 
+/** What an entry accepts beside values. */
+export interface Acceptance {
+  readonly allowUndefined: boolean;
+  /** It is one key of many, and the source may not have it. */
+  readonly isKeyed: boolean;
+}
+
 /**
  * Takes an answer apart. Throws what makes it unacceptable: nothing to keep, `undefined` where that is no value, an
  * age limit that is none.
  *
  * @param held what the entry holds now.
+ * @returns `'absent'` when the source has no such key.
  */
 export function readAnswer<T>(
-  answer: LoadAnswer<T>,
+  answer: KeyedAnswer<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
-  allowUndefined: boolean,
-): ReadAnswer<T> {
-  const { outcome, value, options } = takeApart(answer, held);
+  { allowUndefined, isKeyed }: Acceptance,
+): ReadAnswer<T> | 'absent' {
+  const taken = takeApart(answer, held);
+  if (taken === 'absent') {
+    if (isKeyed) return taken;
+    throw new TypeError('it returned absent(), and there is no key that could be absent');
+  }
+  const { outcome, value, options } = taken;
   if (outcome === 'loaded' && value === undefined && !allowUndefined) {
     throw new TypeError('it returned undefined, and allowUndefined is not set');
   }
@@ -94,12 +133,15 @@ export function readAnswer<T>(
     ignoreRejection(Promise.resolve(value)); // told by this error, and by nothing else
     throw new TypeError('it returned loaded() of a promise; await it first');
   }
-  const { nextExecuteTime, headers, maxStaleness } = options;
+  const { nextExecuteTime, headers, maxStaleness, tags } = options;
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
   if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
     throw new TypeError('it returned a maxStaleness that is no duration over 0');
   }
-  return { outcome, value, said: { nextExecuteTime, headers, maxStalenessMs } };
+  if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
+    throw new TypeError('it returned tags that are no array of strings');
+  }
+  return { outcome, value, said: { nextExecuteTime, headers, maxStalenessMs, tags } };
 }
 
 interface TakenApart<T> {
@@ -109,15 +151,16 @@ interface TakenApart<T> {
 }
 
 function takeApart<T>(
-  answer: LoadAnswer<T>,
+  answer: KeyedAnswer<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
-): TakenApart<T> {
+): TakenApart<T> | 'absent' {
   if (typeof answer !== 'object' || answer === null || !(answerKind in answer)) {
     return { outcome: 'loaded', value: answer as T, options: {} };
   }
   if (answer[answerKind] === 'loaded') {
     return { outcome: 'loaded', value: answer.loadedValue, options: answer.loadedOptions };
   }
+  if (answer[answerKind] === 'absent') return 'absent';
   if (!held.isLoaded) throw new TypeError('it returned keep(), and there is no value to keep');
   return { outcome: 'kept', value: held.value as T, options: answer.options };
 }

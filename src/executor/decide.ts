@@ -23,7 +23,11 @@ export type WhenTooStale = 'wait' | 'throw' | 'serve';
 export interface DecisionPolicy {
   readonly gate: Gate;
   readonly whenTooStale: WhenTooStale;
+  readonly whenClosed: WhenClosed;
 }
+
+/** What becomes of a read after `close()`: it gets the last value, or it throws. */
+export type WhenClosed = 'serve' | 'throw';
 
 type Times = Pick<
   Entry<unknown>,
@@ -35,7 +39,9 @@ type Times = Pick<
  *
  * @param now the monotonic clock in milliseconds.
  */
-export function decide(entry: Times, { gate, whenTooStale }: DecisionPolicy, now: number): Decision {
+export function decide(entry: Times, policy: DecisionPolicy, now: number): Decision {
+  const { gate, whenTooStale, whenClosed } = policy;
+  if (gate === 'closed' && whenClosed === 'throw') return 'reject';
   const mayStart = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
   const mayWait = entry.flight !== undefined || mayStart;
   if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
@@ -48,6 +54,11 @@ export function decide(entry: Times, { gate, whenTooStale }: DecisionPolicy, now
     case 'wait':
       return mayWait ? 'wait-for-load' : 'reject';
   }
+}
+
+/** From when on a load may be started though nobody asks for it: `lookAheadMs` before it is due, after a cool-down. */
+export function startableFrom(entry: Times, lookAheadMs: number): number {
+  return entry.flight === undefined ? Math.max(entry.dueAt - lookAheadMs, entry.coolDownUntil) : Infinity;
 }
 
 /** The next execute time has come. */

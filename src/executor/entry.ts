@@ -9,6 +9,8 @@ import { type UnderWay, Waiters } from './waiters.ts';
  * clock showed; `clockOffset` ties the two together.
  */
 export class Entry<T> {
+  /** Which of many it is; `undefined` for the one entry of a value or task. */
+  readonly key: unknown;
   /** A read before this instant is fresh and looks no further: the lesser of `dueAt` and `lookAt`. */
   freshUntil: number = Number.NEGATIVE_INFINITY;
   value: T | undefined = undefined;
@@ -47,8 +49,17 @@ export class Entry<T> {
   isScheduled: boolean = false;
   /** Wall clock minus monotonic clock when the instants above were taken. */
   clockOffset: number = 0;
-  /** The last load returned without a promise. */
-  isSynchronous: boolean = false;
+
+  constructor(key?: unknown) {
+    this.key = key;
+  }
+}
+
+/** Forgets the value, and all that was said of it. */
+export function forget(entry: Entry<unknown>): void {
+  entry.isLoaded = false;
+  entry.value = entry.promise = entry.last = undefined;
+  entry.scheduledFor = entry.saidMaxStalenessMs = undefined;
 }
 
 /** Where to wait for the next value of an entry. */

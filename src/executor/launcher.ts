@@ -1,18 +1,20 @@
 import { inCleanContext } from '../clean-context.ts';
-import { LoadError, LoadTimeoutError } from '../errors.ts';
+import { LoadError, LoadTimeoutError, showKey } from '../errors.ts';
 import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Policy } from '../policy.ts';
-import { type LoadAnswer, type ReadAnswer, readAnswer } from './answer.ts';
-import { type Entry, takeWaiters } from './entry.ts';
+import { type KeyedAnswer, type ReadAnswer, readAnswer } from './answer.ts';
+import { type Entry, forget, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
+import { type Keeper, nobody } from './keeper.ts';
 import type { LoadContext } from './load-context.ts';
+import { absence } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { CoolingDown, Timetable } from './timetable.ts';
 import type { UnderWay, Waiters } from './waiters.ts';
 
 /** What is loaded or executed; the same for a value, a key or a task. */
-export type Load<T> = (context: LoadContext) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
+export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
 
 /**
  * Starts flights for entries and applies what they bring.
@@ -28,6 +30,7 @@ export type Load<T> = (context: LoadContext) => LoadAnswer<T> | PromiseLike<Load
  *     what it brings counts as late.
  */
 export class Launcher<T> {
+  keeper: Keeper<T> = nobody;
   readonly #policy: Policy;
   readonly #events: Events;
   readonly #timetable: Timetable;
@@ -35,6 +38,9 @@ export class Launcher<T> {
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
   #onIdle: (() => void) | undefined;
+  #isDraining = false;
+  /** The last load returned without a promise. */
+  #isSynchronous = false;
 
   constructor(policy: Policy, events: Events, timetable: Timetable, load: Load<T>) {
     this.#policy = policy;
@@ -46,21 +52,30 @@ export class Launcher<T> {
   /**
    * Starts a load, unless one is under way. A synchronous one has landed when this returns, unless it is `behind`.
    *
-   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
+   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served. `later`:
+   *   after all that is ready to run.
    */
-  start(entry: Entry<T>, start: LoadDetails, when: 'now' | 'behind'): void {
+  start(
+    entry: Entry<T>,
+    { trigger, background }: Omit<LoadDetails, 'key'>,
+    when: 'now' | 'behind' | 'later',
+  ): void {
     if (entry.flight !== undefined) return;
+    const start = { trigger, background, ...keyOf(entry) };
     const { clock, random, retry, timeoutMs, name } = this.#policy;
     const startedAt = clock.monotonic();
-    const flight: Flight<LoadAnswer<T>> = new Flight({
+    const flight: Flight<KeyedAnswer<T>> = new Flight({
       clock,
       random,
       retry,
       timeoutMs,
-      attempt: (attempt, signal) => this.#load({ ...start, signal, attempt, previous: previousOf(entry) }),
+      attempt: (attempt, signal) => {
+        const previous = previousOf(entry);
+        return this.#load({ trigger, background, signal, attempt, previous }, entry);
+      },
       restAfter: (error) => retryAfterMs(error, clock.now()),
       timeoutReason: (attempts, cause) => {
-        const details = { cacheName: name, attempts, timeout: timeoutMs, cause };
+        const details = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
         return new LoadTimeoutError(`load timed out after ${timeoutMs} ms`, details);
       },
       land: (outcome) => this.#land(entry, flight, start, startedAt, outcome),
@@ -72,8 +87,9 @@ export class Launcher<T> {
     inCleanContext(() => {
       this.#events.emit('load-started', start);
       if (when === 'now') flight.depart();
-      else flight.departBehind(entry.isSynchronous ? 'macrotask' : 'microtask');
+      else flight.departBehind(when === 'later' || this.#isSynchronous ? 'macrotask' : 'microtask');
     });
+    if (entry.flight === flight) this.keeper.changed(entry);
   }
 
   /** Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value. */
@@ -81,8 +97,9 @@ export class Launcher<T> {
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
     const answer = { outcome: 'set', value, said: {} } as const;
-    this.tellBrokenSchedule(this.#accept(entry, answer, this.#policy.clock.monotonic()));
+    this.tellBrokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
+    this.keeper.changed(entry);
   }
 
   /** Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. */
@@ -92,10 +109,12 @@ export class Launcher<T> {
     entry.waiters?.follow(undefined);
     this.#leave(entry, flight);
     flight.end(reason);
+    this.keeper.changed(entry);
   }
 
   /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
-  async drain(timeoutMs: number, reason: () => Error): Promise<void> {
+  async drain(timeoutMs: number, reason: (entry: Entry<T>) => Error): Promise<void> {
+    this.#isDraining = true;
     if (this.#busy.size > 0 && timeoutMs > 0) {
       for (const { flight } of this.#busy) flight?.hold();
       await new Promise<void>((resolve) => {
@@ -109,18 +128,19 @@ export class Launcher<T> {
       });
     }
     for (const entry of [...this.#busy]) {
-      const error = reason();
+      const error = reason(entry);
       this.abort(entry, error);
       takeWaiters(entry)?.reject(error);
+      this.keeper.changed(entry);
     }
   }
 
   /** Tells that a schedule could not say when to go on, if it could not. */
-  tellBrokenSchedule(coolingDown: CoolingDown | undefined): void {
+  tellBrokenSchedule(entry: Entry<T>, coolingDown: CoolingDown | undefined): void {
     if (coolingDown === undefined) return;
     const { until, delay, error } = coolingDown;
     this.#policy.logger.error(`executed again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`, error);
-    this.#events.emit('cooling-down', coolingDown);
+    this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
   #land(
@@ -128,7 +148,7 @@ export class Launcher<T> {
     flight: UnderWay,
     start: LoadDetails,
     startedAt: number,
-    outcome: Outcome<LoadAnswer<T>>,
+    outcome: Outcome<KeyedAnswer<T>>,
   ): void {
     this.#leave(entry, flight);
     const waiters = takeWaiters(entry);
@@ -138,22 +158,44 @@ export class Launcher<T> {
       this.#fail(entry, waiters, 'load-timed-out', end, outcome.error);
       return;
     }
-    let answer: ReadAnswer<T>;
+    let answer: ReadAnswer<T> | 'absent';
     try {
       if (outcome.kind === 'failed') throw outcome.error;
-      answer = readAnswer(outcome.answer, entry, this.#policy.allowUndefined);
-      entry.isSynchronous = outcome.isSynchronous;
+      answer = readAnswer(outcome.answer, entry, this.#policy);
+      if (answer !== 'absent') this.keeper.admit(entry, answer);
+      this.#isSynchronous = outcome.isSynchronous;
     } catch (cause) {
-      const details = { cacheName: this.#policy.name, attempts, cause };
+      const details = { cacheName: this.#policy.name, key: entry.key, attempts, cause };
       const error = new LoadError(`load failed: ${messageOf(cause)}`, details);
       this.#fail(entry, waiters, 'load-failed', end, error);
       return;
     }
+    if (answer === 'absent') {
+      this.#acceptAbsence(entry, waiters, end);
+      return;
+    }
     const coolingDown = this.#accept(entry, answer, startedAt);
+    const isOutdated = this.keeper.isOutdated(entry, answer);
+    if (isOutdated) this.#timetable.invalidated(entry);
+    const waitOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
+    if (waitOn) entry.waiters = waiters;
     const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
-    this.tellBrokenSchedule(coolingDown);
-    waiters?.resolve(answer.value);
+    this.tellBrokenSchedule(entry, coolingDown);
+    if (waitOn) this.start(entry, { trigger: 'invalidated', background: false }, 'later');
+    else waiters?.resolve(answer.value);
+    this.keeper.changed(entry);
+  }
+
+  #acceptAbsence(entry: Entry<T>, waiters: Waiters<T> | undefined, end: LoadEndDetails): void {
+    const { clock, name, absentForMs } = this.#policy;
+    forget(entry);
+    this.#timetable.absent(entry, absentForMs);
+    entry.lastError = absence(entry, name, clock.monotonic());
+    const nextExecuteTime = clock.now() + Math.ceil(absentForMs);
+    this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
+    waiters?.reject(absence(entry, name, clock.monotonic()));
+    this.keeper.changed(entry);
   }
 
   #accept(
@@ -181,16 +223,18 @@ export class Launcher<T> {
     if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
     this.#events.emit(type, { ...end, error });
     // A listener may have ended it, by setting a value.
-    if (entry.lastError === error) this.#events.emit('cooling-down', coolingDown);
+    if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
     waiters?.reject(error);
+    this.keeper.changed(entry);
   }
 
   #logFailure(
     type: 'load-failed' | 'load-timed-out',
-    { background, attempts }: LoadEndDetails,
+    { background, attempts, key }: LoadEndDetails,
     { until, delay, error }: CoolingDown,
   ): void {
-    const which = background ? 'background load' : 'load that nobody waits for any more';
+    const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
+    const which = background ? `background ${load}` : `${load} that nobody waits for any more`;
     const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
     const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
     this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
@@ -210,6 +254,11 @@ const LAST_INSTANT = 8.64e15;
 
 function instantText(instant: number): string {
   return new Date(Math.min(instant, LAST_INSTANT)).toISOString();
+}
+
+/** What events say of the key, where there is one. */
+export function keyOf({ key }: Entry<unknown>): { readonly key?: unknown } {
+  return key === undefined ? {} : { key };
 }
 
 function previousOf(entry: Entry<unknown>): LoadContext['previous'] {

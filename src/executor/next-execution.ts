@@ -18,7 +18,7 @@ export function askNextExecution(
   ask: (execution: Execution) => number,
   execution: Execution,
   after: number,
-  { option, cacheName }: { readonly option: string; readonly cacheName: string },
+  { option, ...about }: { readonly option: string; readonly cacheName: string; readonly key: unknown },
 ): NextExecution {
   let received: unknown;
   let hasThrown = false;
@@ -32,7 +32,7 @@ export function askNextExecution(
   }
   const rule = hasThrown ? 'must not throw' : 'must be a future instant in epoch milliseconds';
   const cause = hasThrown ? received : undefined;
-  return { kind: 'broken', error: new OptionError([{ option, rule, received }], { cacheName, cause }) };
+  return { kind: 'broken', error: new OptionError([{ option, rule, received }], { ...about, cause }) };
 }
 
 /** By how much the wall clock must have moved against the monotonic one to count as stepped, not slewed. */

@@ -1,5 +1,6 @@
-import type { SharedOptions } from '../options.ts';
-import { resolveOptions } from '../policy.ts';
+import type { OptionChecks } from '../option-checks.ts';
+import type { SingleSharedOptions } from '../options.ts';
+import { resolveOptions, SHARED } from '../policy.ts';
 import { voided } from './deferred.ts';
 import { Entry } from './entry.ts';
 import type { LoadContext, TaskContext } from './load-context.ts';
@@ -14,7 +15,7 @@ import type { ExecutionStatus } from './status.ts';
 export type Task = (context: TaskContext) => unknown;
 
 /** The options of {@link PeriodicExecutor}; only `name` is required. */
-export type PeriodicExecutorOptions = SharedOptions;
+export type PeriodicExecutorOptions = SingleSharedOptions;
 
 /** The state of an executor at one instant. */
 export type ExecutorStatus = ExecutionStatus;
@@ -48,11 +49,15 @@ export class PeriodicExecutor extends Periodic<unknown> {
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
-    const policy = resolveOptions({ ...options, allowUndefined: true }, { option: 'task', received: task });
+    const kind = {
+      names: [...SHARED, 'required'],
+      check: (checks: OptionChecks) => checks.function('task', task),
+    };
+    const policy = { ...resolveOptions(options, kind), allowUndefined: true };
     const load = ({ previous: _, ...context }: LoadContext): unknown => task(context);
     const entry = new Entry<unknown>();
     const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
-    super(entry, refresher);
+    super(policy, entry, refresher);
     this.#entry = entry;
     this.#refresher = refresher;
   }
@@ -65,7 +70,6 @@ export class PeriodicExecutor extends Periodic<unknown> {
     return voided(this.#refresher.refresh(this.#entry));
   }
 
-  /** The state at this instant. Starts nothing, never throws. */
   inspect(): ExecutorStatus {
     return this.#refresher.inspect(this.#entry);
   }

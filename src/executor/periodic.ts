@@ -1,11 +1,11 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-
-import type { DurationLike } from '../duration.ts';
-import type { EventOf, EventType } from '../observe/events.ts';
 import type { WaitUntil } from '../options.ts';
-import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
+import type { Policy } from '../policy.ts';
+import type { ScheduleLike } from '../schedule/schedule.ts';
 import type { Entry } from './entry.ts';
+import { EntryMember } from './entry-member.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { Refresher } from './refresher.ts';
+import type { ExecutionStatus } from './status.ts';
 
 /** What a caller may ask of one `requestStart`. */
 export interface RequestStartOptions {
@@ -19,26 +19,18 @@ export interface RequestStartOptions {
   readonly waitUntil?: WaitUntil | undefined;
 }
 
-/** What `close` takes. */
-export interface CloseOptions {
-  /**
-   * How long to wait for a running execution before it is aborted. 0: abort at once; `Infinity`: wait as long as it
-   * takes. @default 10 seconds
-   */
-  readonly timeout?: DurationLike | undefined;
-}
-
 /**
- * What a task and a value have in common: it is started when it is asked and due, on a schedule that may change, and
- * it can be paused, observed and closed.
+ * What a task and a value have in common: it is started when it is asked and due, on a schedule that may change.
  *
  * No promise that it returns becomes an unhandled rejection when it is dropped.
  */
-export abstract class Periodic<T> {
+export abstract class Periodic<T> extends Lifecycle<T> {
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
 
-  constructor(entry: Entry<T>, refresher: Refresher<T>) {
+  constructor(policy: Policy, entry: Entry<T>, refresher: Refresher<T>) {
+    super(refresher);
+    if (policy.family !== undefined) new EntryMember(policy, entry, refresher, () => this.inspect());
     this.#entry = entry;
     this.#refresher = refresher;
   }
@@ -56,6 +48,9 @@ export abstract class Periodic<T> {
     return this.#refresher.requestStart(this.#entry, options?.wait, options?.waitUntil);
   }
 
+  /** The state at this instant. Starts nothing, never throws. */
+  abstract inspect(): ExecutionStatus;
+
   /**
    * Replaces the schedule. The next execute time is computed anew from the last execution; an instant that has
    * passed is due. A running execution goes on. Without effect on a subclass that overrides {@link nextExecuteTime}
@@ -65,50 +60,5 @@ export abstract class Periodic<T> {
    */
   reschedule(schedule: ScheduleLike): void {
     this.#refresher.reschedule(this.#entry, schedule);
-  }
-
-  /** Reads and requests start nothing until {@link resume}; what is forced runs. A running execution goes on. */
-  pause(): void {
-    this.#refresher.pause();
-  }
-
-  /** Ends {@link pause}: what fell due meanwhile starts at the next read or request, once. */
-  resume(): void {
-    this.#refresher.resume();
-  }
-
-  /**
-   * Calls `listener` at each event of that type, synchronously, in the order of registration. One that throws is
-   * logged and harms nobody. A fresh read emits nothing.
-   *
-   * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} when there is no such type, or the listener is no function.
-   */
-  on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
-    return this.#refresher.events.on(type, listener);
-  }
-
-  /**
-   * Starts nothing any more, waits for a running execution, and aborts it when `timeout` has passed (who waited for
-   * it gets `ClosedError`). A value goes on being served. Every call returns the same promise; the options of the
-   * first count. Never rejects.
-   *
-   * @throws {OptionError} when `timeout` is no duration of 0 or more.
-   */
-  close(options?: CloseOptions): Promise<void> {
-    return this.#refresher.close(options?.timeout);
-  }
-
-  /** {@link close} with its defaults, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /**
-   * When to execute next, in epoch milliseconds; asked after each success. Override it for a strategy of your own;
-   * the default asks the option `schedule`. See {@link Schedule} for what its answer must be.
-   */
-  protected nextExecuteTime(execution: Execution): number {
-    return this.#refresher.timetable.schedule.nextExecuteTime(execution);
   }
 }

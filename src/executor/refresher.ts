@@ -1,5 +1,12 @@
 import type { DurationLike } from '../duration.ts';
-import { ClosedError, isLoadError, isLoadTimeoutError, type TicklessError } from '../errors.ts';
+import {
+  isAbsentError,
+  isClosedError,
+  isLoadError,
+  isLoadTimeoutError,
+  type TicklessError,
+} from '../errors.ts';
+import { type Door, open, shut } from '../membership.ts';
 import { Events } from '../observe/events.ts';
 import { callForeign } from '../observe/foreign-call.ts';
 import { defaults, type WaitUntil } from '../options.ts';
@@ -7,10 +14,11 @@ import { durationArgument, type Policy, scheduleArgument, signalArgument } from 
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue, isTooStale } from './decide.ts';
 import { ignoreRejection, rejected, voided } from './deferred.ts';
-import { type Entry, takeWaiters, waitersOf } from './entry.ts';
-import { Launcher, type Load } from './launcher.ts';
+import { type Entry, forget, takeWaiters, waitersOf } from './entry.ts';
+import type { Keeper } from './keeper.ts';
+import { keyOf, Launcher, type Load } from './launcher.ts';
 import type { Trigger } from './load-context.ts';
-import { coolingDown, notLoaded, refusal } from './refusal.ts';
+import { closedError, coolingDown, notLoaded, refusal } from './refusal.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import { Timetable } from './timetable.ts';
 
@@ -37,6 +45,8 @@ export class Refresher<T> {
   readonly timetable: Timetable;
   readonly #policy: Policy;
   readonly #launcher: Launcher<T>;
+  /** Where reads find out that others in the group are due. */
+  door: Door = open;
   #gate: Gate = 'open';
   #closing: Promise<void> | undefined;
 
@@ -47,8 +57,33 @@ export class Refresher<T> {
     this.#launcher = new Launcher(policy, this.events, this.timetable, load);
   }
 
-  /** A read that may wait. */
-  read(entry: Entry<T>, options: ReadOptions): Promise<T> {
+  /** Who is told of changes of entries from now on. */
+  keptBy(keeper: Keeper<T>): void {
+    this.#launcher.keeper = keeper;
+  }
+
+  get gate(): Gate {
+    return this.#gate;
+  }
+
+  /**
+   * A read that may wait.
+   *
+   * @param again reads anew, after patience: the entry may have been put to rest meanwhile.
+   */
+  read(
+    entry: Entry<T>,
+    options: ReadOptions,
+    again: () => Promise<T> = () => this.read(entry, {}),
+  ): Promise<T> {
+    try {
+      return this.#read(entry, options, again);
+    } finally {
+      this.#wakeOthers();
+    }
+  }
+
+  #read(entry: Entry<T>, options: ReadOptions, again: () => Promise<T>): Promise<T> {
     let patienceMs: number;
     try {
       patienceMs = durationArgument(this.#policy.name, 'patience', options.patience ?? 0);
@@ -70,7 +105,7 @@ export class Refresher<T> {
     this.#promiseEnd(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, this.#policy.clock.monotonic())) {
-      return this.#patient(entry, patienceMs, options.signal);
+      return this.#patient(entry, patienceMs, options.signal, again);
     }
     this.#tellStale(entry);
     return promise;
@@ -78,6 +113,14 @@ export class Refresher<T> {
 
   /** A read that can't wait. Throws when there is nothing that may be served. */
   readNow(entry: Entry<T>): T {
+    try {
+      return this.#readNow(entry);
+    } finally {
+      this.#wakeOthers();
+    }
+  }
+
+  #readNow(entry: Entry<T>): T {
     const decision = this.#lookToRead(entry);
     if (decision === 'wait-for-load') {
       this.#startNow(entry, nextTrigger(entry), true); // a synchronous load lands right here
@@ -94,7 +137,7 @@ export class Refresher<T> {
 
   /** Starts what is due. Waits for it when told to, else only while nothing ever succeeded. */
   requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
-    if (this.#gate === 'closed') return rejected(this.#closedError());
+    if (this.#gate === 'closed') return rejected(closedError(this.#policy.name, entry.key));
     const waits = wait ?? !entry.isLoaded;
     const decision = this.#look(entry);
     const mayStart = entry.flight === undefined && decision !== 'serve' && decision !== 'reject';
@@ -107,12 +150,29 @@ export class Refresher<T> {
       next = rejected(coolingDown(entry, this.#policy.name, this.#policy.clock.monotonic()));
     }
     this.#promiseEnd(entry, waitUntil);
+    this.#wakeOthers();
     return next;
+  }
+
+  /**
+   * Starts a load behind the caller, though nobody asked for this entry: it is due, or soon will be.
+   *
+   * @param hold the process is to live until it has ended.
+   * @returns whether it was started.
+   */
+  startAhead(entry: Entry<T>, hold: boolean): boolean {
+    const now = this.#compareClocks(entry);
+    if (this.#gate !== 'open' || entry.flight !== undefined || now < entry.coolDownUntil) return false;
+    this.#startBehind(entry);
+    if (hold && entry.flight !== undefined) void waitersOf(entry).end();
+    return true;
   }
 
   /** A load now, due or not, cooling down or not. Joins the one under way. */
   refresh(entry: Entry<T>): Promise<T> {
-    if (this.#gate === 'closed' && entry.flight === undefined) return rejected(this.#closedError());
+    if (this.#gate === 'closed' && entry.flight === undefined) {
+      return rejected(closedError(this.#policy.name, entry.key));
+    }
     return this.#next(entry, undefined, 'forced');
   }
 
@@ -120,12 +180,9 @@ export class Refresher<T> {
   invalidate(entry: Entry<T>, drop: boolean): void {
     this.#launcher.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
     this.timetable.invalidated(entry);
-    if (drop) {
-      entry.isLoaded = false;
-      entry.value = entry.promise = entry.last = undefined;
-      entry.scheduledFor = entry.saidMaxStalenessMs = undefined;
-    }
+    if (drop) forget(entry);
     this.#succeed(entry);
+    this.#launcher.keeper.changed(entry);
   }
 
   /** A value by hand. A flight under way is aborted; who waits for it gets this value. */
@@ -136,27 +193,34 @@ export class Refresher<T> {
   /** Another schedule: the due time of the entry is computed anew from its last execution. */
   reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
     this.timetable.schedule = scheduleArgument(this.#policy.name, schedule);
-    this.#launcher.tellBrokenSchedule(this.timetable.rescheduled(entry));
+    this.#launcher.tellBrokenSchedule(entry, this.timetable.rescheduled(entry));
+    this.#launcher.keeper.changed(entry);
   }
 
   pause(): void {
     if (this.#gate !== 'open') return;
     this.#gate = 'paused';
     this.events.emit('paused', {});
+    this.#launcher.keeper.turned();
   }
 
   resume(): void {
     if (this.#gate !== 'paused') return;
     this.#gate = 'open';
     this.events.emit('resumed', {});
+    this.#launcher.keeper.turned();
   }
 
   /** Starts nothing any more, waits for what runs, then aborts it. Every call gets the same promise. */
   close(timeout: DurationLike | undefined): Promise<void> {
     const timeoutMs = durationArgument(this.#policy.name, 'timeout', timeout ?? defaults.closeTimeout);
-    this.#gate = 'closed';
+    if (this.#gate !== 'closed') {
+      this.#gate = 'closed';
+      this.door = this.#policy.whenClosed === 'throw' ? shut : open;
+      this.#launcher.keeper.turned();
+    }
     this.#closing ??= this.#launcher
-      .drain(timeoutMs, () => this.#closedError())
+      .drain(timeoutMs, (entry) => closedError(this.#policy.name, entry.key))
       .then(() => {
         this.events.emit('closed', {});
         this.events.clear();
@@ -167,14 +231,21 @@ export class Refresher<T> {
   /** How the entry stands now. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.#policy.clock.monotonic();
-    this.#launcher.tellBrokenSchedule(this.timetable.compareClocks(entry, now));
+    this.compareClocks(entry, now);
     return executionStatus(entry, this.#policy, this.#gate, this.timetable, now);
+  }
+
+  /** Has the wall clock been stepped? Then the due time is computed anew. */
+  compareClocks(entry: Entry<T>, now: number): void {
+    const { dueAt } = entry;
+    this.#launcher.tellBrokenSchedule(entry, this.timetable.compareClocks(entry, now));
+    if (entry.dueAt !== dueAt) this.#launcher.keeper.changed(entry);
   }
 
   /** Compares the clocks when it is time to. Answers with the monotonic clock. */
   #compareClocks(entry: Entry<T>): number {
     const now = this.#policy.clock.monotonic();
-    if (now >= entry.lookAt) this.#launcher.tellBrokenSchedule(this.timetable.compareClocks(entry, now));
+    if (now >= entry.lookAt) this.compareClocks(entry, now);
     return now;
   }
 
@@ -189,7 +260,7 @@ export class Refresher<T> {
       return;
     }
     const start = (): void => {
-      if (this.#gate === 'closed') takeWaiters(entry)?.reject(this.#closedError());
+      if (this.#gate === 'closed') takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
       else if (entry.waiters?.hasReaders) this.#startNow(entry, 'invalidated', false);
     };
     this.#policy.clock.setTimeout(start, 0).ref();
@@ -197,7 +268,8 @@ export class Refresher<T> {
 
   #look(entry: Entry<T>): Decision {
     const now = this.#compareClocks(entry);
-    return decide(entry, { gate: this.#gate, whenTooStale: this.#policy.whenTooStale }, now);
+    const { whenTooStale, whenClosed } = this.#policy;
+    return decide(entry, { gate: this.#gate, whenTooStale, whenClosed }, now);
   }
 
   #lookToRead(entry: Entry<T>): Decision {
@@ -205,7 +277,7 @@ export class Refresher<T> {
     if (entry.isLoaded && this.events.has('too-stale')) {
       const age = this.#policy.clock.monotonic() - entry.loadedAt;
       const maxStaleness = entry.maxStalenessMs;
-      if (age > maxStaleness) this.events.emit('too-stale', { age, maxStaleness });
+      if (age > maxStaleness) this.events.emit('too-stale', { age, maxStaleness, ...keyOf(entry) });
     }
     return this.#look(entry); // after the listeners, who may have changed everything
   }
@@ -234,11 +306,15 @@ export class Refresher<T> {
     return ignoreRejection(this.#next(entry, signal).catch(refuse));
   }
 
-  #patient(entry: Entry<T>, patienceMs: number, signal: AbortSignal | undefined): Promise<T> {
+  #patient(
+    entry: Entry<T>,
+    patienceMs: number,
+    signal: AbortSignal | undefined,
+    again: () => Promise<T>,
+  ): Promise<T> {
     const ended = waitersOf(entry).nextWithin(patienceMs, this.#policy.clock, signal);
-    const read = (): Promise<T> => this.read(entry, {});
-    const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : read());
-    return ignoreRejection(ended.then(read, readAfterFailure));
+    const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
+    return ignoreRejection(ended.then(again, readAfterFailure));
   }
 
   #startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
@@ -254,7 +330,11 @@ export class Refresher<T> {
   /** Promises the end of the load under way to a platform that would freeze the process before. */
   #promiseEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
     if (waitUntil === undefined || entry.flight === undefined) return;
-    const end = waitersOf(entry).end();
+    this.promise(waitUntil, waitersOf(entry).end());
+  }
+
+  /** Hands a promise to a platform. */
+  promise(waitUntil: WaitUntil, end: Promise<unknown>): void {
     callForeign(
       () => waitUntil(end),
       (error) => this.#policy.logger.error('waitUntil threw', error),
@@ -264,20 +344,28 @@ export class Refresher<T> {
   #tellStale(entry: Entry<T>): void {
     if (!this.events.has('stale-served')) return;
     const now = this.#policy.clock.monotonic();
-    if (isDue(entry, now)) this.events.emit('stale-served', { age: now - entry.loadedAt });
+    if (isDue(entry, now)) this.events.emit('stale-served', { age: now - entry.loadedAt, ...keyOf(entry) });
   }
 
   #refusal(entry: Entry<T>): TicklessError {
-    return refusal(entry, this.#gate, this.#policy.name, this.#policy.clock.monotonic());
+    const { whenClosed, name, clock } = this.#policy;
+    return refusal(entry, { gate: this.#gate, whenClosed }, name, clock.monotonic());
   }
 
-  /** As `#refusal`, for who can't wait: whatever the reason, without a value it is "not loaded". */
+  /** As `#refusal`, for who can't wait: without a value it is "not loaded", unless the source has none either. */
   #refusalNow(entry: Entry<T>): TicklessError {
-    return entry.isLoaded ? this.#refusal(entry) : notLoaded(entry, this.#policy.name);
+    const error = this.#refusal(entry);
+    return entry.isLoaded ||
+      isAbsentError(error) ||
+      (isClosedError(error) && this.#policy.whenClosed === 'throw')
+      ? error
+      : notLoaded(entry, this.#policy.name);
   }
 
-  #closedError(): ClosedError {
-    return new ClosedError('is closed and starts nothing any more', { cacheName: this.#policy.name });
+  /** Lets the group start what is due among the others. */
+  #wakeOthers(): void {
+    if (this.door.readsFrom < Infinity && this.#policy.clock.monotonic() >= this.door.readsFrom)
+      this.door.read();
   }
 }
 

@@ -1,11 +1,13 @@
 import {
+  AbsentError,
   ClosedError,
   CoolingDownError,
+  isAbsentError,
   NotLoadedError,
   StaleValueError,
   type TicklessError,
 } from '../errors.ts';
-import type { Gate } from './decide.ts';
+import type { DecisionPolicy } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /**
@@ -13,29 +15,51 @@ import type { Entry } from './entry.ts';
  *
  * @param now the monotonic clock in milliseconds.
  */
-export function refusal(entry: Entry<unknown>, gate: Gate, cacheName: string, now: number): TicklessError {
-  const cause = entry.lastError;
+export function refusal(
+  entry: Entry<unknown>,
+  { gate, whenClosed }: Pick<DecisionPolicy, 'gate' | 'whenClosed'>,
+  cacheName: string,
+  now: number,
+): TicklessError {
+  const { key, lastError: cause } = entry;
+  if (gate === 'closed' && whenClosed === 'throw') {
+    return new ClosedError('is closed, and whenClosed says not to serve', { cacheName, key, cause });
+  }
   if (entry.isLoaded) {
     const age = now - entry.loadedAt;
     const maxStaleness = entry.maxStalenessMs;
     const message = `the value is ${Math.round(age)} ms old, over maxStaleness of ${maxStaleness} ms`;
-    return new StaleValueError(message, { cacheName, cause, age, maxStaleness });
+    return new StaleValueError(message, { cacheName, key, cause, age, maxStaleness });
   }
-  if (gate === 'closed') return new ClosedError('is closed, and was never loaded', { cacheName, cause });
-  if (gate === 'paused') return new NotLoadedError('is paused, and was never loaded', { cacheName, cause });
+  if (isAbsentError(cause)) return absence(entry, cacheName, now);
+  if (gate === 'closed') return new ClosedError('is closed, and was never loaded', { cacheName, key, cause });
+  if (gate === 'paused') {
+    return new NotLoadedError('is paused, and was never loaded', { cacheName, key, cause });
+  }
   return coolingDown(entry, cacheName, now);
 }
 
 /** The error for who asks for a load before it may start. */
 export function coolingDown(entry: Entry<unknown>, cacheName: string, now: number): CoolingDownError {
-  const cause = entry.lastError;
+  const { key, lastError: cause } = entry;
   const retryAfter = Math.max(0, entry.coolDownUntil - now);
   const message = `cooling down for ${Math.ceil(retryAfter)} ms after: ${cause?.message}`;
-  return new CoolingDownError(message, { cacheName, cause, retryAfter });
+  return new CoolingDownError(message, { cacheName, key, cause, retryAfter });
+}
+
+/** The error for who asks for a key that the source does not have. */
+export function absence({ key, coolDownUntil }: Entry<unknown>, cacheName: string, now: number): AbsentError {
+  const retryAfter = Math.max(0, coolDownUntil - now);
+  return new AbsentError('the source has no such key', { cacheName, key, retryAfter });
+}
+
+/** The error for who asks for a load after `close()`. */
+export function closedError(cacheName: string, key?: unknown): ClosedError {
+  return new ClosedError('is closed and starts nothing any more', { cacheName, key });
 }
 
 /** The error for a read that can't wait, where nothing was ever loaded. */
-export function notLoaded({ lastError: cause }: Entry<unknown>, cacheName: string): NotLoadedError {
+export function notLoaded({ key, lastError: cause }: Entry<unknown>, cacheName: string): NotLoadedError {
   const message = cause === undefined ? 'not loaded yet' : `not loaded yet: ${cause.message}`;
-  return new NotLoadedError(message, { cacheName, cause });
+  return new NotLoadedError(message, { cacheName, key, cause });
 }

@@ -1,4 +1,4 @@
-import { isOptionError } from '../errors.ts';
+import { isAbsentError, isOptionError } from '../errors.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { SaidOfValue } from './answer.ts';
@@ -8,7 +8,7 @@ import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Reads compare both clocks at least this often, so that a stepped wall clock or a suspended machine is noticed. */
-const LOOK_EVERY_MS = 60_000;
+export const LOOK_EVERY_MS = 60_000;
 
 /** What is told of a cool-down that began. */
 export interface CoolingDown {
@@ -80,6 +80,25 @@ export class Timetable {
     return coolingDown;
   }
 
+  /**
+   * A value from elsewhere is in place, so old already, and due then.
+   *
+   * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
+   */
+  restored(entry: Entry<unknown>, ageMs: number, nextExecuteTime: number, maxStalenessMs?: number): void {
+    const { clock, random } = this.#policy;
+    const now = clock.monotonic();
+    const wall = clock.now();
+    const endedAt = wall - ageMs;
+    const last = { startedAt: endedAt, endedAt, since: endedAt, now: endedAt, random } as const;
+    entry.loadedAt = now - ageMs;
+    entry.saidMaxStalenessMs = maxStalenessMs;
+    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result: entry.value };
+    this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
+    entry.isScheduled = true; // once, by the schedule
+    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
+  }
+
   /** A load has failed: no read starts another before the end of the cool-down. */
   failed(entry: Entry<unknown>, error: Error): CoolingDown {
     const { clock } = this.#policy;
@@ -88,10 +107,22 @@ export class Timetable {
     return coolingDown;
   }
 
+  /** The source has no such key: it is not asked again for that long. */
+  absent(entry: Entry<unknown>, absentForMs: number): void {
+    recovered(entry);
+    entry.isInvalidated = false;
+    entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = this.#policy.clock.monotonic() + absentForMs;
+  }
+
   invalidated(entry: Entry<unknown>): void {
     entry.isInvalidated = true;
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
+    if (isAbsentError(entry.lastError)) {
+      recovered(entry); // the source may have the key by now
+      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** Another schedule holds from now on; an instant that it finds passed is due. */
@@ -142,7 +173,11 @@ export class Timetable {
     const isScheduled = said.nextExecuteTime === undefined;
     const ask = isScheduled ? this.#nextExecuteTime : () => said.nextExecuteTime as number;
     const option = isScheduled ? 'schedule' : 'nextExecuteTime';
-    const next = askNextExecution(ask, execution, after, { option, cacheName: this.#policy.name });
+    const next = askNextExecution(ask, execution, after, {
+      option,
+      cacheName: this.#policy.name,
+      key: entry.key,
+    });
     const coolingDown = next.kind === 'broken' ? this.#coolDown(entry, next.error, 0) : undefined;
     const instant = next.kind === 'at' ? next.nextExecuteTime : (coolingDown as CoolingDown).until;
     entry.isScheduled = isScheduled && next.kind === 'at';

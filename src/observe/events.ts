@@ -3,8 +3,13 @@ import type { Trigger } from '../executor/load-context.ts';
 import { callForeign } from './foreign-call.ts';
 import type { SafeLogger } from './logger.ts';
 
+interface Keyed {
+  /** The key, in a `RefreshingCache`; no such property elsewhere. */
+  readonly key?: unknown;
+}
+
 /** What is told of a load. */
-export interface LoadDetails {
+export interface LoadDetails extends Keyed {
   readonly trigger: Trigger;
   /** No caller waited for it when it was started. */
   readonly background: boolean;
@@ -22,7 +27,11 @@ interface EventDetails {
   /** A load begins. Exactly one of the next four follows, or none of them when it is superseded. */
   'load-started': LoadDetails;
   /** A load brought a value. */
-  'load-succeeded': LoadEndDetails & { readonly nextExecuteTime: number };
+  'load-succeeded': LoadEndDetails & {
+    readonly nextExecuteTime: number;
+    /** It said `absent()`: the source has no such key. No such property where it brought a value. */
+    readonly isAbsent?: boolean;
+  };
   /** A load said `keep()`: the old value has a new age. */
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
   /** A load failed after all its tries. A listener to it replaces the log line. */
@@ -40,11 +49,11 @@ interface EventDetails {
     /** Failures in a row. */
     readonly failures: number;
     readonly error: Error;
-  };
+  } & Keyed;
   /** A read was answered with a value that is due for a reload. */
-  'stale-served': { readonly age: number };
+  'stale-served': { readonly age: number } & Keyed;
   /** A read met a value older than `maxStaleness`; `whenTooStale` says what became of the read. */
-  'too-stale': { readonly age: number; readonly maxStaleness: number };
+  'too-stale': { readonly age: number; readonly maxStaleness: number } & Keyed;
   paused: unknown;
   resumed: unknown;
   /** The last event of all: nothing runs any more, and all listeners are forgotten. */

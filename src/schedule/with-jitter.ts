@@ -24,6 +24,11 @@ export interface JitterRatio {
 export function withJitter(schedule: ScheduleLike, jitter: DurationLike | JitterRatio): Schedule {
   const inner = requireSchedule('withJitter', 'schedule', schedule);
   const widthMs = widthOf(jitter);
+  if (widthMs === undefined) {
+    const isRatio = typeof jitter === 'object' && jitter !== null && 'ratio' in jitter;
+    if (isRatio) reject('withJitter', 'jitter.ratio', 'must be a finite number from 0', jitter.ratio);
+    reject('withJitter', 'jitter', 'must be a finite duration from 0, or { ratio }', jitter);
+  }
   return {
     nextExecuteTime: (execution) => {
       const next = inner.nextExecuteTime(execution);
@@ -35,18 +40,17 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
   };
 }
 
-function widthOf(jitter: DurationLike | JitterRatio): (untilNext: number) => number {
+/** How wide the window is in which an execution may come, in milliseconds, from the time until its beginning. */
+export type JitterWidth = (untilNext: number) => number;
+
+/** What a jitter stands for; `undefined` where it is none. */
+export function widthOf(jitter: DurationLike | JitterRatio): JitterWidth | undefined {
   if (typeof jitter === 'object' && jitter !== null && 'ratio' in jitter) {
     const { ratio } = jitter;
-    if (!isFiniteFromZero(ratio))
-      reject('withJitter', 'jitter.ratio', 'must be a finite number from 0', ratio);
-    return (untilNext) => ratio * untilNext;
+    return isFiniteFromZero(ratio) ? (untilNext) => ratio * untilNext : undefined;
   }
   const jitterMs = toMillis(jitter);
-  if (!isFiniteFromZero(jitterMs)) {
-    reject('withJitter', 'jitter', 'must be a finite duration from 0, or { ratio }', jitter);
-  }
-  return () => jitterMs;
+  return isFiniteFromZero(jitterMs) ? () => jitterMs : undefined;
 }
 
 function isFiniteFromZero(value: unknown): boolean {

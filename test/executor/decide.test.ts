@@ -17,6 +17,7 @@ const situations = fc.record({
   policy: fc.record({
     gate: fc.constantFrom('open', 'paused', 'closed'),
     whenTooStale: fc.constantFrom('wait', 'throw', 'serve'),
+    whenClosed: fc.constant('serve'),
   }),
   now: fc.integer({ min: 0, max: 100 }),
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -37,6 +37,8 @@ async function installTickless(): Promise<void> {
   const target = `${project}node_modules/tickless`;
   mkdirSync(target, { recursive: true });
   copyFileSync(`${root}package.json`, `${target}/package.json`);
+  // Jest brings an old lru-cache along, so npm would put ours beneath tickless. The others are found at the root.
+  cpSync(`${root}node_modules/lru-cache`, `${target}/node_modules/lru-cache`, { recursive: true });
   const tsc = `${root}node_modules/typescript/bin/tsc`;
   await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', `${target}/dist`], {
     cwd: root,

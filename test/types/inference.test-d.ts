@@ -102,7 +102,7 @@ test('the status has a value only when there is one', () => {
   const empty: Pick<typeof status, 'value'> = {};
   expectTypeOf(empty.value).toEqualTypeOf<Rates | undefined>();
   expectTypeOf(status.age).toEqualTypeOf<number | undefined>();
-  expectTypeOf(status.state).toEqualTypeOf<'empty' | 'fresh' | 'stale' | 'too-stale'>();
+  expectTypeOf(status.state).toEqualTypeOf<'empty' | 'fresh' | 'stale' | 'too-stale' | 'absent'>();
   // @ts-expect-error: it may be missing
   status.value.usd;
   // @ts-expect-error: a status is a copy to read

@@ -1,0 +1,178 @@
+import type { Clock } from '../clock.ts';
+import { showKey } from '../errors.ts';
+import type { KeyedAnswer } from '../executor/answer.ts';
+import { Deferred } from '../executor/deferred.ts';
+import type { LoadContext } from '../executor/load-context.ts';
+import type { SafeLogger } from '../observe/logger.ts';
+import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+
+/** What the load of several keys is told. */
+export interface LoadManyContext<K, V> extends Omit<LoadContext<V>, 'previous'> {
+  /** Aborted when the load is over for all of its keys: past their deadline, superseded, or closed. */
+  readonly signal: AbortSignal;
+  /** That of the key whose load began first; so is `trigger`. */
+  readonly attempt: number;
+  /** No caller waited for any of the keys when their loads began. */
+  readonly background: boolean;
+  /** Those of the keys that have a value now, for conditional requests. Answer `keep()` to leave one in place. */
+  readonly previous: ReadonlyMap<K, NonNullable<LoadContext<V>['previous']>>;
+}
+
+/** For each of the keys its value, `loaded()`, `keep()`, `absent()`, or the `Error` that it failed with. */
+export type ManyAnswers<K, V> = ReadonlyMap<K, KeyedAnswer<V> | Error>;
+
+/** Loads several keys in one go. */
+export type LoadMany<K, V> = (
+  keys: readonly K[],
+  context: LoadManyContext<K, V>,
+) => ManyAnswers<K, V> | PromiseLike<ManyAnswers<K, V>>;
+
+/** The load of one key, on board of a batch. */
+interface Passenger<K, V> {
+  readonly entry: KeyedEntry<K, V>;
+  readonly context: LoadContext<V>;
+  readonly answer: Deferred<KeyedAnswer<V>>;
+}
+
+/** What batches are made of. */
+export interface BatchPlan<K, V> {
+  readonly loadMany: LoadMany<K, V>;
+  /** At most so many keys per call, 1 or more. */
+  readonly batchSize: number;
+  readonly idOf: (key: K) => KeyId;
+  readonly clock: Clock;
+  readonly logger: SafeLogger;
+}
+
+/**
+ * Joins the loads of keys that begin in the same turn of the event loop into calls of `loadMany`.
+ *
+ * To everybody else each key has a load of its own, with its own deadline, retries and cool-down. Here that load
+ * boards the batch that is open. The batch departs when it is full, or when a round of microtasks has brought nobody
+ * new; that of second and later tries, whose pauses end one timer after the other, when the timers have run.
+ */
+export class Batches<K, V> {
+  readonly #plan: BatchPlan<K, V>;
+  #open: Passenger<K, V>[] | undefined;
+  #openForRetries: Passenger<K, V>[] | undefined;
+
+  constructor(plan: BatchPlan<K, V>) {
+    this.#plan = plan;
+  }
+
+  /** Loads one key, with others that are loaded now. Rejects with what the call, or its answer for the key, says. */
+  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
+    const passenger = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
+    const batch = context.attempt > 1 ? this.#boardRetries() : this.#boardFirst();
+    batch.push(passenger);
+    if (batch.length >= this.#plan.batchSize) this.#depart(batch);
+    return passenger.answer.promise;
+  }
+
+  #boardFirst(): Passenger<K, V>[] {
+    if (this.#open !== undefined) return this.#open;
+    const batch: Passenger<K, V>[] = [];
+    this.#open = batch;
+    let boarded = 0;
+    const look = (): void => {
+      if (batch !== this.#open) return; // it was full
+      if (batch.length === boarded) this.#depart(batch);
+      else {
+        boarded = batch.length;
+        Promise.resolve().then(look);
+      }
+    };
+    Promise.resolve().then(look);
+    return batch;
+  }
+
+  #boardRetries(): Passenger<K, V>[] {
+    if (this.#openForRetries !== undefined) return this.#openForRetries;
+    const batch: Passenger<K, V>[] = [];
+    this.#openForRetries = batch;
+    const depart = (): void => {
+      if (batch === this.#openForRetries) this.#depart(batch);
+    };
+    this.#plan.clock.setTimeout(depart, 0).ref();
+    return batch;
+  }
+
+  #depart(batch: Passenger<K, V>[]): void {
+    if (batch === this.#open) this.#open = undefined;
+    else this.#openForRetries = undefined;
+    const passengers = batch.filter(({ context }) => !context.signal.aborted);
+    const [first] = passengers;
+    if (first !== undefined) this.#call(passengers, first.context);
+  }
+
+  #call(passengers: readonly Passenger<K, V>[], { attempt, trigger }: LoadContext<V>): void {
+    const fail = (error: unknown): void => {
+      for (const { answer } of passengers) answer.reject(error);
+    };
+    const context: LoadManyContext<K, V> = {
+      attempt,
+      trigger,
+      signal: signalOfAll(passengers),
+      background: passengers.every((passenger) => passenger.context.background),
+      previous: new Map(
+        passengers.flatMap(({ entry: { key }, context: { previous } }) =>
+          previous === undefined ? [] : [[key, previous] as const],
+        ),
+      ),
+    };
+    try {
+      const keys = passengers.map(({ entry }) => entry.key);
+      Promise.resolve(this.#plan.loadMany(keys, context)).then((answers) => {
+        try {
+          this.#deliver(passengers, answers);
+        } catch (error) {
+          fail(error); // a Map that lies
+        }
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #deliver(passengers: readonly Passenger<K, V>[], answers: ManyAnswers<K, V>): void {
+    if (Object.prototype.toString.call(answers) !== '[object Map]') {
+      throw new TypeError(`loadMany must return a Map, returned ${showKey(answers)}`);
+    }
+    const { idOf, logger } = this.#plan;
+    const byId = new Map<KeyId, KeyedAnswer<V> | Error>();
+    const asked = new Set(passengers.map(({ entry }) => entry.id));
+    const unasked: K[] = [];
+    for (const [key, answer] of answers) {
+      const id = idOf(key);
+      byId.set(id, answer);
+      if (!asked.has(id)) unasked.push(key);
+    }
+    if (unasked.length > 0) {
+      logger.error(`loadMany answered ${unasked.length} keys that it was not asked for`, showKey(unasked[0]));
+    }
+    for (const { entry, answer } of passengers) {
+      const found = byId.get(entry.id);
+      if (isError(found)) answer.reject(found);
+      else if (byId.has(entry.id)) answer.resolve(found as KeyedAnswer<V>);
+      else answer.reject(new TypeError('loadMany left it out; a key that the source lacks is absent()'));
+    }
+  }
+}
+
+/** Aborted when all theirs are, with the reason of the last. */
+function signalOfAll(passengers: readonly Passenger<unknown, unknown>[]): AbortSignal {
+  const controller = new AbortController();
+  let left = passengers.length;
+  for (const { signal } of passengers.map(({ context }) => context)) {
+    const abort = (): void => {
+      left -= 1;
+      if (left === 0) controller.abort(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  }
+  return controller.signal;
+}
+
+function isError(thing: unknown): thing is Error {
+  return thing instanceof Error || Object.prototype.toString.call(thing) === '[object Error]';
+}

@@ -1,0 +1,202 @@
+import type { DurationLike } from '../duration.ts';
+import { OptionError } from '../errors.ts';
+import type { KeyedAnswer } from '../executor/answer.ts';
+import type { LoadContext } from '../executor/load-context.ts';
+import { messageOf } from '../observe/logger.ts';
+import { isNumber, type OptionChecks } from '../option-checks.ts';
+import { defaults, type ValueSharedOptions } from '../options.ts';
+import { type Policy, resolveOptions, VALUE_SHARED } from '../policy.ts';
+import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
+import { Batches, type LoadMany } from './batches.ts';
+import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import type { Bound } from './lru.ts';
+import { spread } from './spread.ts';
+
+/** What the load of one key is told. */
+export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous> {
+  readonly key: K;
+}
+
+/** The options of `RefreshingCache`; `name`, and `load` or `loadMany`, are required. */
+export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> extends ValueSharedOptions {
+  /**
+   * Brings the value of one key from its source, synchronously or not: the value itself, `loaded(value, …)`, `keep()`,
+   * or `absent()` when the source has no such key. Throwing or rejecting fails the load of this key. See `load` of
+   * `RefreshingValue` for the context that it runs in. Either this or `loadMany`.
+   */
+  readonly load?:
+    | ((key: K, context: KeyContext<K, Previous>) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>)
+    | undefined;
+  /**
+   * Brings the values of several keys: a `Map` with an answer for each, which may be all that `load` answers, or an
+   * `Error` for a key that failed. Keys whose loads begin in the same turn of the event loop come together. A key that
+   * the `Map` lacks has failed; one that was not asked for is told to the logger and dropped. Throwing or rejecting
+   * fails all of them. To everybody else each key has its own load, with its own cool-down, retries and deadline.
+   */
+  readonly loadMany?: LoadMany<K, V> | undefined;
+  /** At most so many keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
+  readonly batchSize?: number | undefined;
+  /**
+   * At most so many values are held; beyond that the least recently read one is let go. A whole number from 1. Memory
+   * for the order of so many is taken at once. @default 10,000; as many as fit, where only `maxSize` is given
+   */
+  readonly max?: number | undefined;
+  /** The sizes of all values that are held add up to at most this. A whole number from 1. Requires `sizeOf`. */
+  readonly maxSize?: number | undefined;
+  /**
+   * The size of a value in units of `maxSize`: a finite number from 0, which is rounded up to a whole number of at
+   * least 1. Anything else, or throwing, fails the load of that key. A value larger than `maxSize` is answered to those
+   * who wait for it, and not held. Requires `maxSize`.
+   */
+  readonly sizeOf?: ((value: V, key: K) => number) | undefined;
+  /**
+   * Says which keys are the same: those for which it answers with the same string (or number, …). Without it objects
+   * are the same only if they are identical. Called at each read; it should be quick. @default the key itself
+   */
+  readonly keyOf?: ((key: K) => string | number | bigint | boolean | symbol) | undefined;
+  /**
+   * How long the source is not asked again for a key that it does not have (`absent()`). 0: the next read asks;
+   * `Infinity`: until `invalidate`, `set` or `delete`. @default 1 minute
+   */
+  readonly absentFor?: DurationLike | undefined;
+  /**
+   * Of how many keys without a value it is remembered that they are absent or cooling down. They are held apart:
+   * look-ups of nonsense keys push out no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
+   */
+  readonly maxAbsent?: number | undefined;
+  /**
+   * Over which time after the schedule's instant keys are spread that were loaded together: each falls due at a
+   * random instant of it. A duration, or `{ ratio }` of the time from the load to that instant; `false` or 0: not at
+   * all. Where `maxStaleness` leaves less room, the time begins before that instant.
+   * @default { ratio: 1 } for a schedule that is a duration (due between one and two periods after the load), { ratio:
+   * 0.1 } for any other
+   */
+  readonly jitter?: DurationLike | JitterRatio | false | undefined;
+  /** As of `RefreshingValue`. @default false */
+  readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
+}
+
+/** The options of a cache with nothing optional left. */
+export interface CachePolicy<K, V> {
+  readonly policy: Policy;
+  readonly bound: Bound;
+  readonly maxAbsent: number;
+  readonly idOf: (key: K) => KeyId;
+  readonly keepsKeys: boolean;
+  readonly sizeOf: ((value: V, key: K) => number) | undefined;
+  /** Loads the entry of one key, be it alone or with others. */
+  readonly load: (
+    entry: KeyedEntry<K, V>,
+    context: LoadContext<V>,
+  ) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>;
+  /** So many keys make one load. */
+  readonly perLoad: number;
+}
+
+const OWN = [
+  'load',
+  'loadMany',
+  'batchSize',
+  'max',
+  'maxSize',
+  'sizeOf',
+  'keyOf',
+  'absentFor',
+  'maxAbsent',
+  'jitter',
+  'allowUndefined',
+];
+
+/** @throws {OptionError} with every rule that is broken. */
+export function resolveCacheOptions<K, V extends P, P>(
+  options: RefreshingCacheOptions<K, V, P>,
+): CachePolicy<K, V> {
+  const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = options ?? {};
+  const most = max ?? (maxSize === undefined ? defaults.max : undefined);
+  const bound = {
+    ...(most === undefined ? {} : { max: most }),
+    ...(maxSize === undefined ? {} : { maxSize }),
+  };
+  const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
+  const resolved = resolveOptions(options, {
+    names: [...VALUE_SHARED, ...OWN],
+    check: (checks) => checkOwn(options ?? {}, checks),
+  });
+  const { schedule, periodMs, maxStalenessMs } = resolved;
+  const standard = { ratio: Number.isNaN(periodMs) ? 0.1 : 1 };
+  const width = jitter === false ? undefined : widthOf(jitter ?? standard);
+  const policy =
+    width === undefined ? resolved : { ...resolved, schedule: spread(schedule, width, maxStalenessMs) };
+  const idOf = keyOf ?? ((key: K) => key as KeyId);
+  const base = { policy, bound, maxAbsent, idOf, keepsKeys: keyOf !== undefined, sizeOf };
+  const { load, loadMany } = options;
+  if (loadMany === undefined) {
+    const loadOne = load as NonNullable<typeof load>;
+    return { ...base, perLoad: 1, load: ({ key }, context) => loadOne(key, { ...context, key }) };
+  }
+  const { clock, logger } = policy;
+  const batches = new Batches<K, V>({ loadMany, batchSize, idOf, clock, logger });
+  return { ...base, perLoad: batchSize, load: (entry, context) => batches.load(entry, context) };
+}
+
+function checkOwn<K, V extends P, P>(
+  options: Partial<RefreshingCacheOptions<K, V, P>>,
+  checks: OptionChecks,
+): void {
+  const { load, loadMany, batchSize, max, maxSize, sizeOf, keyOf, maxAbsent, jitter } = options;
+  if (loadMany === undefined) checks.function('load', load);
+  else {
+    checks.function('loadMany', loadMany);
+    checks.that(load === undefined, 'load', 'must not be given beside loadMany', load);
+  }
+  if (batchSize !== undefined) {
+    checks.count('batchSize', batchSize, Infinity);
+    checks.that(loadMany !== undefined, 'batchSize', 'must not be given without loadMany', batchSize);
+  }
+  if (max !== undefined) checks.count('max', max, LARGEST_MAX);
+  if (maxSize !== undefined) {
+    checks.count('maxSize', maxSize);
+    checks.that(sizeOf !== undefined, 'sizeOf', 'must be given with maxSize', sizeOf);
+  }
+  if (sizeOf !== undefined) {
+    checks.function('sizeOf', sizeOf);
+    checks.that(maxSize !== undefined, 'maxSize', 'must be given with sizeOf', maxSize);
+  }
+  if (keyOf !== undefined) checks.function('keyOf', keyOf);
+  if (maxAbsent !== undefined) checks.count('maxAbsent', maxAbsent, LARGEST_MAX);
+  if (jitter !== undefined && jitter !== false) {
+    const rule = 'must be a finite duration of 0 or more, { ratio }, or false';
+    checks.that(widthOf(jitter) !== undefined, 'jitter', rule, jitter);
+  }
+}
+
+/** The memory for the order is taken at once: a `max` beyond this is a mistake. A Map holds no more either. */
+const LARGEST_MAX = 2 ** 24;
+
+/** The size that a value is held with. Throws when `sizeOf` does, or answers with what is no size. */
+export function sizeOfValue<K, V>(sizeOf: CachePolicy<K, V>['sizeOf'], value: V, key: K): number {
+  if (sizeOf === undefined) return 1;
+  const size = sizeOf(value, key);
+  if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {
+    throw new TypeError(`sizeOf must answer with a finite number of 0 or more, answered ${String(size)}`);
+  }
+  return Math.max(1, Math.ceil(size));
+}
+
+/**
+ * As {@link sizeOfValue}, for a value that was given to a method.
+ *
+ * @throws {OptionError} naming the key.
+ */
+export function sizeArgument<K, V>(
+  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
+  value: V,
+  key: K,
+): number {
+  try {
+    return sizeOfValue(sizeOf, value, key);
+  } catch (cause) {
+    const problem = { option: 'value', rule: `must have a size: ${messageOf(cause)}`, received: value };
+    throw new OptionError([problem], { cacheName: policy.name, key, cause });
+  }
+}

@@ -1,0 +1,123 @@
+import { messageOf } from '../observe/logger.ts';
+import { isNumber, OptionChecks } from '../option-checks.ts';
+import type { Policy } from '../policy.ts';
+import { type CachePolicy, sizeOfValue } from './cache-options.ts';
+import type { KeyedEntry } from './keyed-entry.ts';
+
+/** One value of a {@link CacheDump}. */
+export interface DumpedEntry<K, V> {
+  readonly key: K;
+  readonly value: V;
+  /** Its age in milliseconds when it was dumped. */
+  readonly age: number;
+  /** When it is due, in epoch milliseconds; `null`: never by itself. */
+  readonly nextExecuteTime: number | null;
+  /** Its age limit in milliseconds, where that is not the one of the cache; `null`: none. */
+  readonly maxStaleness?: number | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+/**
+ * The values of a cache for a warm start: plain data, which JSON, `structuredClone` and `v8.serialize` take as far as they take
+ * the keys and values.
+ */
+export interface CacheDump<K, V> {
+  /** The version of this format. */
+  readonly version: 1;
+  /** The `name` of the cache. */
+  readonly name: string;
+  /** When it was made, in epoch milliseconds. */
+  readonly at: number;
+  /** The least recently used first. */
+  readonly entries: readonly DumpedEntry<K, V>[];
+}
+
+/** What became of a dump. */
+export interface RestoreReport {
+  /** So many values are held now. */
+  readonly restored: number;
+  /** So many were left out: older than `maxStaleness`, or older than what is held. */
+  readonly dropped: number;
+}
+
+/** Takes down what is held. @param entries all of it, the least recently used first. */
+export function dumpOf<K, V>(
+  entries: Iterable<KeyedEntry<K, V>>,
+  { name, clock, maxStalenessMs: usual }: Policy,
+): CacheDump<K, V> {
+  const now = clock.monotonic();
+  const at = clock.now();
+  const dumped = Array.from(entries, (entry): DumpedEntry<K, V> => {
+    const { key, value, tags, maxStalenessMs, isInvalidated, nextExecuteTime } = entry;
+    return {
+      key,
+      value: value as V,
+      age: Math.max(0, now - entry.loadedAt),
+      nextExecuteTime: isInvalidated ? at : orNull(nextExecuteTime),
+      ...(maxStalenessMs === usual ? {} : { maxStaleness: orNull(maxStalenessMs) }),
+      ...(tags === undefined ? {} : { tags }),
+    };
+  });
+  return { version: 1, name, at, entries: dumped };
+}
+
+/** An entry of a dump, checked, with its age now. */
+export interface RestoredEntry<K, V> {
+  readonly key: K;
+  readonly value: V;
+  readonly size: number;
+  readonly ageMs: number;
+  readonly nextExecuteTime: number;
+  readonly maxStalenessMs: number | undefined;
+  readonly tags: readonly string[] | undefined;
+}
+
+/**
+ * Reads a dump. An entry has aged since by what the wall clock says; a clock that has gone back adds nothing.
+ *
+ * @throws {OptionError} when it is none, with the first things that are wrong with it.
+ */
+export function entriesOf<K, V>(
+  dump: CacheDump<K, V>,
+  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
+): RestoredEntry<K, V>[] {
+  const checks = new OptionChecks(policy.name);
+  const isDump = dump?.version === 1 && isNumber(dump.at, 0, Infinity) && Array.isArray(dump.entries);
+  checks.that(isDump, 'dump', 'must be what dump() returned, of version 1', dump);
+  checks.done();
+  const sinceThen = Math.max(0, policy.clock.now() - dump.at);
+  const entries = dump.entries.map((dumped, index) => {
+    const path = `dump.entries[${index}]`;
+    const { key, value, age, nextExecuteTime, maxStaleness, tags } = dumped ?? {};
+    checks.that(key !== undefined, `${path}.key`, 'must be given', key);
+    checks.that(isNumber(age, 0, Infinity), `${path}.age`, 'must be a number of 0 or more', age);
+    const isTime = nextExecuteTime === null || isNumber(nextExecuteTime, 0, Infinity);
+    checks.that(isTime, `${path}.nextExecuteTime`, 'must be epoch milliseconds or null', nextExecuteTime);
+    const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
+    checks.that(isLimit, `${path}.maxStaleness`, 'must be a number of 0 or more, or null', maxStaleness);
+    const areTags =
+      tags === undefined || (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'));
+    checks.that(areTags, `${path}.tags`, 'must be an array of strings', tags);
+    let size = 1;
+    try {
+      size = sizeOfValue(sizeOf, value, key);
+    } catch (error) {
+      checks.that(false, `${path}.value`, `must have a size: ${messageOf(error)}`, value);
+    }
+    return {
+      key,
+      value,
+      size,
+      ageMs: age + sinceThen,
+      nextExecuteTime: nextExecuteTime ?? Infinity,
+      maxStalenessMs: maxStaleness === null ? Infinity : maxStaleness,
+      tags,
+    };
+  });
+  checks.done();
+  return entries;
+}
+
+function orNull(number: number): number | null {
+  return number === Infinity ? null : number;
+}

@@ -1,0 +1,289 @@
+import { OptionError } from '../errors.ts';
+import type { ReadAnswer } from '../executor/answer.ts';
+import type { Keeper } from '../executor/keeper.ts';
+import type { LoadContext } from '../executor/load-context.ts';
+import { clockStep } from '../executor/next-execution.ts';
+import type { Refresher } from '../executor/refresher.ts';
+import { LOOK_EVERY_MS } from '../executor/timetable.ts';
+import { type CachePolicy, sizeOfValue } from './cache-options.ts';
+import type { DueKeys } from './due-keys.ts';
+import type { RestoredEntry, RestoreReport } from './dump.ts';
+import { Epochs } from './epochs.ts';
+import { KeyedEntry, type KeyId } from './keyed-entry.ts';
+import { createLru, type Lru } from './lru.ts';
+import { Shelf, type ShelfKeeper } from './shelf.ts';
+
+/**
+ * Keeps the entries of a cache. Each key is in one of three places:
+ *
+ *  - asleep on the `shelf`: loaded, in good order, nothing under way. Nearly all are, at nearly all times;
+ *  - `awake`, an entry object: its load is under way, somebody waits for it, or its last load failed. One that has a
+ *    value has its place on the shelf too;
+ *  - `vacant`: without a value, cooling down or absent. Those are held apart and bounded apart, so that look-ups of
+ *    nonsense keys push out no value.
+ *
+ * The engine knows nothing of this. It works on entry objects, which are woken for it ({@link use}), and tells when it
+ * has changed one ({@link changed}); what is calm then goes back to sleep.
+ *
+ * The identity of an entry: while anybody works on an entry or waits for it, it is the only one of its key. A load of
+ * a key that is pushed out goes on: the entry stays awake until it lands, answers who waits, and takes a new place.
+ */
+export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
+  readonly shelf: Shelf<K, V>;
+  readonly epochs: Epochs = new Epochs();
+  /** Both clocks are compared by a read at or after this instant (monotonic). */
+  lookAt: number = Number.NEGATIVE_INFINITY;
+  /** Which keys are due, for who starts them unread. */
+  dueKeys: DueKeys<K, V> | undefined;
+  readonly #options: CachePolicy<K, V>;
+  readonly #refresher: Refresher<V>;
+  readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
+  readonly #vacant: Lru<KeyedEntry<K, V>>;
+  #clockOffset = 0;
+
+  constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
+    const { policy, bound, keepsKeys, maxAbsent } = options;
+    this.#options = options;
+    this.#refresher = refresher;
+    this.shelf = new Shelf(policy, bound, keepsKeys, this);
+    this.#vacant = createLru({ max: maxAbsent });
+    this.#look(policy.clock.monotonic());
+  }
+
+  /** @throws {OptionError} when the key is `undefined`, or has no identity. */
+  idOf(key: K): KeyId {
+    const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
+    if (id !== undefined) return id as KeyId;
+    const [option, rule] =
+      key === undefined ? ['key', 'must not be undefined'] : ['keyOf', 'must not answer with undefined'];
+    throw new OptionError([{ option, rule, received: key }], { cacheName: this.#options.policy.name });
+  }
+
+  /** Does something with the entry of a key, which is awake meanwhile. */
+  use<R>(key: K, action: (entry: KeyedEntry<K, V>) => R): R {
+    const entry = this.#wake(key);
+    entry.uses += 1;
+    try {
+      return action(entry);
+    } finally {
+      entry.uses -= 1;
+      this.#settle(entry);
+    }
+  }
+
+  /** Something is known of the key. */
+  has(key: K): boolean {
+    const id = this.idOf(key);
+    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#vacant.has(id);
+  }
+
+  /** The value of a key as it is. */
+  peek(key: K): V | undefined {
+    const id = this.idOf(key);
+    const awake = this.#awake.get(id);
+    if (awake !== undefined) return awake.value;
+    const row = this.shelf.find(id);
+    return row === undefined ? undefined : this.shelf.value(row);
+  }
+
+  /** All that are awake. */
+  awake(): KeyedEntry<K, V>[] {
+    return [...this.#awake.values()];
+  }
+
+  /** All that have a place on the shelf, with their rows; as they are now, the least recently used first. */
+  *eachLoaded(): Generator<readonly [number, KeyedEntry<K, V>]> {
+    for (const [id, row] of [...this.shelf.rows()]) {
+      const entry = this.#awake.get(id) ?? this.shelf.wake(id, row);
+      this.#judge(entry);
+      yield [row, entry];
+    }
+  }
+
+  /** Both clocks, once a minute of reads: a step makes each entry compare them when it is read next. */
+  look(now: number): void {
+    const before = this.#clockOffset;
+    this.#look(now);
+    if (clockStep(before, this.#clockOffset) === 0) this.#clockOffset = before;
+    else this.epochs.next();
+  }
+
+  /** The wall clock was stepped: computes all due times anew. */
+  compareClocks(): void {
+    const now = this.#options.policy.clock.monotonic();
+    this.epochs.next();
+    for (const [, { key }] of [...this.eachLoaded()]) {
+      this.use(key, (entry) => this.#refresher.compareClocks(entry, now));
+    }
+  }
+
+  /** All entries that bear the tag are out of date. */
+  invalidateTag(tag: string): void {
+    this.epochs.markTag(tag);
+    if (!this.epochs.isCrowded) {
+      this.dueKeys?.rebuild();
+      return;
+    }
+    let oldest = this.epochs.now;
+    for (const entry of this.#awake.values()) {
+      this.#judge(entry);
+      if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
+    }
+    for (const [, row] of this.shelf.rows()) {
+      if (this.epochs.isOutdated(this.shelf.judgedAt(row), this.shelf.tags(row))) this.shelf.invalidate(row);
+      this.shelf.judge(row, this.epochs.now);
+    }
+    this.epochs.forget(oldest);
+    this.dueKeys?.rebuild();
+  }
+
+  /** All entries are out of date. @param drop their values are forgotten too. */
+  invalidateAll(drop: boolean): void {
+    this.epochs.markAll();
+    if (drop) this.clear();
+    else
+      for (const { key } of this.awake()) this.use(key, (entry) => this.#refresher.invalidate(entry, false));
+    this.dueKeys?.rebuild();
+  }
+
+  /** Loads the entry of one key. */
+  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): ReturnType<CachePolicy<K, V>['load']> {
+    if (context.attempt === 1) entry.loadEpoch = this.epochs.now;
+    return this.#options.load(entry, context);
+  }
+
+  /** Takes in values from elsewhere, unless they are too old, or older than what is held. */
+  restore(restored: readonly RestoredEntry<K, V>[]): RestoreReport {
+    const { clock, maxStalenessMs: usual } = this.#options.policy;
+    const now = clock.monotonic();
+    let count = 0;
+    for (const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } of restored) {
+      if (ageMs > (maxStalenessMs ?? usual)) continue;
+      this.use(key, (entry) => {
+        if (entry.isLoaded && now - entry.loadedAt <= ageMs) return;
+        entry.value = value;
+        entry.promise = Promise.resolve(value);
+        entry.isLoaded = true;
+        entry.isInvalidated = false;
+        entry.tags = tags;
+        entry.size = size;
+        this.#refresher.timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
+        count += 1;
+      });
+    }
+    return { restored: count, dropped: restored.length - count };
+  }
+
+  /** Those are out of date that the predicate picks. @returns how many. */
+  invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    const picked: K[] = [];
+    for (const [id, row] of this.shelf.rows()) {
+      const key = this.shelf.key(id, row);
+      if (!this.#awake.has(id) && predicate(key, this.shelf.value(row))) picked.push(key);
+    }
+    for (const { key, value } of this.awake()) if (predicate(key, value)) picked.push(key);
+    for (const key of picked) this.use(key, (entry) => this.#refresher.invalidate(entry, false));
+    return picked.length;
+  }
+
+  /** Forgets all values, and which keys are absent. */
+  clear(): void {
+    for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
+    for (const { key } of this.awake()) this.use(key, (entry) => this.#refresher.invalidate(entry, true));
+    this.#vacant.clear();
+  }
+
+  changed(entry: KeyedEntry<K, V>): void {
+    if (entry.flight === undefined) this.dueKeys?.ended(entry);
+    this.#settle(entry);
+  }
+
+  turned(): void {
+    if (this.#refresher.gate === 'closed') this.dueKeys?.leave();
+    else this.dueKeys?.plan();
+  }
+
+  admit(entry: KeyedEntry<K, V>, { outcome, value }: ReadAnswer<V>): void {
+    if (outcome !== 'kept') entry.size = sizeOfValue(this.#options.sizeOf, value, entry.key);
+  }
+
+  isOutdated(entry: KeyedEntry<K, V>, { outcome, said }: ReadAnswer<V>): boolean {
+    const before = entry.tags;
+    entry.tags = said.tags ?? (outcome === 'kept' ? before : undefined);
+    entry.judgedAt = this.epochs.now;
+    const { loadEpoch } = entry;
+    return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
+  }
+
+  freed(row: number): void {
+    this.dueKeys?.freed(row);
+  }
+
+  gone(id: KeyId): void {
+    const entry = this.#awake.get(id);
+    if (entry !== undefined && entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);
+  }
+
+  #wake(key: K): KeyedEntry<K, V> {
+    const id = this.idOf(key);
+    const entry = this.#awake.get(id) ?? this.#fetch(key, id);
+    this.#awake.set(id, entry);
+    this.#judge(entry);
+    return entry;
+  }
+
+  #fetch(key: K, id: KeyId): KeyedEntry<K, V> {
+    const row = this.shelf.find(id);
+    if (row !== undefined) return this.shelf.wake(id, row);
+    const vacant = this.#vacant.get(id);
+    if (vacant !== undefined) {
+      this.#vacant.delete(id);
+      return vacant;
+    }
+    const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
+    entry.maxStalenessMs = this.#options.policy.maxStalenessMs;
+    return entry;
+  }
+
+  #judge(entry: KeyedEntry<K, V>): void {
+    if (this.epochs.isOutdated(entry.judgedAt, entry.tags)) this.#refresher.timetable.invalidated(entry);
+    entry.judgedAt = this.epochs.now;
+  }
+
+  /** Puts an entry where it belongs, unless somebody works on it. */
+  #settle(entry: KeyedEntry<K, V>): void {
+    const { id } = entry;
+    if (entry.uses > 0 || this.#awake.get(id) !== entry) return;
+    if (entry.isLoaded) this.#place(entry);
+    else {
+      if (!isBusy(entry)) this.#awake.delete(id);
+      this.shelf.delete(id);
+      if (!isBusy(entry) && entry.lastError !== undefined) this.#vacant.set(id, entry);
+    }
+  }
+
+  #place(entry: KeyedEntry<K, V>): void {
+    const row = this.shelf.place(entry);
+    if (isBusy(entry)) {
+      // Its load will tell.
+    } else if (row === undefined) {
+      this.#awake.delete(entry.id);
+      const { logger } = this.#options.policy;
+      logger.error(`a value is not held, it is larger than maxSize`, `${entry.size}`);
+    } else if (entry.lastError === undefined) {
+      this.#awake.delete(entry.id);
+      this.shelf.sleep(row, entry);
+    }
+    if (row !== undefined) this.dueKeys?.changed(row, entry);
+  }
+
+  #look(now: number): void {
+    this.lookAt = now + LOOK_EVERY_MS;
+    this.#clockOffset = this.#options.policy.clock.now() - now;
+  }
+}
+
+/** It has a load under way, or somebody who waits for one. */
+function isBusy({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
+  return flight !== undefined || waiters !== undefined;
+}

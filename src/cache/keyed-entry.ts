@@ -1,0 +1,26 @@
+import { Entry } from '../executor/entry.ts';
+
+/** The identity of a key: what `keyOf` makes of it, else the key itself. Never `undefined`. */
+export type KeyId = NonNullable<unknown>;
+
+/** An entry of many, awake: see {@link Shelf} for how it sleeps. */
+export class KeyedEntry<K, V> extends Entry<V> {
+  declare readonly key: K;
+  readonly id: KeyId;
+  /** The epoch up to which it was judged. */
+  judgedAt: number;
+  /** The epoch in which the load under way began. */
+  loadEpoch: number;
+  tags: readonly string[] | undefined = undefined;
+  /** In units of `maxSize`. */
+  size: number = 1;
+  /** So many calls on the stack work on it: it must not be put to rest. */
+  uses: number = 0;
+
+  constructor(key: K, id: KeyId, epoch: number) {
+    super(key);
+    this.id = id;
+    this.judgedAt = epoch;
+    this.loadEpoch = epoch;
+  }
+}

@@ -1,0 +1,328 @@
+import { clockOfReads } from '../burst-clock.ts';
+import type { Clock } from '../clock.ts';
+import { isAbsentError } from '../errors.ts';
+import { rejected } from '../executor/deferred.ts';
+import type { Keeper } from '../executor/keeper.ts';
+import type { Load } from '../executor/launcher.ts';
+import { Lifecycle } from '../executor/lifecycle.ts';
+import type { LoadContext } from '../executor/load-context.ts';
+import { Pump } from '../executor/pump.ts';
+import { type ReadOptions, Refresher } from '../executor/refresher.ts';
+import { closedError } from '../executor/refusal.ts';
+import { messageOf } from '../observe/logger.ts';
+import { defaults, type WaitUntil } from '../options.ts';
+import { CacheMember } from './cache-member.ts';
+import {
+  type CachePolicy,
+  type RefreshingCacheOptions,
+  resolveCacheOptions,
+  sizeArgument,
+} from './cache-options.ts';
+import { DueKeys } from './due-keys.ts';
+import { type CacheDump, dumpOf, entriesOf, type RestoreReport } from './dump.ts';
+import { KeyedEntries } from './keyed-entries.ts';
+import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import type { InvalidateOptions } from './refreshing-value.ts';
+import { checkValue } from './value-argument.ts';
+import { type ValueStatus, valueStatus } from './value-status.ts';
+
+/** What `getMany` takes. */
+export interface GetManyOptions<K> extends ReadOptions {
+  /**
+   * Is told of each key that could not be had, but for absent ones; the `Map` is without them then. Without it,
+   * `getMany` rejects when one could not be had.
+   */
+  readonly onError?: ((error: unknown, key: K) => void) | undefined;
+}
+
+/** What `requestStart` of a cache takes. */
+export interface StartKeysOptions {
+  /** Resolve when all that was due has been loaded, or failed; never rejects because of a load. @default false */
+  readonly wait?: boolean | undefined;
+  /** Is given a promise of that. It never rejects. */
+  readonly waitUntil?: WaitUntil | undefined;
+}
+
+/**
+ * Many values by key, each kept fresh when it is read; bounded by lru-cache.
+ *
+ * ```ts
+ * import { absent, RefreshingCache } from 'tickless';
+ *
+ * const cities = new Map([['1012', 'Amsterdam']]);
+ * const cache = new RefreshingCache({
+ *   name: 'cities',
+ *   load: async (code: string) => cities.get(code) ?? absent(),
+ *   schedule: { minutes: 10 },
+ *   max: 50_000,
+ * });
+ * console.log(await cache.get('1012')); // Amsterdam
+ * ```
+ *
+ * All that holds for a `RefreshingValue` holds for each key: the first read waits, later ones are answered at once, a
+ * due reload starts behind the read, once; a key that fails cools down by itself. Errors and events carry the `key`.
+ *
+ * Keys that were loaded together are spread, so that they do not fall due together (`jitter`). Between loads there is
+ * no timer and no handle.
+ */
+export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecycle<V> {
+  readonly #options: CachePolicy<K, V>;
+  readonly #refresher: Refresher<V>;
+  readonly #entries: KeyedEntries<K, V>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #pump: Pump | undefined;
+
+  /** @throws {OptionError} naming every option that breaks a rule. */
+  constructor(options: RefreshingCacheOptions<K, V, Previous>) {
+    const resolved = resolveCacheOptions(options);
+    const { policy } = resolved;
+    const load: Load<V> = (context, entry) =>
+      entries.load(entry as KeyedEntry<K, V>, context as LoadContext<V>);
+    const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
+    const entries = new KeyedEntries(resolved, refresher);
+    super(refresher);
+    refresher.keptBy(entries as Keeper<V>);
+    this.#options = resolved;
+    this.#refresher = refresher;
+    this.#entries = entries;
+    this.#clock = clockOfReads(policy.clock);
+    if (policy.family !== undefined) {
+      const member = new CacheMember(policy, entries, refresher);
+      refresher.door = this.#startable().join((keys) => member.join(keys)).door;
+    }
+  }
+
+  /** How many values are held. */
+  get size(): number {
+    return this.#entries.shelf.size;
+  }
+
+  /**
+   * Reads the value of a key; as `get` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the source
+   * has no such key, and with `OptionError` for the key `undefined`.
+   *
+   * With `loadMany`, keys whose loads begin in the same turn of the event loop come in one call.
+   */
+  get(key: K, options?: ReadOptions): Promise<V> {
+    try {
+      const row = this.#use(key);
+      if (options === undefined && row !== undefined && this.#isFresh(row)) {
+        return Promise.resolve(this.#entries.shelf.value(row));
+      }
+      const again = (): Promise<V> => this.get(key);
+      return this.#entries.use(key, (entry) => this.#refresher.read(entry, options ?? {}, again));
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /**
+   * Reads the value of a key without a promise; as `current` of `RefreshingValue`, for each key. With a synchronous
+   * `load` it works on the very first read.
+   *
+   * @throws {NotLoadedError} before the first success of that key; the load has been started if it may.
+   * @throws {AbsentError} when the source has no such key.
+   * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {OptionError} for the key `undefined`.
+   */
+  current(key: K): V {
+    const row = this.#use(key);
+    if (row !== undefined && this.#isFresh(row)) return this.#entries.shelf.value(row);
+    return this.#entries.use(key, (entry) => this.#refresher.readNow(entry));
+  }
+
+  /**
+   * Reads the values of several keys: those that are held are taken at once, the cold ones come in one `loadMany`.
+   * The `Map` has the keys in the order in which they were asked for; absent ones are missing from it.
+   *
+   * When a key can't be had it rejects, once all others are there and held: with the error of that key, or with an
+   * `AggregateError` of several. With `onError` it resolves without them instead.
+   */
+  async getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
+    const { onError, ...readOptions } = options ?? {};
+    const asked = [...keys];
+    const read = Object.keys(readOptions).length > 0 ? readOptions : undefined;
+    const settled = await Promise.allSettled(asked.map((key) => this.get(key, read)));
+    const found = new Map<K, V>();
+    const errors: unknown[] = [];
+    settled.forEach((result, index) => {
+      const key = asked[index] as K;
+      if (result.status === 'fulfilled') found.set(key, result.value);
+      else if (isAbsentError(result.reason)) return;
+      else if (onError === undefined) errors.push(result.reason);
+      else onError(result.reason, key);
+    });
+    if (errors.length === 1) throw errors[0];
+    if (errors.length === 0) return found;
+    const message = `${this.#options.policy.name}: ${errors.length} keys could not be had: ${messageOf(errors[0])}`;
+    throw new AggregateError(errors, message);
+  }
+
+  /**
+   * The value of a key as it is, however old; `undefined` while there is none. Starts nothing, and does not count as
+   * use.
+   *
+   * @throws {OptionError} for the key `undefined`.
+   */
+  peek(key: K): V | undefined {
+    return this.#entries.peek(key);
+  }
+
+  /**
+   * What is served for a key, how old it is, and how its reloads fare; `undefined` when nothing is known of it. Starts
+   * nothing, and does not count as use.
+   *
+   * @throws {OptionError} for the key `undefined`.
+   */
+  inspect(key: K): ValueStatus<V> | undefined {
+    if (!this.#entries.has(key)) return undefined;
+    return this.#entries.use(key, (entry) => {
+      const execution = this.#refresher.inspect(entry);
+      return valueStatus(entry, execution, this.#options.policy.clock.monotonic());
+    });
+  }
+
+  /** The keys whose values are held, the least recently used first; as they are now. */
+  keys(): IterableIterator<K> {
+    const { shelf } = this.#entries;
+    return Array.from(shelf.rows(), ([id, row]) => shelf.key(id, row)).values();
+  }
+
+  /**
+   * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the
+   * source has no such key.
+   */
+  async refresh(key: K): Promise<V> {
+    return this.#entries.use(key, (entry) => this.#refresher.refresh(entry));
+  }
+
+  /**
+   * Marks the value of a key, or all values, as out of date; as `invalidate` of `RefreshingValue`. All at once costs
+   * the same however many there are: each is looked at when it is read next. A key that was absent is asked for again.
+   *
+   * @throws {OptionError} for a key whose `keyOf` is `undefined`.
+   */
+  invalidate(key?: K, options?: InvalidateOptions): void {
+    if (key === undefined) this.#entries.invalidateAll(options?.drop === true);
+    else if (this.#entries.has(key)) {
+      this.#entries.use(key, (entry) => this.#refresher.invalidate(entry, options?.drop === true));
+    }
+  }
+
+  /**
+   * Marks those values as out of date for which the predicate answers true; keys that are being loaded for the first
+   * time are shown to it with `undefined`. It is asked for every key before any is marked; what it throws is thrown.
+   *
+   * @returns how many were marked.
+   */
+  invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    return this.#entries.invalidateWhere(predicate);
+  }
+
+  /**
+   * Marks those values as out of date whose load gave them the tag: `loaded(value, { tags: ['nl'] })`. It costs the same
+   * however many keys bear it: each is looked at when it is read next. A load that is under way began before: should
+   * its value turn out to bear the tag, it is loaded again, and who waits for it waits for that.
+   */
+  invalidateTag(tag: string): void {
+    this.#entries.invalidateTag(tag);
+  }
+
+  /**
+   * Puts a value in by hand, loaded just now; as `set` of `RefreshingValue`, for each key. It bears no tags.
+   *
+   * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, and for a
+   * value whose `sizeOf` is no size.
+   */
+  set(key: K, value: V): void {
+    checkValue(this.#options.policy, key, value);
+    const size = sizeArgument(this.#options, value, key);
+    this.#entries.use(key, (entry) => {
+      entry.size = size;
+      entry.tags = undefined;
+      this.#refresher.set(entry, value);
+    });
+  }
+
+  /**
+   * Forgets the value of a key, and that it was absent. A load under way is aborted; who waits for it waits for its
+   * successor. A cool-down stays in force.
+   *
+   * @returns whether there was a value.
+   * @throws {OptionError} for the key `undefined`.
+   */
+  delete(key: K): boolean {
+    if (!this.#entries.has(key)) return false;
+    return this.#entries.use(key, (entry) => {
+      const had = entry.isLoaded;
+      this.#refresher.invalidate(entry, true);
+      return had;
+    });
+  }
+
+  /** {@link delete} of all keys. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /**
+   * Starts loads for the keys that are held and due, though nobody reads them: soonest first, at most 4 loads at a
+   * time, each of one key or, with `loadMany`, of one batch. As one ends the next begins, until all is loaded that was
+   * due at the call. Rejects with `ClosedError` after `close`.
+   */
+  requestStart(options?: StartKeysOptions): Promise<void> {
+    const { name, clock } = this.#options.policy;
+    if (this.#refresher.gate === 'closed') return rejected(closedError(name));
+    if (this.#pump === undefined) {
+      const { concurrency, lookAhead } = defaults;
+      const pump = new Pump({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
+      this.#startable().join((keys) => pump.join(keys));
+      this.#pump = pump;
+    }
+    const { wait = false, waitUntil } = options ?? {};
+    const end = this.#pump.request(wait || waitUntil !== undefined) ?? Promise.resolve();
+    if (waitUntil !== undefined) this.#refresher.promise(waitUntil, end);
+    return wait ? end : Promise.resolve();
+  }
+
+  /**
+   * Takes down all values for a warm start, with their ages, next execute times and tags. Not: keys without a value,
+   * and failures.
+   */
+  dump(): CacheDump<K, V> {
+    return dumpOf(
+      [...this.#entries.eachLoaded()].map(([, entry]) => entry),
+      this.#options.policy,
+    );
+  }
+
+  /**
+   * Takes in the values of a dump. They have aged since by what the wall clock says; those older than `maxStaleness`,
+   * and those older than what is held, are dropped. What is due by now is served, and reloaded when it is read.
+   *
+   * @throws {OptionError} when it is no dump; nothing was taken in then.
+   */
+  restore(dump: CacheDump<K, V>): RestoreReport {
+    return this.#entries.restore(entriesOf(dump, this.#options));
+  }
+
+  /** The row of a key, which counts as used now. */
+  #use(key: K): number | undefined {
+    const { keepsKeys, idOf } = this.#options;
+    return this.#entries.shelf.use(keepsKeys ? idOf(key) : (key as KeyId));
+  }
+
+  /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
+  #isFresh(row: number): boolean {
+    const { shelf, epochs, lookAt } = this.#entries;
+    const now = this.#clock.monotonic();
+    if (now >= lookAt) this.#entries.look(now);
+    return shelf.isFresh(row, now, epochs.now) && now < this.#refresher.door.readsFrom;
+  }
+
+  /** Who starts keys that nobody reads. */
+  #startable(): DueKeys<K, V> {
+    this.#entries.dueKeys ??= new DueKeys(this.#entries, this.#refresher, this.#options.perLoad);
+    return this.#entries.dueKeys;
+  }
+}

@@ -1,0 +1,272 @@
+import type { Policy } from '../policy.ts';
+import type { Execution, HeadersLike } from '../schedule/schedule.ts';
+import { KeyedEntry, type KeyId } from './keyed-entry.ts';
+import { type Bound, createLru, type Lru } from './lru.ts';
+
+/** What few entries have, and so is kept beside the row. */
+interface Extra {
+  readonly outcome: Execution['outcome'];
+  readonly since: number;
+  readonly headers: HeadersLike | undefined;
+  readonly tags: readonly string[] | undefined;
+  readonly maxStalenessMs: number;
+  readonly saidMaxStalenessMs: number | undefined;
+  readonly isScheduled: boolean;
+  readonly scheduledFor: number | undefined;
+  readonly nextExecuteTime: number;
+}
+
+/** A row has five cells of eight bytes: `DUE` … `NAMED`, and one that is shared by `JUDGED` and `TOOK`. */
+const CELLS = 5;
+/** When it is due (monotonic); `-Infinity`: at once, or it is awake. */
+const DUE = 0;
+const LOADED = 1;
+/** Wall clock minus monotonic clock when the instants were taken. */
+const OFFSET = 2;
+/** The instant that the schedule had named for the last execution, epoch milliseconds; NaN: none. */
+const NAMED = 3;
+/** As 32-bit cells: the epoch up to which it was judged, and how long the load took, in milliseconds. */
+const JUDGED = 8;
+const TOOK = 9;
+
+const FIRST_CAPACITY = 64;
+
+/** Who is told of rows that are given up. */
+export interface ShelfKeeper {
+  /** The row may be taken for another key from now on. */
+  freed(row: number): void;
+  /** The key has no row any more: it was deleted, or pushed out by others. */
+  gone(id: KeyId): void;
+}
+
+/**
+ * Where the entries of a cache sleep: those that are loaded, in good order, and have nothing under way.
+ *
+ * An entry is an object of some twenty fields. Asleep it is a row of numbers and its value, a fifth of that, and a
+ * fresh read looks at the row alone. It is woken when a read finds it due, or somebody asks for more than the value;
+ * of an entry that is awake the shelf has its place in the order of use, and the value.
+ *
+ * lru-cache keeps the order and the bound: it holds the number of the row for each key.
+ */
+export class Shelf<K, V> {
+  readonly #policy: Policy;
+  readonly #rows: Lru<number>;
+  readonly #maxRows: number;
+  readonly #isSized: boolean;
+  readonly #values: (V | undefined)[] = [];
+  #cells: Float64Array = new Float64Array(0);
+  /** The same cells in halves. */
+  #epochs: Uint32Array = new Uint32Array(0);
+  #spans: Float32Array = new Float32Array(0);
+  /** The keys as they were given, where that is not their identity; by row. */
+  readonly #keys: K[] | undefined;
+  #extras: (Extra | undefined)[] | undefined;
+  readonly #free: number[] = [];
+  #used = 0;
+
+  /** @param keepsKeys the identity of a key is not the key itself. */
+  constructor(policy: Policy, bound: Bound, keepsKeys: boolean, keeper: ShelfKeeper) {
+    this.#policy = policy;
+    this.#maxRows = bound.max ?? Number.POSITIVE_INFINITY;
+    this.#isSized = bound.maxSize !== undefined;
+    this.#keys = keepsKeys ? [] : undefined;
+    this.#rows = createLru<number>(bound, (row, id, reason) => {
+      this.#release(row);
+      keeper.freed(row);
+      if (reason !== 'set') keeper.gone(id);
+    });
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** The row of a key, which counts as used now. */
+  use(id: KeyId): number | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** The row of a key. */
+  find(id: KeyId): number | undefined {
+    return this.#rows.peek(id);
+  }
+
+  /** A read at that instant needs nothing but the value. */
+  isFresh(row: number, now: number, epoch: number): boolean {
+    const cell = row * CELLS;
+    return now < (this.#cells[cell] as number) && this.#epochs[2 * cell + JUDGED] === epoch;
+  }
+
+  value(row: number): V {
+    return this.#values[row] as V;
+  }
+
+  key(id: KeyId, row: number): K {
+    return this.#keys === undefined ? (id as K) : (this.#keys[row] as K);
+  }
+
+  /** When an entry that sleeps is due; `-Infinity` also for one that is awake. */
+  dueAt(row: number): number {
+    return this.#cells[row * CELLS + DUE] as number;
+  }
+
+  judgedAt(row: number): number {
+    return this.#epochs[2 * row * CELLS + JUDGED] as number;
+  }
+
+  judge(row: number, epoch: number): void {
+    this.#epochs[2 * row * CELLS + JUDGED] = epoch;
+  }
+
+  tags(row: number): readonly string[] | undefined {
+    return this.#extras?.[row]?.tags;
+  }
+
+  /** Makes an entry that sleeps due at once. */
+  invalidate(row: number): void {
+    this.#cells[row * CELLS + DUE] = Number.NEGATIVE_INFINITY;
+  }
+
+  delete(id: KeyId): boolean {
+    return this.#rows.delete(id);
+  }
+
+  /** All keys with their rows, the least recently used first. */
+  rows(): Iterable<[KeyId, number]> {
+    return this.#rows.rentries() as Iterable<[KeyId, number]>;
+  }
+
+  /**
+   * Gives an entry its place with its value. It counts as used now where the place is new; its times are not kept
+   * until it is put to {@link sleep}.
+   *
+   * @returns the row; `undefined` when it is larger than all that may be held.
+   */
+  place(entry: KeyedEntry<K, V>): number | undefined {
+    const { id, size } = entry;
+    let row = this.find(id);
+    const isResized = this.#isSized && row !== undefined && this.#rows.info(id)?.size !== size;
+    if (row === undefined || isResized) {
+      row = this.#take();
+      this.#rows.set(id, row, this.#isSized ? { size } : {});
+      if (this.find(id) !== row) {
+        this.#release(row);
+        return undefined;
+      }
+      if (this.#keys !== undefined) this.#keys[row] = entry.key;
+    }
+    this.#values[row] = entry.value;
+    this.invalidate(row);
+    return row;
+  }
+
+  /** Writes down all that is to be known of an entry, which may be forgotten then. */
+  sleep(row: number, entry: KeyedEntry<K, V>): void {
+    const { dueAt, loadedAt, clockOffset } = entry;
+    const last = entry.last as Execution;
+    const cell = row * CELLS;
+    this.#cells[cell + DUE] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
+    this.#cells[cell + LOADED] = loadedAt;
+    this.#cells[cell + OFFSET] = clockOffset;
+    this.#cells[cell + NAMED] = last.dueAt ?? Number.NaN;
+    this.#epochs[2 * cell + JUDGED] = entry.judgedAt;
+    this.#spans[2 * cell + TOOK] = last.endedAt - last.startedAt;
+    const extra = this.#extraOf(entry, last);
+    if (extra !== undefined) this.#extras ??= [];
+    if (this.#extras !== undefined) this.#extras[row] = extra;
+  }
+
+  /** The entry that sleeps in that row. */
+  wake(id: KeyId, row: number): KeyedEntry<K, V> {
+    const cell = row * CELLS;
+    const at = (which: number): number => this.#cells[cell + which] as number;
+    const extra = this.#extras?.[row];
+    const entry = new KeyedEntry<K, V>(this.key(id, row), id, this.judgedAt(row));
+    const offset = at(OFFSET);
+    const endedAt = instant(at(LOADED) + offset);
+    const dueAt = at(DUE);
+    entry.isLoaded = true;
+    entry.value = this.value(row);
+    entry.promise = Promise.resolve(entry.value as V);
+    entry.loadedAt = at(LOADED);
+    entry.dueAt = dueAt;
+    entry.isInvalidated = dueAt === Number.NEGATIVE_INFINITY;
+    entry.clockOffset = offset;
+    entry.maxStalenessMs = extra?.maxStalenessMs ?? this.#policy.maxStalenessMs;
+    entry.saidMaxStalenessMs = extra?.saidMaxStalenessMs;
+    entry.nextExecuteTime = extra?.nextExecuteTime ?? instant(dueAt + offset);
+    entry.isScheduled = (extra?.isScheduled ?? true) && !entry.isInvalidated;
+    entry.scheduledFor = extra === undefined ? finite(entry.nextExecuteTime) : extra.scheduledFor;
+    entry.tags = extra?.tags;
+    entry.size = this.#isSized ? (this.#rows.info(id)?.size ?? 1) : 1;
+    entry.last = {
+      startedAt: endedAt - (this.#spans[2 * cell + TOOK] as number),
+      endedAt,
+      since: extra?.since ?? endedAt,
+      now: endedAt,
+      dueAt: finite(at(NAMED)),
+      outcome: extra?.outcome ?? 'loaded',
+      result: entry.value,
+      headers: extra?.headers,
+      random: this.#policy.random,
+    };
+    return entry;
+  }
+
+  #extraOf(entry: KeyedEntry<K, V>, last: Execution): Extra | undefined {
+    const { tags, maxStalenessMs, saidMaxStalenessMs, isScheduled, scheduledFor, nextExecuteTime } = entry;
+    const { outcome, since = last.endedAt, headers } = last;
+    const isPlain =
+      tags === undefined &&
+      headers === undefined &&
+      outcome === 'loaded' &&
+      saidMaxStalenessMs === undefined &&
+      maxStalenessMs === this.#policy.maxStalenessMs &&
+      isScheduled &&
+      scheduledFor === finite(nextExecuteTime) &&
+      since === last.endedAt;
+    if (isPlain) return undefined;
+    return {
+      tags,
+      headers,
+      outcome,
+      saidMaxStalenessMs,
+      maxStalenessMs,
+      isScheduled,
+      scheduledFor,
+      nextExecuteTime,
+      since,
+    };
+  }
+
+  #take(): number {
+    const row = this.#free.pop() ?? this.#used++;
+    const capacity = this.#cells.length / CELLS;
+    if (row >= capacity) {
+      const wanted = Math.max(FIRST_CAPACITY, 2 * capacity);
+      // The one that comes has its row before the one that goes gives up his.
+      const grown = new Float64Array(Math.min(wanted, Math.max(this.#maxRows + 1, row + 1)) * CELLS);
+      grown.set(this.#cells);
+      this.#cells = grown;
+      this.#epochs = new Uint32Array(grown.buffer);
+      this.#spans = new Float32Array(grown.buffer);
+    }
+    return row;
+  }
+
+  #release(row: number): void {
+    this.#values[row] = undefined;
+    if (this.#extras !== undefined) this.#extras[row] = undefined;
+    if (this.#keys !== undefined) this.#keys[row] = undefined as K;
+    this.#free.push(row);
+  }
+}
+
+/** The wall clock is read in whole milliseconds; what sums of floats add to them is taken off again. */
+function instant(sum: number): number {
+  return Number.isFinite(sum) ? Math.round(sum * 1000) / 1000 : sum;
+}
+
+function finite(instantOrNone: number): number | undefined {
+  return Number.isFinite(instantOrNone) ? instantOrNone : undefined;
+}

@@ -1,0 +1,28 @@
+import type { ReadAnswer } from './answer.ts';
+import type { Entry } from './entry.ts';
+
+/**
+ * Who keeps the entries that the engine works on, as far as the engine must tell him: a cache that puts settled
+ * entries to rest, a group that must know when a member falls due.
+ */
+export interface Keeper<T> {
+  /**
+   * The value, the times or the flight of the entry may have changed. Told last: the state is in place, events are
+   * out, waiters settled. It must not throw.
+   */
+  changed(entry: Entry<T>): void;
+  /** Reads may start loads from now on, or may not any more. */
+  turned(): void;
+  /** Throws what makes an answer unacceptable to him: it fails the load. */
+  admit(entry: Entry<T>, answer: ReadAnswer<T>): void;
+  /** What was loaded counts as out of date although it came just now: its tag was invalidated while it loaded. */
+  isOutdated(entry: Entry<T>, answer: ReadAnswer<T>): boolean;
+}
+
+/** For entries that nobody keeps books on. */
+export const nobody: Keeper<unknown> = {
+  changed: () => {},
+  turned: () => {},
+  admit: () => {},
+  isOutdated: () => false,
+};

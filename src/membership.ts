@@ -1,0 +1,87 @@
+import type { ValueSharedOptions } from './options.ts';
+
+/** What members of a group share with it: how a read finds out that others are due. */
+export interface Door {
+  /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: none. `-Infinity`: each. */
+  readonly readsFrom: number;
+  read(): void;
+}
+
+/** The door of who has no group. */
+export const open: Door = { readsFrom: Number.POSITIVE_INFINITY, read: () => {} };
+
+/** The door of who is closed and says so to each read. */
+export const shut: Door = { readsFrom: Number.NEGATIVE_INFINITY, read: () => {} };
+
+/** What a group starts: a value, an executor, or a cache with its many keys. */
+export interface Startable {
+  /**
+   * Starts the load of its own that is due soonest, behind the caller, and plans its {@link Seat} anew.
+   *
+   * @param until what may be started from no later than that instant.
+   * @param hold the process is to live until that load has ended.
+   * @returns whether one was started. Its end is told by {@link Seat.ended}.
+   */
+  startNext(until: number, hold: boolean): boolean;
+  /** The wall clock was stepped: computes its due times anew and plans its seat. */
+  compareClocks(): void;
+}
+
+/** The place of a member among those that a group starts. */
+export interface Seat {
+  readonly door: Door;
+  /** How long before it is due a member may be started, in milliseconds. */
+  readonly lookAheadMs: number;
+  /** The member may be started from that instant on (monotonic); `Infinity`: there is nothing to start. */
+  plan(from: number): void;
+  /** A load that {@link Startable.startNext} had started has ended, whatever it brought. */
+  ended(): void;
+  /** Gives the place back. */
+  leave(): void;
+}
+
+/** One thing about a member that somebody should know. */
+export interface HealthProblem {
+  /** The `name` of the member. */
+  readonly name: string;
+  /** The key, where it is about one of a `RefreshingCache`. */
+  readonly key?: unknown;
+  /**
+   * - `not-loaded`: `required`, and there was no success yet;
+   * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it;
+   * - `failing`: the last execution failed; what was loaded before is still served;
+   * - `paused`, `closed`: it starts nothing.
+   */
+  readonly kind: 'not-loaded' | 'too-stale' | 'failing' | 'paused' | 'closed';
+  /** Reads that matter fail because of it. */
+  readonly isFatal: boolean;
+  /** One line for people. */
+  readonly message: string;
+  /** The error of the last execution, if that failed. */
+  readonly error?: Error | undefined;
+}
+
+/** What a group knows of a member. */
+export interface Member extends Startable {
+  readonly name: string;
+  readonly isRequired: boolean;
+  health(): HealthProblem[];
+  status(): unknown;
+  close(timeoutMs: number): Promise<void>;
+  /** Executes what was never executed with success, and resolves with it. */
+  firstLoad(): Promise<void>;
+}
+
+/** The side of a group that its members see. */
+export interface Family {
+  /** What members take where they were given nothing of their own. */
+  readonly defaults: Partial<ValueSharedOptions>;
+  /** @throws {OptionError} when the name is taken, or the group closed. */
+  join(member: Member): Seat;
+}
+
+/** What the option `group` takes: a `RefreshGroup`. */
+export interface GroupLike {
+  /** For members alone. */
+  readonly family: Family;
+}
