@@ -20,9 +20,11 @@ import {
 } from './cache-options.ts';
 import { DueKeys } from './due-keys.ts';
 import { type CacheDump, dumpOf, entriesOf, type RestoreReport } from './dump.ts';
+import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { InvalidateOptions } from './refreshing-value.ts';
+import type { Shelf } from './shelf.ts';
 import { checkValue } from './value-argument.ts';
 import { type ValueStatus, valueStatus } from './value-status.ts';
 
@@ -69,6 +71,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #options: CachePolicy<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #entries: KeyedEntries<K, V>;
+  // For fresh reads, which do not take the way round.
+  readonly #shelf: Shelf<K, V>;
+  readonly #epochs: Epochs;
+  readonly #idOf: ((key: K) => KeyId) | undefined;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #pump: Pump | undefined;
 
@@ -85,6 +91,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#options = resolved;
     this.#refresher = refresher;
     this.#entries = entries;
+    this.#shelf = entries.shelf;
+    this.#epochs = entries.epochs;
+    this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
     this.#clock = clockOfReads(policy.clock);
     if (policy.family !== undefined) {
       const member = new CacheMember(policy, entries, refresher);
@@ -94,7 +103,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /** How many values are held. */
   get size(): number {
-    return this.#entries.shelf.size;
+    return this.#shelf.size;
   }
 
   /**
@@ -106,9 +115,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   get(key: K, options?: ReadOptions): Promise<V> {
     try {
       const row = this.#use(key);
-      if (options === undefined && row !== undefined && this.#isFresh(row)) {
-        return Promise.resolve(this.#entries.shelf.value(row));
-      }
+      if (row >= 0 && options === undefined && this.#isFresh(row))
+        return Promise.resolve(this.#shelf.value(row));
       const again = (): Promise<V> => this.get(key);
       return this.#entries.use(key, (entry) => this.#refresher.read(entry, options ?? {}, again));
     } catch (error) {
@@ -127,8 +135,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   current(key: K): V {
     const row = this.#use(key);
-    if (row !== undefined && this.#isFresh(row)) return this.#entries.shelf.value(row);
-    return this.#entries.use(key, (entry) => this.#refresher.readNow(entry));
+    return row >= 0 && this.#isFresh(row) ? this.#shelf.value(row) : this.#readNow(key);
   }
 
   /**
@@ -184,8 +191,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /** The keys whose values are held, the least recently used first; as they are now. */
   keys(): IterableIterator<K> {
-    const { shelf } = this.#entries;
-    return Array.from(shelf.rows(), ([id, row]) => shelf.key(id, row)).values();
+    return Array.from(this.#shelf.rows(), ([id, row]) => this.#shelf.key(id, row)).values();
   }
 
   /**
@@ -306,18 +312,20 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return this.#entries.restore(entriesOf(dump, this.#options));
   }
 
-  /** The row of a key, which counts as used now. */
-  #use(key: K): number | undefined {
-    const { keepsKeys, idOf } = this.#options;
-    return this.#entries.shelf.use(keepsKeys ? idOf(key) : (key as KeyId));
+  #readNow(key: K): V {
+    return this.#entries.use(key, (entry) => this.#refresher.readNow(entry));
+  }
+
+  /** The row of a key, which counts as used now; -1 where it has none. */
+  #use(key: K): number {
+    return this.#shelf.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
   }
 
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
   #isFresh(row: number): boolean {
-    const { shelf, epochs, lookAt } = this.#entries;
     const now = this.#clock.monotonic();
-    if (now >= lookAt) this.#entries.look(now);
-    return shelf.isFresh(row, now, epochs.now) && now < this.#refresher.door.readsFrom;
+    if (now >= this.#entries.lookAt) this.#entries.look(now);
+    return this.#shelf.isFresh(row, now, this.#epochs.now) && now < this.#refresher.door.readsFrom;
   }
 
   /** Who starts keys that nobody reads. */

@@ -16,18 +16,14 @@ interface Extra {
   readonly nextExecuteTime: number;
 }
 
-/** A row has five cells of eight bytes: `DUE` … `NAMED`, and one that is shared by `JUDGED` and `TOOK`. */
-const CELLS = 5;
-/** When it is due (monotonic); `-Infinity`: at once, or it is awake. */
-const DUE = 0;
-const LOADED = 1;
+/** The cells of a row that a fresh read does not look at. */
+const CELLS = 3;
+/** When it was loaded (monotonic). */
+const LOADED = 0;
 /** Wall clock minus monotonic clock when the instants were taken. */
-const OFFSET = 2;
+const OFFSET = 1;
 /** The instant that the schedule had named for the last execution, epoch milliseconds; NaN: none. */
-const NAMED = 3;
-/** As 32-bit cells: the epoch up to which it was judged, and how long the load took, in milliseconds. */
-const JUDGED = 8;
-const TOOK = 9;
+const NAMED = 2;
 
 const FIRST_CAPACITY = 64;
 
@@ -54,10 +50,13 @@ export class Shelf<K, V> {
   readonly #maxRows: number;
   readonly #isSized: boolean;
   readonly #values: (V | undefined)[] = [];
+  /** When each is due (monotonic); `-Infinity`: at once, or it is awake. */
+  #due: Float64Array = new Float64Array(0);
+  /** The epoch up to which each was judged. */
+  #judged: Uint32Array = new Uint32Array(0);
   #cells: Float64Array = new Float64Array(0);
-  /** The same cells in halves. */
-  #epochs: Uint32Array = new Uint32Array(0);
-  #spans: Float32Array = new Float32Array(0);
+  /** How long the load of each took, in milliseconds. */
+  #took: Float32Array = new Float32Array(0);
   /** The keys as they were given, where that is not their identity; by row. */
   readonly #keys: K[] | undefined;
   #extras: (Extra | undefined)[] | undefined;
@@ -81,9 +80,9 @@ export class Shelf<K, V> {
     return this.#rows.size;
   }
 
-  /** The row of a key, which counts as used now. */
-  use(id: KeyId): number | undefined {
-    return this.#rows.get(id);
+  /** The row of a key, which counts as used now; -1 where it has none. */
+  use(id: KeyId): number {
+    return this.#rows.get(id) ?? -1;
   }
 
   /** The row of a key. */
@@ -93,8 +92,7 @@ export class Shelf<K, V> {
 
   /** A read at that instant needs nothing but the value. */
   isFresh(row: number, now: number, epoch: number): boolean {
-    const cell = row * CELLS;
-    return now < (this.#cells[cell] as number) && this.#epochs[2 * cell + JUDGED] === epoch;
+    return now < (this.#due[row] as number) && (epoch === 0 || this.#judged[row] === epoch);
   }
 
   value(row: number): V {
@@ -107,15 +105,15 @@ export class Shelf<K, V> {
 
   /** When an entry that sleeps is due; `-Infinity` also for one that is awake. */
   dueAt(row: number): number {
-    return this.#cells[row * CELLS + DUE] as number;
+    return this.#due[row] as number;
   }
 
   judgedAt(row: number): number {
-    return this.#epochs[2 * row * CELLS + JUDGED] as number;
+    return this.#judged[row] as number;
   }
 
   judge(row: number, epoch: number): void {
-    this.#epochs[2 * row * CELLS + JUDGED] = epoch;
+    this.#judged[row] = epoch;
   }
 
   tags(row: number): readonly string[] | undefined {
@@ -124,7 +122,7 @@ export class Shelf<K, V> {
 
   /** Makes an entry that sleeps due at once. */
   invalidate(row: number): void {
-    this.#cells[row * CELLS + DUE] = Number.NEGATIVE_INFINITY;
+    this.#due[row] = Number.NEGATIVE_INFINITY;
   }
 
   delete(id: KeyId): boolean {
@@ -165,12 +163,12 @@ export class Shelf<K, V> {
     const { dueAt, loadedAt, clockOffset } = entry;
     const last = entry.last as Execution;
     const cell = row * CELLS;
-    this.#cells[cell + DUE] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
+    this.#due[row] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
+    this.#judged[row] = entry.judgedAt;
+    this.#took[row] = last.endedAt - last.startedAt;
     this.#cells[cell + LOADED] = loadedAt;
     this.#cells[cell + OFFSET] = clockOffset;
     this.#cells[cell + NAMED] = last.dueAt ?? Number.NaN;
-    this.#epochs[2 * cell + JUDGED] = entry.judgedAt;
-    this.#spans[2 * cell + TOOK] = last.endedAt - last.startedAt;
     const extra = this.#extraOf(entry, last);
     if (extra !== undefined) this.#extras ??= [];
     if (this.#extras !== undefined) this.#extras[row] = extra;
@@ -184,7 +182,7 @@ export class Shelf<K, V> {
     const entry = new KeyedEntry<K, V>(this.key(id, row), id, this.judgedAt(row));
     const offset = at(OFFSET);
     const endedAt = instant(at(LOADED) + offset);
-    const dueAt = at(DUE);
+    const dueAt = this.dueAt(row);
     entry.isLoaded = true;
     entry.value = this.value(row);
     entry.promise = Promise.resolve(entry.value as V);
@@ -200,7 +198,7 @@ export class Shelf<K, V> {
     entry.tags = extra?.tags;
     entry.size = this.#isSized ? (this.#rows.info(id)?.size ?? 1) : 1;
     entry.last = {
-      startedAt: endedAt - (this.#spans[2 * cell + TOOK] as number),
+      startedAt: endedAt - (this.#took[row] as number),
       endedAt,
       since: extra?.since ?? endedAt,
       now: endedAt,
@@ -241,15 +239,14 @@ export class Shelf<K, V> {
 
   #take(): number {
     const row = this.#free.pop() ?? this.#used++;
-    const capacity = this.#cells.length / CELLS;
-    if (row >= capacity) {
-      const wanted = Math.max(FIRST_CAPACITY, 2 * capacity);
+    if (row >= this.#due.length) {
       // The one that comes has its row before the one that goes gives up his.
-      const grown = new Float64Array(Math.min(wanted, Math.max(this.#maxRows + 1, row + 1)) * CELLS);
-      grown.set(this.#cells);
-      this.#cells = grown;
-      this.#epochs = new Uint32Array(grown.buffer);
-      this.#spans = new Float32Array(grown.buffer);
+      const most = Math.max(this.#maxRows + 1, row + 1);
+      const capacity = Math.min(Math.max(FIRST_CAPACITY, 2 * this.#due.length), most);
+      this.#due = grown(new Float64Array(capacity), this.#due);
+      this.#judged = grown(new Uint32Array(capacity), this.#judged);
+      this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
+      this.#took = grown(new Float32Array(capacity), this.#took);
     }
     return row;
   }
@@ -260,6 +257,11 @@ export class Shelf<K, V> {
     if (this.#keys !== undefined) this.#keys[row] = undefined as K;
     this.#free.push(row);
   }
+}
+
+function grown<A extends Float64Array | Float32Array | Uint32Array>(larger: A, smaller: A): A {
+  larger.set(smaller);
+  return larger;
 }
 
 /** The wall clock is read in whole milliseconds; what sums of floats add to them is taken off again. */
