@@ -48,6 +48,8 @@ const LAYERS = [
       'executor/status.ts',
       'executor/health.ts',
       'executor/launcher.ts',
+      'executor/starter.ts',
+      'executor/reader.ts',
       'executor/refresher.ts',
       'executor/pump.ts',
     ],

@@ -48,7 +48,7 @@ export const faults = [
     rule: 2,
     name: 'a synchronous reload runs before the awaiting reader',
     file: 'src/executor/launcher.ts',
-    find: "entry.isSynchronous ? 'macrotask' : 'microtask'",
+    find: "when === 'later' || this.#isSynchronous ? 'macrotask' : 'microtask'",
     put: "'microtask'",
   },
   {
@@ -195,7 +195,7 @@ export const faults = [
     rule: 7,
     name: 'invalidate leaves the load in flight',
     file: 'src/executor/refresher.ts',
-    find: "    this.#launcher.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));\n",
+    find: "    this.#starter.launcher.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));\n",
     put: '',
   },
   {

@@ -70,7 +70,7 @@ export {
   type PeriodicExecutorOptions,
   type Task,
 } from './executor/periodic-executor.ts';
-export type { ReadOptions } from './executor/refresher.ts';
+export type { ReadOptions } from './executor/reader.ts';
 export type { RetryOptions } from './executor/retry.ts';
 export type { ExecutionStatus } from './executor/status.ts';
 export type { GroupLike, HealthProblem } from './membership.ts';

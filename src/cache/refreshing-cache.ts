@@ -7,7 +7,8 @@ import type { Load } from '../executor/launcher.ts';
 import { Lifecycle } from '../executor/lifecycle.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { Pump } from '../executor/pump.ts';
-import { type ReadOptions, Refresher } from '../executor/refresher.ts';
+import type { ReadOptions } from '../executor/reader.ts';
+import { Refresher } from '../executor/refresher.ts';
 import { closedError } from '../executor/refusal.ts';
 import { messageOf } from '../observe/logger.ts';
 import { defaults, type WaitUntil } from '../options.ts';
@@ -97,7 +98,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#clock = clockOfReads(policy.clock);
     if (policy.family !== undefined) {
       const member = new CacheMember(policy, entries, refresher);
-      refresher.door = this.#startable().join((keys) => member.join(keys)).door;
+      const { door } = this.#startable().join((keys) => member.join(keys));
+      refresher.keptBy(entries as Keeper<V>, door);
     }
   }
 
@@ -118,7 +120,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       if (row >= 0 && options === undefined && this.#isFresh(row))
         return Promise.resolve(this.#shelf.value(row));
       const again = (): Promise<V> => this.get(key);
-      return this.#entries.use(key, (entry) => this.#refresher.read(entry, options ?? {}, again));
+      return this.#entries.use(key, (entry) => this.#refresher.reads.read(entry, options ?? {}, again));
     } catch (error) {
       return rejected(error);
     }
@@ -313,7 +315,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   #readNow(key: K): V {
-    return this.#entries.use(key, (entry) => this.#refresher.readNow(entry));
+    return this.#entries.use(key, (entry) => this.#refresher.reads.readNow(entry));
   }
 
   /** The row of a key, which counts as used now; -1 where it has none. */

@@ -4,7 +4,8 @@ import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { Periodic } from '../executor/periodic.ts';
-import { type ReadOptions, Refresher } from '../executor/refresher.ts';
+import type { ReadOptions } from '../executor/reader.ts';
+import { Refresher } from '../executor/refresher.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options.ts';
 import { type Policy, resolveOptions, VALUE_SHARED } from '../policy.ts';
 import { checkValue } from './value-argument.ts';
@@ -90,7 +91,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    */
   get(options?: ReadOptions): Promise<T> {
     if (options === undefined && this.#isFresh()) return this.#entry.promise as Promise<T>;
-    return this.#refresher.read(this.#entry, options ?? {});
+    return this.#refresher.reads.read(this.#entry, options ?? {});
   }
 
   /**
@@ -102,7 +103,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    */
   get current(): T {
     if (this.#isFresh()) return this.#entry.value as T;
-    return this.#refresher.readNow(this.#entry);
+    return this.#refresher.reads.readNow(this.#entry);
   }
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */

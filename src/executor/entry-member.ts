@@ -27,8 +27,7 @@ export class EntryMember<T> implements Member, Keeper<T> {
     this.#entry = entry;
     this.#refresher = refresher;
     this.#seat = (policy.family as NonNullable<Policy['family']>).join(this);
-    refresher.door = this.#seat.door;
-    refresher.keptBy(this);
+    refresher.keptBy(this, this.#seat.door);
     this.#plan();
   }
 
