@@ -177,9 +177,10 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** Those are out of date that the predicate picks. @returns how many. */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
     const picked: K[] = [];
-    for (const [id, row] of this.shelf.rows()) {
+    for (const [id, row] of [...this.shelf.rows()]) {
+      if (this.shelf.find(id) !== row || this.#awake.has(id)) continue; // also after what a predicate did
       const key = this.shelf.key(id, row);
-      if (!this.#awake.has(id) && predicate(key, this.shelf.value(row))) picked.push(key);
+      if (predicate(key, this.shelf.value(row))) picked.push(key);
     }
     for (const { key, value } of this.awake()) if (predicate(key, value)) picked.push(key);
     for (const key of picked) this.use(key, (entry) => this.#refresher.invalidate(entry, false));
@@ -189,8 +190,9 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
-    for (const { key } of this.awake()) this.use(key, (entry) => this.#refresher.invalidate(entry, true));
-    this.#vacant.clear();
+    for (const { key } of [...this.#awake.values(), ...this.#vacant.values()]) {
+      this.use(key, (entry) => this.#refresher.invalidate(entry, true));
+    }
   }
 
   changed(entry: KeyedEntry<K, V>): void {

@@ -27,7 +27,7 @@ export function entryHealth(
 
   const age = now - entry.loadedAt;
   const decision = decide(entry, { ...policy, gate: 'open' }, now);
-  if (!entry.isLoaded && isRequired) tell('not-loaded', true, `is required, and was never loaded${why}`);
+  if (!entry.isLoaded && isRequired) tell('not-loaded', true, `is required, and had no success yet${why}`);
   else if (entry.isLoaded && decision !== 'serve' && decision !== 'serve-and-start') {
     const limit = entry.maxStalenessMs;
     tell('too-stale', true, `is ${Math.round(age)} ms old, over maxStaleness of ${limit} ms${why}`);

@@ -1,13 +1,17 @@
 // What every runtime must do with tickless. Web APIs only. Returns what it did, or throws.
 
 import {
+  absent,
   cron,
   dailyAt,
+  isAbsentError,
   isLoadError,
   isLoadTimeoutError,
   isNotLoadedError,
   isOptionError,
   PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
   RefreshingValue,
 } from 'tickless';
 import { FakeClock } from 'tickless/testing';
@@ -96,6 +100,42 @@ const checks = {
       );
       await executor[Symbol.asyncDispose]();
     }
+  },
+
+  async 'a thousand keys come in two calls, and bursts of reads see them fall due'() {
+    let calls = 0;
+    const cache = new RefreshingCache({
+      name: 'c',
+      loadMany: async (keys) => {
+        calls += 1;
+        return new Map(keys.map((key) => [key, key < 0 ? absent() : `${key}@${calls}`]));
+      },
+      batchSize: 500,
+      schedule: 20,
+      jitter: false,
+    });
+    const keys = Array.from({ length: 1000 }, (_, key) => key);
+    await Promise.all(keys.map((key) => cache.get(key)));
+    check(calls === 2 && cache.size === 1000, 'two calls');
+    for (let i = 0; i < 10_000; i++) cache.current(i % 10);
+    await sleep(40);
+    check(cache.current(5) === '5@1', 'served');
+    await sleep(20);
+    check(cache.peek(5) === '5@3', 'reloaded behind');
+    check(isAbsentError(await rejectionOf(cache.get(-1))), 'AbsentError');
+  },
+
+  async 'a read starts what else is due in its group'() {
+    const group = new RefreshGroup({ piggyback: true, schedule: 20 });
+    let loads = 0;
+    const first = group.value({ name: 'first', load: async () => 1, required: true });
+    group.value({ name: 'second', load: async () => ++loads, required: true });
+    check((await group.ready({ timeout: 1000 })).ok, 'ready');
+    await sleep(40);
+    check(first.current === 1, 'served');
+    await sleep(20);
+    check(loads === 2 && group.health().ok, 'the second too');
+    await group.close();
   },
 
   async 'wrong options are named'() {
