@@ -7,7 +7,28 @@ import { measureAllocation } from './allocation.ts';
 import { observeBehaviour } from './behaviour.ts';
 import { candidates } from './candidates/index.ts';
 import { measureFreshReads } from './fresh-read.ts';
-import { allocationTable, behaviourTable, freshReadTable } from './tables.ts';
+import { measureGroupCosts } from './group-cost.ts';
+import { measureIdleKeys } from './idle-keys.ts';
+import { countKeyed } from './keyed-counts.ts';
+import { measureKeyedReads } from './keyed-read.ts';
+import {
+  allocationTable,
+  behaviourTable,
+  freshReadTable,
+  groupTable,
+  idleKeysTable,
+  keyedCountsTable,
+  keyedReadTable,
+} from './tables.ts';
+
+const KEYED_READS = [
+  { keys: 1, order: 'as loaded' },
+  { keys: 1000, order: 'as loaded' },
+  { keys: 100_000, order: 'as loaded' },
+  { keys: 100_000, order: 'random' },
+] as const;
+const IDLE_KEYS = 100_000;
+const MEMBERS = [10, 1000, 10_000, 100_000];
 
 const { values } = parseArgs({ options: { json: { type: 'string' } } });
 
@@ -27,6 +48,27 @@ lru-cache reads the clock once a millisecond and keeps a timer for that.
 `);
 console.log(allocationTable(allocation));
 
+const keyedReads = await measureKeyedReads(KEYED_READS);
+console.log(keyedReadTable('Fresh keyed read, in a loop', keyedReads, 'sync'));
+console.log(keyedReadTable('Fresh keyed read, awaited', keyedReads, 'awaited'));
+console.log(`
+In a loop tickless looks at the clock once for a burst of reads; awaited, at each. Target: 1.5 for 100,000 keys. The
+keys are read in the order in which they were loaded, and in the last columns in another.
+`);
+const idleKeys = measureIdleKeys(IDLE_KEYS);
+console.log(idleKeysTable(IDLE_KEYS, idleKeys));
+console.log(`
+After one read each; each cache in a process of its own. Target: 1.5.
+`);
+const groupCosts = await measureGroupCosts(MEMBERS);
+console.log(groupTable(MEMBERS, groupCosts));
+console.log(`
+Target: below 1.5 for reads.
+`);
+const keyedCounts = await countKeyed();
+console.log(keyedCountsTable(keyedCounts));
+console.log();
+
 const behaviour = await observeBehaviour(candidates);
 console.log(behaviourTable(behaviour));
 console.log(`
@@ -35,7 +77,16 @@ overlapping: the most loads at one time, when a load takes 600 ms and the period
 10 first reads: at once, with the source down.`);
 
 if (values.json !== undefined) {
-  const figures = { machine, freshReads, allocation, behaviour };
+  const figures = {
+    machine,
+    freshReads,
+    allocation,
+    keyedReads,
+    idleKeys,
+    groupCosts,
+    keyedCounts,
+    behaviour,
+  };
   writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
 }
 process.exit(); // some of the peers keep timers

@@ -2,6 +2,10 @@ import Table from 'cli-table3';
 import type { Allocation } from './allocation.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Figure } from './fresh-read.ts';
+import type { GroupCost } from './group-cost.ts';
+import type { IdleKeyBytes } from './idle-keys.ts';
+import type { KeyedCounts } from './keyed-counts.ts';
+import type { KeyedFigure, KeyedReads } from './keyed-read.ts';
 
 export function freshReadTable(title: string, figures: readonly Figure[]): string {
   const rows = figures.toSorted((a, b) => a.ns - b.ns);
@@ -32,6 +36,70 @@ export function behaviourTable(behaviours: readonly Behaviour[]): string {
   );
 }
 
+export function keyedReadTable(title: string, all: readonly KeyedReads[], kind: 'sync' | 'awaited'): string {
+  const names = all[0]?.[kind].map(({ name }) => name) ?? [];
+  const of = (reads: KeyedReads, wanted: string): KeyedFigure | undefined =>
+    reads[kind].find(({ name }) => name === wanted);
+  return table(
+    [title, ...all.flatMap((reads) => [`${keysTitle(reads)}, ns`, 'to lru-cache'])],
+    names.map((name) => [
+      name,
+      ...all.flatMap((reads) => {
+        const { ns = Number.NaN, toLruCache = Number.NaN } = of(reads, name) ?? {};
+        return [ns.toFixed(1), ratio(toLruCache)];
+      }),
+    ]),
+  );
+}
+
+function keysTitle({ keys, order }: KeyedReads): string {
+  if (keys === 1) return '1 key';
+  return order === 'random' ? `${count(keys)}, random` : `${count(keys)} keys`;
+}
+
+export function idleKeysTable(keys: number, figures: readonly IdleKeyBytes[]): string {
+  return table(
+    [`${count(keys)} idle keys, keys and values apart`, 'bytes per key', 'to lru-cache with a ttl'],
+    figures.map(({ name, bytes, toLruCache }) => [name, bytes.toFixed(1), ratio(toLruCache)]),
+  );
+}
+
+export function groupTable(sizes: readonly number[], costs: readonly GroupCost[]): string {
+  const [smallest, ...larger] = sizes as [number, ...number[]];
+  return table(
+    [
+      'Group with piggyback, ns',
+      'in no group',
+      `${count(smallest)} members`,
+      ...larger.flatMap((size) => [count(size), `to ${smallest}`]),
+    ],
+    costs.map(({ name, figures }) => {
+      const at = (size: number) => figures.find(({ members }) => members === size);
+      const ns = (size: number): string => nanoseconds(at(size)?.ns);
+      return [
+        name,
+        ns(0),
+        ns(smallest),
+        ...larger.flatMap((size) => [ns(size), ratio(at(size)?.toSmallest ?? Number.NaN)]),
+      ];
+    }),
+  );
+}
+
+export function keyedCountsTable({ batches, largestShare, startedByRequest }: KeyedCounts): string {
+  return table(
+    ['Counts', ''],
+    [
+      ['calls of loadMany for 10,000 first reads at once, 500 a batch', batches],
+      [
+        '100,000 keys loaded together: most that are loaded again in a tenth of a period',
+        `${(100 * largestShare).toFixed(1)} %`,
+      ],
+      ['loads started by requestStart() of 10,000 members, 10 of them due', startedByRequest],
+    ],
+  );
+}
+
 function table(head: string[], rows: (string | number)[][]): string {
   const made = new Table({
     head,
@@ -41,6 +109,15 @@ function table(head: string[], rows: (string | number)[][]): string {
   });
   made.push(...rows);
   return made.toString();
+}
+
+function count(n: number): string {
+  return n.toLocaleString('en');
+}
+
+function nanoseconds(ns: number | undefined): string {
+  if (ns === undefined) return '-';
+  return ns < 1000 ? ns.toFixed(1) : count(Math.round(ns));
 }
 
 function ratio(n: number): string {

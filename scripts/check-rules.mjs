@@ -1,12 +1,14 @@
-// Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it.
-// A fault that no test sees, or that fits the source no longer, fails the check.
+// Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it; so with the
+// promises of keyed caches and groups. A fault that no test sees, or that fits the source no longer, fails the check.
 //
 //   node scripts/check-rules.mjs            all faults
 //   node scripts/check-rules.mjs 5          those of rule 5, with the first failing test of each
+//   node scripts/check-rules.mjs keys       those of keyed caches and groups
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keyedFaults } from './keyed-faults.mjs';
 import { faults } from './rule-faults.mjs';
 import { root } from './support/project.mjs';
 
@@ -20,6 +22,8 @@ async function plant({ file, find, put }) {
     'src',
     'test/support',
     'test/rules',
+    'test/cache',
+    'test/executor',
     'vitest.config.ts',
     'tsconfig.json',
     'package.json',
@@ -37,11 +41,16 @@ async function plant({ file, find, put }) {
   return copy;
 }
 
-/** Runs the tests of a rule in a copy; resolves with their report. */
-async function runTests(copy, rule) {
+/** The files with the tests of a rule. */
+async function testsOf(rule) {
   const prefix = `rule-${String(rule).padStart(2, '0')}`;
-  const tests = (await readdir(join(copy, 'test/rules'))).filter((name) => name.startsWith(prefix));
-  if (tests.length === 0) throw new Error(`no test/rules/${prefix}*`);
+  const names = (await readdir(join(root, 'test/rules'))).filter((name) => name.startsWith(prefix));
+  if (names.length === 0) throw new Error(`no test/rules/${prefix}*`);
+  return names.map((name) => `test/rules/${name}`);
+}
+
+/** Runs tests in a copy; resolves with their report. */
+async function runTests(copy, tests) {
   const child = spawn(
     process.execPath,
     [
@@ -65,7 +74,7 @@ async function runTests(copy, rule) {
 async function check(fault) {
   const copy = await plant(fault);
   try {
-    const report = await runTests(copy, fault.rule);
+    const report = await runTests(copy, fault.tests ?? (await testsOf(fault.rule)));
     const failed = report.testResults.flatMap((file) =>
       file.assertionResults.filter((test) => test.status === 'failed'),
     );
@@ -76,7 +85,8 @@ async function check(fault) {
 }
 
 const only = process.argv[2];
-const chosen = faults.filter(({ rule }) => only === undefined || String(rule) === only);
+const all = [...faults, ...keyedFaults.map((fault) => ({ ...fault, rule: 'keys' }))];
+const chosen = all.filter(({ rule }) => only === undefined || String(rule) === only);
 const queue = chosen.entries();
 let unseen = 0;
 await Promise.all(

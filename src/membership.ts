@@ -13,16 +13,26 @@ export const open: Door = { readsFrom: Number.POSITIVE_INFINITY, read: () => {} 
 /** The door of who is closed and says so to each read. */
 export const shut: Door = { readsFrom: Number.NEGATIVE_INFINITY, read: () => {} };
 
+/** How a member is to start a load. */
+export interface StartOfOne {
+  /** Only what may be started from no later than that instant (monotonic). */
+  readonly until: number;
+  /** To be called once it has ended, whatever it brought; not where none was started. */
+  readonly ended: () => void;
+}
+
 /** What a group starts: a value, an executor, or a cache with its many keys. */
 export interface Startable {
   /**
    * Starts the load of its own that is due soonest, behind the caller, and plans its {@link Seat} anew.
    *
-   * @param until what may be started from no later than that instant.
-   * @param hold the process is to live until that load has ended.
-   * @returns whether one was started. Its end is told by {@link Seat.ended}.
+   * @returns whether one was started, and is under way.
    */
-  startNext(until: number, hold: boolean): boolean;
+  startNext(start: StartOfOne): boolean;
+  /** The process is to live until the loads have ended that are under way. */
+  hold(): void;
+  /** Looks at what it told by {@link Seat.markUnseen} that it had not looked at. */
+  look(): void;
   /** The wall clock was stepped: computes its due times anew and plans its seat. */
   compareClocks(): void;
 }
@@ -34,8 +44,10 @@ export interface Seat {
   readonly lookAheadMs: number;
   /** The member may be started from that instant on (monotonic); `Infinity`: there is nothing to start. */
   plan(from: number): void;
-  /** A load that {@link Startable.startNext} had started has ended, whatever it brought. */
-  ended(): void;
+  /** Something may be due that costs more to look for than a read may cost: it is to {@link Startable.look} at a request. */
+  markUnseen(): void;
+  /** From when on the next round may start what was started in this one: each is started once in a round. */
+  afterRound(): number;
   /** Gives the place back. */
   leave(): void;
 }
@@ -48,12 +60,13 @@ export interface HealthProblem {
   readonly key?: unknown;
   /**
    * - `not-loaded`: `required`, and there was no success yet;
-   * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it;
-   * - `failing`: the last execution failed; what was loaded before is still served;
+   * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it. Fatal if its reload fails too, or
+   *   may not start; else the next read reloads it;
+   * - `failing`: the last execution failed; what was loaded before is still served. Of a cache: the last loads of some keys;
    * - `paused`, `closed`: it starts nothing.
    */
   readonly kind: 'not-loaded' | 'too-stale' | 'failing' | 'paused' | 'closed';
-  /** Reads that matter fail because of it. */
+  /** Reads fail because of it, and will go on failing. */
   readonly isFatal: boolean;
   /** One line for people. */
   readonly message: string;
@@ -76,7 +89,7 @@ export interface Member extends Startable {
 export interface Family {
   /** What members take where they were given nothing of their own. */
   readonly defaults: Partial<ValueSharedOptions>;
-  /** @throws {OptionError} when the name is taken, or the group closed. */
+  /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
   join(member: Member): Seat;
 }
 

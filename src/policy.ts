@@ -85,7 +85,7 @@ export interface MemberKind {
  */
 export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
   const group = own?.group?.family;
-  const given = { ...only(group?.defaults, kind.names), ...only(own, Object.keys(own ?? {})) } as AnyOptions;
+  const given = { ...pick(group?.defaults, kind.names), ...pick(own, kind.names) } as AnyOptions;
   const {
     name,
     schedule: scheduleLike = defaults.schedule,
@@ -106,7 +106,7 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
   const isNamed = typeof name === 'string' && name !== '';
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
-  checks.names('', given, kind.names);
+  checks.names('', own ?? {}, kind.names);
   checks.that(isNamed, 'name', 'must be a string that is not empty', name);
   kind.check(checks);
   const schedule = toSchedule(scheduleLike);
@@ -157,10 +157,10 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
   });
 }
 
-/** Those of the options that have one of these names and a value. */
-function only(given: object | undefined, names: readonly string[]): object {
-  const isMeant = ([name, value]: [string, unknown]): boolean => value !== undefined && names.includes(name);
-  return Object.fromEntries(Object.entries(given ?? {}).filter(isMeant));
+/** Those of the options that have a value: `undefined` is as good as not given. */
+function pick(given: object | undefined, names: readonly string[]): object {
+  const values = names.map((name) => [name, (given as Record<string, unknown> | undefined)?.[name]] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { SafeLogger } from '../observe/logger.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** What the load of several keys is told. */
-export interface LoadManyContext<K, V> extends Omit<LoadContext<V>, 'previous'> {
+export interface LoadManyContext<K, Previous = unknown> extends Omit<LoadContext<Previous>, 'previous'> {
   /** Aborted when the load is over for all of its keys: past their deadline, superseded, or closed. */
   readonly signal: AbortSignal;
   /** That of the key whose load began first; so is `trigger`. */
@@ -15,16 +15,19 @@ export interface LoadManyContext<K, V> extends Omit<LoadContext<V>, 'previous'> 
   /** No caller waited for any of the keys when their loads began. */
   readonly background: boolean;
   /** Those of the keys that have a value now, for conditional requests. Answer `keep()` to leave one in place. */
-  readonly previous: ReadonlyMap<K, NonNullable<LoadContext<V>['previous']>>;
+  readonly previous: ReadonlyMap<K, NonNullable<LoadContext<Previous>['previous']>>;
 }
 
 /** For each of the keys its value, `loaded()`, `keep()`, `absent()`, or the `Error` that it failed with. */
 export type ManyAnswers<K, V> = ReadonlyMap<K, KeyedAnswer<V> | Error>;
 
-/** Loads several keys in one go. */
-export type LoadMany<K, V> = (
+/**
+ * Loads several keys in one go. It must not wait for `get` of a key of the same cache: that may be on board of the same
+ * batch.
+ */
+export type LoadMany<K, V, Previous = V> = (
   keys: readonly K[],
-  context: LoadManyContext<K, V>,
+  context: LoadManyContext<K, Previous>,
 ) => ManyAnswers<K, V> | PromiseLike<ManyAnswers<K, V>>;
 
 /** The load of one key, on board of a batch. */
@@ -49,12 +52,13 @@ export interface BatchPlan<K, V> {
  *
  * To everybody else each key has a load of its own, with its own deadline, retries and cool-down. Here that load
  * boards the batch that is open. The batch departs when it is full, or when a round of microtasks has brought nobody
- * new; that of second and later tries, whose pauses end one timer after the other, when the timers have run.
+ * new. Second tries, and successors of loads that were superseded, begin one timer after the other; for their batch it
+ * is a round of timers.
  */
 export class Batches<K, V> {
   readonly #plan: BatchPlan<K, V>;
   #open: Passenger<K, V>[] | undefined;
-  #openForRetries: Passenger<K, V>[] | undefined;
+  #openTimed: Passenger<K, V>[] | undefined;
 
   constructor(plan: BatchPlan<K, V>) {
     this.#plan = plan;
@@ -63,7 +67,8 @@ export class Batches<K, V> {
   /** Loads one key, with others that are loaded now. Rejects with what the call, or its answer for the key, says. */
   load(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
     const passenger = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
-    const batch = context.attempt > 1 ? this.#boardRetries() : this.#boardFirst();
+    const isByTimer = context.attempt > 1 || context.trigger === 'invalidated';
+    const batch = isByTimer ? this.#boardTimed() : this.#boardFirst();
     batch.push(passenger);
     if (batch.length >= this.#plan.batchSize) this.#depart(batch);
     return passenger.answer.promise;
@@ -73,33 +78,35 @@ export class Batches<K, V> {
     if (this.#open !== undefined) return this.#open;
     const batch: Passenger<K, V>[] = [];
     this.#open = batch;
+    this.#departWhenComplete(batch, (look) => Promise.resolve().then(look));
+    return batch;
+  }
+
+  #boardTimed(): Passenger<K, V>[] {
+    if (this.#openTimed !== undefined) return this.#openTimed;
+    const batch: Passenger<K, V>[] = [];
+    this.#openTimed = batch;
+    this.#departWhenComplete(batch, (look) => this.#plan.clock.setTimeout(look, 0).ref());
+    return batch;
+  }
+
+  /** Looks at the batch again and again, and lets it depart when nobody has come since the last time. */
+  #departWhenComplete(batch: readonly Passenger<K, V>[], soon: (look: () => void) => void): void {
     let boarded = 0;
     const look = (): void => {
-      if (batch !== this.#open) return; // it was full
+      if (batch !== this.#open && batch !== this.#openTimed) return; // it has had all its seats taken
       if (batch.length === boarded) this.#depart(batch);
       else {
         boarded = batch.length;
-        Promise.resolve().then(look);
+        soon(look);
       }
     };
-    Promise.resolve().then(look);
-    return batch;
+    soon(look);
   }
 
-  #boardRetries(): Passenger<K, V>[] {
-    if (this.#openForRetries !== undefined) return this.#openForRetries;
-    const batch: Passenger<K, V>[] = [];
-    this.#openForRetries = batch;
-    const depart = (): void => {
-      if (batch === this.#openForRetries) this.#depart(batch);
-    };
-    this.#plan.clock.setTimeout(depart, 0).ref();
-    return batch;
-  }
-
-  #depart(batch: Passenger<K, V>[]): void {
+  #depart(batch: readonly Passenger<K, V>[]): void {
     if (batch === this.#open) this.#open = undefined;
-    else this.#openForRetries = undefined;
+    else this.#openTimed = undefined;
     const passengers = batch.filter(({ context }) => !context.signal.aborted);
     const [first] = passengers;
     if (first !== undefined) this.#call(passengers, first.context);
@@ -143,9 +150,9 @@ export class Batches<K, V> {
     const asked = new Set(passengers.map(({ entry }) => entry.id));
     const unasked: K[] = [];
     for (const [key, answer] of answers) {
-      const id = idOf(key);
-      byId.set(id, answer);
-      if (!asked.has(id)) unasked.push(key);
+      const id = idOrNone(idOf, key);
+      if (id !== undefined && asked.has(id)) byId.set(id, answer);
+      else unasked.push(key);
     }
     if (unasked.length > 0) {
       logger.error(`loadMany answered ${unasked.length} keys that it was not asked for`, showKey(unasked[0]));
@@ -171,6 +178,15 @@ function signalOfAll(passengers: readonly Passenger<unknown, unknown>[]): AbortS
     signal.addEventListener('abort', abort, { once: true });
   }
   return controller.signal;
+}
+
+/** The identity of a key that the source made up, which `keyOf` need not be able to take. */
+function idOrNone<K>(idOf: (key: K) => KeyId, key: K): KeyId | undefined {
+  try {
+    return idOf(key);
+  } catch {
+    return undefined;
+  }
 }
 
 function isError(thing: unknown): thing is Error {

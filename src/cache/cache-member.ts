@@ -1,6 +1,7 @@
-import { entryHealth, gateHealth } from '../executor/health.ts';
+import { showKey } from '../errors.ts';
+import { gateHealth } from '../executor/health.ts';
 import type { Refresher } from '../executor/refresher.ts';
-import type { HealthProblem, Member, Seat, Startable } from '../membership.ts';
+import type { HealthProblem, Member, Seat, Startable, StartOfOne } from '../membership.ts';
 import type { Policy } from '../policy.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
@@ -12,7 +13,7 @@ export interface CacheStatus {
   readonly size: number;
   /** How many keys have a load under way. */
   readonly running: number;
-  /** How many keys have a value and a last load that failed. */
+  /** How many keys have a last load that failed. */
   readonly failing: number;
   /** Between `pause()` and `resume()`. */
   readonly paused: boolean;
@@ -27,7 +28,7 @@ export class CacheMember<K, V> implements Member {
   readonly #policy: Policy;
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
-  #started: Startable | undefined;
+  #keys: Startable | undefined;
 
   constructor(policy: Policy, entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
     this.name = policy.name;
@@ -38,28 +39,35 @@ export class CacheMember<K, V> implements Member {
 
   /** Joins the group of its policy as who starts these keys. */
   join(keys: Startable): Seat {
-    this.#started = keys;
+    this.#keys = keys;
     return (this.#policy.family as NonNullable<Policy['family']>).join(this);
   }
 
-  startNext(until: number, hold: boolean): boolean {
-    return this.#started?.startNext(until, hold) ?? false;
+  startNext(start: StartOfOne): boolean {
+    return this.#keys?.startNext(start) ?? false;
+  }
+
+  hold(): void {
+    this.#keys?.hold();
+  }
+
+  look(): void {
+    this.#keys?.look();
   }
 
   compareClocks(): void {
-    this.#started?.compareClocks();
+    this.#keys?.compareClocks();
   }
 
-  /** A key that can't be had makes no instance unfit to serve: only the whole cache could. */
+  /** Keys that can't be had make no instance unfit to serve. They are told as one. */
   health(): HealthProblem[] {
-    const { name, whenTooStale, whenClosed, clock } = this.#policy;
-    const about = { name, isRequired: false };
-    const now = clock.monotonic();
-    const problems = this.#entries
-      .awake()
-      .flatMap((entry) => entryHealth(entry, { whenTooStale, whenClosed }, about, now))
-      .map((problem) => ({ ...problem, isFatal: false }));
-    return [...gateHealth(this.#refresher.gate, name), ...problems];
+    const failing = this.#entries.failing();
+    const gate = gateHealth(this.#refresher.gate, this.name);
+    const [first] = failing;
+    if (first === undefined) return gate;
+    const { key, lastError: error } = first;
+    const message = `${failing.length} keys failed, such as ${showKey(key)}: ${error?.message}`;
+    return [...gate, { name: this.name, key, kind: 'failing', isFatal: false, message, error }];
   }
 
   status(): CacheStatus {
@@ -69,7 +77,7 @@ export class CacheMember<K, V> implements Member {
       name: this.name,
       size: this.#entries.shelf.size,
       running: awake.filter(({ flight }) => flight !== undefined).length,
-      failing: awake.filter(({ isLoaded, failures }) => isLoaded && failures > 0).length,
+      failing: this.#entries.failing().length,
       paused: gate === 'paused',
       closed: gate === 'closed',
     };

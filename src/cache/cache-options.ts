@@ -33,7 +33,7 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    * the `Map` lacks has failed; one that was not asked for is told to the logger and dropped. Throwing or rejecting
    * fails all of them. To everybody else each key has its own load, with its own cool-down, retries and deadline.
    */
-  readonly loadMany?: LoadMany<K, V> | undefined;
+  readonly loadMany?: LoadMany<K, V, Previous> | undefined;
   /** At most so many keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
   readonly batchSize?: number | undefined;
   /**
@@ -60,8 +60,8 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    */
   readonly absentFor?: DurationLike | undefined;
   /**
-   * Of how many keys without a value it is remembered that they are absent or cooling down. They are held apart:
-   * look-ups of nonsense keys push out no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
+   * Of how many keys it is remembered that they are absent. They are held apart, and so are keys without a value whose
+   * load failed (at most `max` of them): look-ups of nonsense keys push out no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
    */
   readonly maxAbsent?: number | undefined;
   /**
@@ -81,6 +81,7 @@ export interface CachePolicy<K, V> {
   readonly policy: Policy;
   readonly bound: Bound;
   readonly maxAbsent: number;
+  readonly maxFailed: number;
   readonly idOf: (key: K) => KeyId;
   readonly keepsKeys: boolean;
   readonly sizeOf: ((value: V, key: K) => number) | undefined;
@@ -122,13 +123,14 @@ export function resolveCacheOptions<K, V extends P, P>(
     names: [...VALUE_SHARED, ...OWN],
     check: (checks) => checkOwn(options ?? {}, checks),
   });
-  const { schedule, periodMs, maxStalenessMs } = resolved;
+  const { schedule, periodMs } = resolved;
   const standard = { ratio: Number.isNaN(periodMs) ? 0.1 : 1 };
   const width = jitter === false ? undefined : widthOf(jitter ?? standard);
-  const policy =
-    width === undefined ? resolved : { ...resolved, schedule: spread(schedule, width, maxStalenessMs) };
+  const policy = width === undefined ? resolved : { ...resolved, schedule: spread(schedule, width) };
   const idOf = keyOf ?? ((key: K) => key as KeyId);
-  const base = { policy, bound, maxAbsent, idOf, keepsKeys: keyOf !== undefined, sizeOf };
+  // An outage must not make the source be asked for each key again and again.
+  const maxFailed = most ?? defaults.max;
+  const base = { policy, bound, maxAbsent, maxFailed, idOf, keepsKeys: keyOf !== undefined, sizeOf };
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;

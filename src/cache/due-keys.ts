@@ -1,30 +1,38 @@
 import { startableFrom } from '../executor/decide.ts';
 import { DueHeap } from '../executor/due-heap.ts';
+import { waitersOf } from '../executor/entry.ts';
 import type { Refresher } from '../executor/refresher.ts';
-import type { Seat, Startable } from '../membership.ts';
+import type { Seat, Startable, StartOfOne } from '../membership.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
-import type { KeyedEntry } from './keyed-entry.ts';
+import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** Keys that were started together, and count as one load. */
 interface Started {
-  readonly seat: Seat;
+  readonly ended: () => void;
   left: number;
 }
 
-/**
- * Which keys of a cache fall due when. It is kept only for who starts keys that nobody reads: a group, or the cache's
- * own `requestStart`.
- */
+/** Who starts keys: a group, or the cache's own `requestStart`. */
+interface Starting {
+  readonly seat: Seat;
+  /** When the keys that were started in the last round may be started again. */
+  afterRound: number;
+}
+
+/** Which keys of a cache fall due when. It is kept only for who starts keys that nobody reads. */
 export class DueKeys<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
   /** So many keys make one load. */
   readonly #perLoad: number;
-  readonly #seats: Seat[] = [];
+  readonly #all: Starting[] = [];
   readonly #heap: DueHeap = new DueHeap();
   /** By row. */
-  readonly #keys: K[] = [];
+  readonly #ids: KeyId[] = [];
   readonly #started: Map<KeyedEntry<K, V>, Started> = new Map();
+  /** The keys that were started in the present round, of each who starts, with the instant after which they may be again. */
+  readonly #inRound: Map<KeyId, number> = new Map();
+  #lookAheadMs = 0;
   /** Keys may be due that the heap does not know to be. */
   #isToBuild = true;
 
@@ -37,10 +45,14 @@ export class DueKeys<K, V> {
   /** Takes a seat with who is to start keys. */
   join(join: (member: Startable) => Seat): Seat {
     const seat = join({
-      startNext: (until, hold) => this.#startNext(seat, until, hold),
+      startNext: (start) => this.#startNext(starting, start),
+      hold: () => this.#hold(),
+      look: () => this.#build(),
       compareClocks: () => this.#entries.compareClocks(),
     });
-    this.#seats.push(seat);
+    const starting: Starting = { seat, afterRound: Number.NEGATIVE_INFINITY };
+    this.#all.push(starting);
+    this.#lookAheadMs = Math.max(this.#lookAheadMs, seat.lookAheadMs);
     this.rebuild();
     return seat;
   }
@@ -51,10 +63,14 @@ export class DueKeys<K, V> {
     this.plan();
   }
 
+  /** Keys may be due that the heap does not know to be; reads are not to pay for looking. */
+  markUnseen(): void {
+    for (const { seat } of this.#all) seat.markUnseen();
+  }
+
   /** Something has changed about a key that has a row. */
   changed(row: number, entry: KeyedEntry<K, V>): void {
-    this.#keys[row] = entry.key;
-    this.#heap.set(row, startableFrom(entry, this.#lookAheadMs));
+    this.#planKey(row, entry);
     this.plan();
   }
 
@@ -64,50 +80,70 @@ export class DueKeys<K, V> {
     if (started === undefined) return;
     this.#started.delete(entry);
     started.left -= 1;
-    if (started.left === 0) started.seat.ended();
+    if (started.left === 0) started.ended();
   }
 
+  /** The row is given to another key, or to none. */
   freed(row: number): void {
     this.#heap.delete(row);
-    this.#keys[row] = undefined as K;
+    this.plan();
   }
 
+  /** Tells who starts keys from when on there is something to start. */
   plan(): void {
     const from = this.#isToBuild ? Number.NEGATIVE_INFINITY : this.#heap.soonestAt;
-    for (const seat of this.#seats) seat.plan(this.#refresher.gate === 'open' ? from : Infinity);
+    for (const { seat } of this.#all) seat.plan(this.#refresher.gate === 'open' ? from : Infinity);
   }
 
   leave(): void {
-    for (const seat of this.#seats) seat.leave();
+    for (const { seat } of this.#all) seat.leave();
   }
 
-  get #lookAheadMs(): number {
-    return Math.max(...this.#seats.map((seat) => seat.lookAheadMs));
-  }
-
-  #startNext(seat: Seat, until: number, hold: boolean): boolean {
+  #startNext(starting: Starting, { until, ended }: StartOfOne): boolean {
+    const afterRound = starting.seat.afterRound();
+    if (starting.afterRound !== afterRound) {
+      starting.afterRound = afterRound;
+      this.#inRound.clear();
+    }
     if (this.#isToBuild) this.#build();
     // One more, so that those which end at once can't end the whole before all are started.
-    const started: Started = { seat, left: 1 };
-    while (started.left <= this.#perLoad && this.#heap.soonestAt <= until) {
+    const started: Started = { ended, left: 1 };
+    while (
+      started.left <= this.#perLoad &&
+      this.#refresher.gate === 'open' &&
+      this.#heap.soonestAt <= until
+    ) {
       const row = this.#heap.soonest as number;
-      this.#heap.delete(row); // planned anew when it ends, or is read
-      this.#entries.use(this.#keys[row] as K, (entry) => {
-        if (!this.#refresher.startAhead(entry, hold) || entry.flight === undefined) return;
+      const id = this.#ids[row] as KeyId;
+      this.#entries.useId(id, this.#entries.shelf.key(id, row), (entry) => {
+        this.ended(entry); // should it be just landing
+        this.#inRound.set(id, afterRound);
+        if (!this.#refresher.startAhead(entry, until, this.#lookAheadMs)) return;
         started.left += 1;
         this.#started.set(entry, started);
       });
+      // It can't be started; it is planned anew when something changes about it.
+      if (this.#heap.soonest === row && this.#heap.soonestAt <= until) this.#heap.delete(row);
     }
     started.left -= 1;
     this.plan();
     return started.left > 0;
   }
 
+  #planKey(row: number, entry: KeyedEntry<K, V>): void {
+    this.#ids[row] = entry.id;
+    const from = startableFrom(entry, this.#lookAheadMs);
+    this.#heap.set(row, Math.max(from, this.#inRound.get(entry.id) ?? Number.NEGATIVE_INFINITY));
+  }
+
+  /** The process is to live until the loads have ended that were started here. */
+  #hold(): void {
+    for (const entry of this.#started.keys()) if (entry.flight !== undefined) void waitersOf(entry).end();
+  }
+
   #build(): void {
     this.#isToBuild = false;
-    for (const [row, entry] of this.#entries.eachLoaded()) {
-      this.#keys[row] = entry.key;
-      this.#heap.set(row, startableFrom(entry, this.#lookAheadMs));
-    }
+    for (const [row, entry] of this.#entries.eachLoaded()) this.#planKey(row, entry);
+    this.plan();
   }
 }

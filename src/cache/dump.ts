@@ -1,3 +1,4 @@
+import { isThenable } from '../executor/deferred.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Policy } from '../policy.ts';
@@ -79,18 +80,25 @@ export interface RestoredEntry<K, V> {
  */
 export function entriesOf<K, V>(
   dump: CacheDump<K, V>,
-  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
+  { policy, sizeOf, idOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf' | 'idOf'>,
 ): RestoredEntry<K, V>[] {
   const checks = new OptionChecks(policy.name);
-  const isDump = dump?.version === 1 && isNumber(dump.at, 0, Infinity) && Array.isArray(dump.entries);
+  const isDump = dump?.version === 1 && isNumber(dump.at, 0, Number.MAX_VALUE) && Array.isArray(dump.entries);
   checks.that(isDump, 'dump', 'must be what dump() returned, of version 1', dump);
   checks.done();
   const sinceThen = Math.max(0, policy.clock.now() - dump.at);
   const entries = dump.entries.map((dumped, index) => {
     const path = `dump.entries[${index}]`;
     const { key, value, age, nextExecuteTime, maxStaleness, tags } = dumped ?? {};
-    checks.that(key !== undefined, `${path}.key`, 'must be given', key);
-    checks.that(isNumber(age, 0, Infinity), `${path}.age`, 'must be a number of 0 or more', age);
+    checks.that(hasId(idOf, key), `${path}.key`, 'must be a key of this cache', key);
+    const isValue = (value !== undefined || policy.allowUndefined) && !isThenable(value);
+    checks.that(isValue, `${path}.value`, 'must be a value', value);
+    checks.that(
+      isNumber(age, 0, Number.MAX_VALUE),
+      `${path}.age`,
+      'must be a finite number of 0 or more',
+      age,
+    );
     const isTime = nextExecuteTime === null || isNumber(nextExecuteTime, 0, Infinity);
     checks.that(isTime, `${path}.nextExecuteTime`, 'must be epoch milliseconds or null', nextExecuteTime);
     const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
@@ -116,6 +124,15 @@ export function entriesOf<K, V>(
   });
   checks.done();
   return entries;
+}
+
+/** There is such a key, and it has an identity. */
+function hasId<K>(idOf: (key: K) => unknown, key: K): boolean {
+  try {
+    return key !== undefined && idOf(key) !== undefined;
+  } catch {
+    return false; // keyOf can't take it
+  }
 }
 
 function orNull(number: number): number | null {

@@ -1,4 +1,4 @@
-/** Tags may be as many as keys; beyond so many marks, all entries are looked at once and the marks forgotten. */
+/** Tags may be as many as keys; beyond so many marks, all entries are judged once and the marks forgotten. */
 const MOST_MARKS = 10_000;
 
 /**
@@ -12,6 +12,7 @@ export class Epochs {
   /** The present one. */
   now: number = 0;
   #allMark = 0;
+  #mostMarks = MOST_MARKS;
   readonly #tagMarks: Map<string, number> = new Map();
 
   /** Entries have to be looked at again, though none is invalidated: the wall clock was stepped. */
@@ -39,11 +40,13 @@ export class Epochs {
 
   /** There are so many marks that all entries are to be judged, and then {@link forget} called. */
   get isCrowded(): boolean {
-    return this.#tagMarks.size > MOST_MARKS;
+    return this.#tagMarks.size > this.#mostMarks;
   }
 
   /** Forgets the marks up to that epoch, all entries having been judged, and all loads of before having ended. */
   forget(upTo: number): void {
     for (const [tag, mark] of this.#tagMarks) if (mark <= upTo) this.#tagMarks.delete(tag);
+    // Those that are left must not make each further mark as expensive.
+    this.#mostMarks = Math.max(MOST_MARKS, 2 * this.#tagMarks.size);
   }
 }

@@ -1,5 +1,6 @@
-import { OptionError } from '../errors.ts';
+import { isAbsentError, OptionError, showKey } from '../errors.ts';
 import type { ReadAnswer } from '../executor/answer.ts';
+import { waitersOf } from '../executor/entry.ts';
 import type { Keeper } from '../executor/keeper.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import { clockStep } from '../executor/next-execution.ts';
@@ -19,8 +20,8 @@ import { Shelf, type ShelfKeeper } from './shelf.ts';
  *  - asleep on the `shelf`: loaded, in good order, nothing under way. Nearly all are, at nearly all times;
  *  - `awake`, an entry object: its load is under way, somebody waits for it, or its last load failed. One that has a
  *    value has its place on the shelf too;
- *  - `vacant`: without a value, cooling down or absent. Those are held apart and bounded apart, so that look-ups of
- *    nonsense keys push out no value.
+ *  - vacant: without a value, `absent` or, having `failed`, cooling down. Those are held apart and bounded apart, so that
+ *    look-ups of nonsense keys push out no value.
  *
  * The engine knows nothing of this. It works on entry objects, which are woken for it ({@link use}), and tells when it
  * has changed one ({@link changed}); what is calm then goes back to sleep.
@@ -38,15 +39,18 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   readonly #options: CachePolicy<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
-  readonly #vacant: Lru<KeyedEntry<K, V>>;
+  readonly #absent: Lru<KeyedEntry<K, V>>;
+  readonly #failed: Lru<KeyedEntry<K, V>>;
   #clockOffset = 0;
 
   constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
-    const { policy, bound, keepsKeys, maxAbsent } = options;
+    const { policy, bound, keepsKeys, maxAbsent, maxFailed } = options;
     this.#options = options;
     this.#refresher = refresher;
     this.shelf = new Shelf(policy, bound, keepsKeys, this);
-    this.#vacant = createLru({ max: maxAbsent });
+    // By size, not by number: that takes memory for what there is, not for what there may be.
+    this.#absent = createLru({ maxSize: maxAbsent });
+    this.#failed = createLru({ maxSize: maxFailed });
     this.#look(policy.clock.monotonic());
   }
 
@@ -61,8 +65,13 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Does something with the entry of a key, which is awake meanwhile. */
   use<R>(key: K, action: (entry: KeyedEntry<K, V>) => R): R {
-    const entry = this.#wake(key);
-    entry.uses += 1;
+    return this.useId(this.idOf(key), key, action);
+  }
+
+  /** As {@link use}, where the identity is known: the key may have been changed since by its owner. */
+  useId<R>(id: KeyId, key: K, action: (entry: KeyedEntry<K, V>) => R): R {
+    const entry = this.#wake(id, key);
+    this.hold(entry);
     try {
       return action(entry);
     } finally {
@@ -74,7 +83,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** Something is known of the key. */
   has(key: K): boolean {
     const id = this.idOf(key);
-    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#vacant.has(id);
+    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#isVacant(id);
   }
 
   /** The value of a key as it is. */
@@ -86,6 +95,16 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     return row === undefined ? undefined : this.shelf.value(row);
   }
 
+  /** All whose last load failed, with a value or without. */
+  failing(): KeyedEntry<K, V>[] {
+    return [...this.#awake.values(), ...this.#failed.values()].filter(({ failures }) => failures > 0);
+  }
+
+  /** The ends of all loads under way; the process is to live until then. */
+  ends(): Promise<void>[] {
+    return this.awake().flatMap((entry) => (entry.flight === undefined ? [] : [waitersOf(entry).end()]));
+  }
+
   /** All that are awake. */
   awake(): KeyedEntry<K, V>[] {
     return [...this.#awake.values()];
@@ -95,6 +114,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   *eachLoaded(): Generator<readonly [number, KeyedEntry<K, V>]> {
     for (const [id, row] of [...this.shelf.rows()]) {
       const entry = this.#awake.get(id) ?? this.shelf.wake(id, row);
+      if (!entry.isLoaded) continue; // it is just landing, as absent
       this.#judge(entry);
       yield [row, entry];
     }
@@ -108,22 +128,32 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     else this.epochs.next();
   }
 
-  /** The wall clock was stepped: computes all due times anew. */
+  /** Has the wall clock been stepped? Then all due times are computed anew. */
   compareClocks(): void {
     const now = this.#options.policy.clock.monotonic();
-    this.epochs.next();
-    for (const [, { key }] of [...this.eachLoaded()]) {
-      this.use(key, (entry) => this.#refresher.compareClocks(entry, now));
+    for (const [, { id, key }] of [...this.eachLoaded()]) {
+      this.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
     }
   }
 
   /** All entries that bear the tag are out of date. */
   invalidateTag(tag: string): void {
     this.epochs.markTag(tag);
-    if (!this.epochs.isCrowded) {
-      this.dueKeys?.rebuild();
-      return;
+    if (this.epochs.isCrowded) this.#judgeAll();
+    this.dueKeys?.markUnseen();
+  }
+
+  /** All entries are out of date. */
+  invalidateAll(): void {
+    this.epochs.markAll();
+    for (const { id, key } of this.awake()) {
+      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
     }
+    this.dueKeys?.rebuild();
+  }
+
+  /** So that the marks can be forgotten, but for those that loads under way will be held against. */
+  #judgeAll(): void {
     let oldest = this.epochs.now;
     for (const entry of this.#awake.values()) {
       this.#judge(entry);
@@ -134,16 +164,6 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       this.shelf.judge(row, this.epochs.now);
     }
     this.epochs.forget(oldest);
-    this.dueKeys?.rebuild();
-  }
-
-  /** All entries are out of date. @param drop their values are forgotten too. */
-  invalidateAll(drop: boolean): void {
-    this.epochs.markAll();
-    if (drop) this.clear();
-    else
-      for (const { key } of this.awake()) this.use(key, (entry) => this.#refresher.invalidate(entry, false));
-    this.dueKeys?.rebuild();
   }
 
   /** Loads the entry of one key. */
@@ -156,11 +176,13 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   restore(restored: readonly RestoredEntry<K, V>[]): RestoreReport {
     const { clock, maxStalenessMs: usual } = this.#options.policy;
     const now = clock.monotonic();
-    let count = 0;
+    const taken = new Set<KeyId>();
     for (const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } of restored) {
       if (ageMs > (maxStalenessMs ?? usual)) continue;
       this.use(key, (entry) => {
         if (entry.isLoaded && now - entry.loadedAt <= ageMs) return;
+        // The source has it after all.
+        if (isAbsentError(entry.lastError)) this.#refresher.timetable.invalidated(entry);
         entry.value = value;
         entry.promise = Promise.resolve(value);
         entry.isLoaded = true;
@@ -168,31 +190,44 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
         entry.tags = tags;
         entry.size = size;
         this.#refresher.timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
-        count += 1;
+        this.shelf.place(entry); // also while it is being loaded
+        taken.add(entry.id);
       });
     }
-    return { restored: count, dropped: restored.length - count };
+    const held = [...taken].filter((id) => this.shelf.find(id) !== undefined).length;
+    return { restored: held, dropped: restored.length - held };
   }
 
   /** Those are out of date that the predicate picks. @returns how many. */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
-    const picked: K[] = [];
+    const picked: { readonly id: KeyId; readonly key: K }[] = [];
     for (const [id, row] of [...this.shelf.rows()]) {
       if (this.shelf.find(id) !== row || this.#awake.has(id)) continue; // also after what a predicate did
       const key = this.shelf.key(id, row);
-      if (predicate(key, this.shelf.value(row))) picked.push(key);
+      if (predicate(key, this.shelf.value(row))) picked.push({ id, key });
     }
-    for (const { key, value } of this.awake()) if (predicate(key, value)) picked.push(key);
-    for (const key of picked) this.use(key, (entry) => this.#refresher.invalidate(entry, false));
+    for (const entry of this.awake()) if (predicate(entry.key, entry.value)) picked.push(entry);
+    for (const { id, key } of picked) {
+      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
+    }
     return picked.length;
   }
 
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
-    for (const { key } of [...this.#awake.values(), ...this.#vacant.values()]) {
-      this.use(key, (entry) => this.#refresher.invalidate(entry, true));
+    for (const { id, key } of [...this.#awake.values(), ...this.#absent.values(), ...this.#failed.values()]) {
+      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
     }
+  }
+
+  hold(entry: KeyedEntry<K, V>): void {
+    entry.uses += 1;
+  }
+
+  release(entry: KeyedEntry<K, V>): void {
+    entry.uses -= 1;
+    this.changed(entry);
   }
 
   changed(entry: KeyedEntry<K, V>): void {
@@ -209,9 +244,10 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     if (outcome !== 'kept') entry.size = sizeOfValue(this.#options.sizeOf, value, entry.key);
   }
 
-  isOutdated(entry: KeyedEntry<K, V>, { outcome, said }: ReadAnswer<V>): boolean {
+  isOutdated(entry: KeyedEntry<K, V>, answer: ReadAnswer<V> | 'absent'): boolean {
     const before = entry.tags;
-    entry.tags = said.tags ?? (outcome === 'kept' ? before : undefined);
+    const tags = answer === 'absent' ? undefined : answer.said.tags;
+    entry.tags = tags ?? (answer !== 'absent' && answer.outcome === 'kept' ? before : undefined);
     entry.judgedAt = this.epochs.now;
     const { loadEpoch } = entry;
     return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
@@ -226,22 +262,18 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     if (entry !== undefined && entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);
   }
 
-  #wake(key: K): KeyedEntry<K, V> {
-    const id = this.idOf(key);
-    const entry = this.#awake.get(id) ?? this.#fetch(key, id);
+  #wake(id: KeyId, key: K): KeyedEntry<K, V> {
+    const entry = this.#awake.get(id) ?? this.#fetch(id, key);
     this.#awake.set(id, entry);
     this.#judge(entry);
     return entry;
   }
 
-  #fetch(key: K, id: KeyId): KeyedEntry<K, V> {
+  #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
     const row = this.shelf.find(id);
     if (row !== undefined) return this.shelf.wake(id, row);
-    const vacant = this.#vacant.get(id);
-    if (vacant !== undefined) {
-      this.#vacant.delete(id);
-      return vacant;
-    }
+    const vacant = this.#absent.peek(id) ?? this.#failed.peek(id);
+    if (vacant !== undefined) return vacant;
     const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
     entry.maxStalenessMs = this.#options.policy.maxStalenessMs;
     return entry;
@@ -254,24 +286,35 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Puts an entry where it belongs, unless somebody works on it. */
   #settle(entry: KeyedEntry<K, V>): void {
-    const { id } = entry;
+    const { id, lastError } = entry;
     if (entry.uses > 0 || this.#awake.get(id) !== entry) return;
+    const isAbsent = isAbsentError(lastError);
+    if (!isAbsent || isBusy(entry)) this.#absent.delete(id);
+    if (entry.isLoaded || isAbsent || lastError === undefined || isBusy(entry)) this.#failed.delete(id);
     if (entry.isLoaded) this.#place(entry);
     else {
-      if (!isBusy(entry)) this.#awake.delete(id);
       this.shelf.delete(id);
-      if (!isBusy(entry) && entry.lastError !== undefined) this.#vacant.set(id, entry);
+      if (isBusy(entry)) return;
+      this.#awake.delete(id);
+      const vacant = isAbsent ? this.#absent : this.#failed;
+      if (lastError !== undefined && !vacant.has(id)) vacant.set(id, entry, { size: 1 });
     }
   }
 
+  #isVacant(id: KeyId): boolean {
+    return this.#absent.has(id) || this.#failed.has(id);
+  }
+
   #place(entry: KeyedEntry<K, V>): void {
+    // One that was pushed out while it loads pushes out another when it has landed, not before.
+    if (isBusy(entry) && this.shelf.find(entry.id) === undefined) return;
     const row = this.shelf.place(entry);
     if (isBusy(entry)) {
       // Its load will tell.
     } else if (row === undefined) {
       this.#awake.delete(entry.id);
-      const { logger } = this.#options.policy;
-      logger.error(`a value is not held, it is larger than maxSize`, `${entry.size}`);
+      const about = `the value of ${showKey(entry.key)} is over maxSize and not held`;
+      this.#options.policy.logger.error(about, `its size is ${entry.size}`);
     } else if (entry.lastError === undefined) {
       this.#awake.delete(entry.id);
       this.shelf.sleep(row, entry);

@@ -1,13 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { DurationLike } from '../duration.ts';
+import { Deferred } from '../executor/deferred.ts';
 import type { CloseOptions } from '../executor/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../executor/periodic-executor.ts';
 import { Pump } from '../executor/pump.ts';
 import { closedError } from '../executor/refusal.ts';
 import type { ExecutionStatus } from '../executor/status.ts';
 import type { Family, GroupLike, HealthProblem, Member, Seat } from '../membership.ts';
-import { callForeign } from '../observe/foreign-call.ts';
+import { handOver } from '../observe/foreign-call.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { defaults, type ValueSharedOptions, type WaitUntil } from '../options.ts';
 import { durationArgument, type Policy, resolveOptions, VALUE_SHARED } from '../policy.ts';
@@ -31,7 +32,7 @@ export interface RefreshGroupOptions extends GroupDefaults {
   readonly piggyback?: boolean | undefined;
   /**
    * What falls due within this time is started too, so that a burst of reads after a long pause finds more of them
-   * fresh. Finite; 0: only what is due. @default 0
+   * fresh; never in the first half of its time. Finite; 0: only what is due. @default 0
    */
   readonly lookAhead?: DurationLike | undefined;
   /**
@@ -97,12 +98,15 @@ export class RefreshGroup implements GroupLike {
   readonly #policy: Policy;
   readonly #members: Map<string, Member> = new Map();
   readonly #pump: Pump;
-  #closing: Promise<void> | undefined;
+  #closing: Deferred<void> | undefined;
+  /** Ends each `ready()` that waits. */
+  readonly #waits: Set<() => void> = new Set();
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
-    const { piggyback = false, concurrency = defaults.concurrency, lookAhead = defaults.lookAhead } = options;
-    const { name = 'group', ...shared } = without(options, ['piggyback', 'concurrency', 'lookAhead']);
+    const given = options ?? {};
+    const { piggyback = false, concurrency = defaults.concurrency, lookAhead = defaults.lookAhead } = given;
+    const { name = 'group', ...shared } = without(given, ['piggyback', 'concurrency', 'lookAhead']);
     let lookAheadMs = 0;
     const policy = resolveOptions(
       { ...shared, name },
@@ -120,21 +124,21 @@ export class RefreshGroup implements GroupLike {
     this.family = { defaults: shared, join: (member) => this.#join(member) };
   }
 
-  /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. */
+  /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   value<T extends Previous, Previous = T>(
     options: RefreshingValueOptions<T, Previous>,
   ): RefreshingValue<T, Previous> {
     return new RefreshingValue({ ...options, group: this });
   }
 
-  /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. */
+  /** A {@link RefreshingCache} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   cache<K, V extends Previous, Previous = V>(
     options: RefreshingCacheOptions<K, V, Previous>,
   ): RefreshingCache<K, V, Previous> {
     return new RefreshingCache({ ...options, group: this });
   }
 
-  /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. */
+  /** A {@link PeriodicExecutor} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
   executor(task: Task, options: PeriodicExecutorOptions): PeriodicExecutor {
     return new PeriodicExecutor(task, { ...options, group: this });
   }
@@ -146,18 +150,18 @@ export class RefreshGroup implements GroupLike {
    */
   requestStart(options?: GroupStartOptions): void {
     const waitUntil = options?.waitUntil;
-    const end = this.#pump.request(waitUntil !== undefined);
-    if (waitUntil === undefined) return;
-    callForeign(
-      () => waitUntil(end as Promise<void>),
-      (error) => this.#policy.logger.error('waitUntil threw', error),
-    );
+    if (waitUntil === undefined) {
+      this.#pump.request();
+      return;
+    }
+    const end = this.#pump.requestAndHold();
+    handOver(waitUntil, end, this.#policy.logger);
   }
 
   /**
    * Waits until all members marked `required` have been loaded or executed with success. One that fails is tried
-   * again after its cool-down. Never rejects: the report says which are missing at the deadline, and why; their loads
-   * go on.
+   * again after its cool-down. All are loaded at once, whatever `concurrency` says. Never rejects: the report says which
+   * are missing at the deadline, and why; their loads go on.
    *
    * @throws {OptionError} when `timeout` is no duration of 0 or more.
    */
@@ -165,13 +169,20 @@ export class RefreshGroup implements GroupLike {
     const { name, clock } = this.#policy;
     const timeoutMs = durationArgument(name, 'timeout', options?.timeout ?? defaults.readyTimeout);
     const required = [...this.#members.values()].filter(({ isRequired }) => isRequired);
-    return allReady(required, clock, timeoutMs).then(() => this.#healthOf(required));
+    if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
+    const { promise, end } = allReady(required, clock, timeoutMs);
+    this.#waits.add(end);
+    return promise.then(() => {
+      this.#waits.delete(end);
+      return this.#healthOf(required);
+    });
   }
 
   /**
-   * Can reads be served, and what should somebody know? It asks each member. For a readiness endpoint: `ok` turns false only when
-   * reads fail. That reloads fail while the values are within `maxStaleness` is a problem that is told, not a reason
-   * to take the instance out of service. Who wants to be strict looks at `problems.length`.
+   * Can reads be served, and what should somebody know? It asks each member. For a readiness endpoint: `ok` turns
+   * false only when reads fail, and will go on failing. That reloads fail while the values are within `maxStaleness` is
+   * a problem that is told, not a reason to take the instance out of service. Who wants to be strict looks at
+   * `problems.length`.
    */
   health(): Health {
     return this.#healthOf([...this.#members.values()]);
@@ -203,13 +214,13 @@ export class RefreshGroup implements GroupLike {
       'timeout',
       options?.timeout ?? defaults.closeTimeout,
     );
-    if (this.#closing === undefined) {
-      this.#pump.close();
-      const members = [...this.#members.values()];
-      this.#closing = Promise.resolve();
-      this.#closing = Promise.all(members.map((member) => member.close(timeoutMs))).then(() => {});
-    }
-    return this.#closing;
+    if (this.#closing !== undefined) return this.#closing.promise;
+    this.#closing = new Deferred(); // before anybody is told, who may call this again
+    for (const end of this.#waits) end();
+    this.#pump.close();
+    const members = [...this.#members.values()];
+    Promise.all(members.map((member) => member.close(timeoutMs))).then(() => this.#closing?.resolve());
+    return this.#closing.promise;
   }
 
   /** {@link close} with its defaults, for `await using`. */

@@ -1,6 +1,5 @@
 import { clockOfReads } from '../burst-clock.ts';
 import type { Clock } from '../clock.ts';
-import { isAbsentError } from '../errors.ts';
 import { rejected } from '../executor/deferred.ts';
 import type { Keeper } from '../executor/keeper.ts';
 import type { Load } from '../executor/launcher.ts';
@@ -10,7 +9,6 @@ import { Pump } from '../executor/pump.ts';
 import type { ReadOptions } from '../executor/reader.ts';
 import { Refresher } from '../executor/refresher.ts';
 import { closedError } from '../executor/refusal.ts';
-import { messageOf } from '../observe/logger.ts';
 import { defaults, type WaitUntil } from '../options.ts';
 import { CacheMember } from './cache-member.ts';
 import {
@@ -24,6 +22,7 @@ import { type CacheDump, dumpOf, entriesOf, type RestoreReport } from './dump.ts
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import { readMany } from './read-many.ts';
 import type { InvalidateOptions } from './refreshing-value.ts';
 import type { Shelf } from './shelf.ts';
 import { checkValue } from './value-argument.ts';
@@ -147,24 +146,17 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * When a key can't be had it rejects, once all others are there and held: with the error of that key, or with an
    * `AggregateError` of several. With `onError` it resolves without them instead.
    */
-  async getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
-    const { onError, ...readOptions } = options ?? {};
-    const asked = [...keys];
-    const read = Object.keys(readOptions).length > 0 ? readOptions : undefined;
-    const settled = await Promise.allSettled(asked.map((key) => this.get(key, read)));
-    const found = new Map<K, V>();
-    const errors: unknown[] = [];
-    settled.forEach((result, index) => {
-      const key = asked[index] as K;
-      if (result.status === 'fulfilled') found.set(key, result.value);
-      else if (isAbsentError(result.reason)) return;
-      else if (onError === undefined) errors.push(result.reason);
-      else onError(result.reason, key);
-    });
-    if (errors.length === 1) throw errors[0];
-    if (errors.length === 0) return found;
-    const message = `${this.#options.policy.name}: ${errors.length} keys could not be had: ${messageOf(errors[0])}`;
-    throw new AggregateError(errors, message);
+  getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
+    const { onError, waitUntil, ...others } = options ?? {};
+    const ends: Promise<unknown>[] = [];
+    const ofEach = {
+      ...others,
+      ...(waitUntil === undefined ? {} : { waitUntil: (end: Promise<unknown>) => void ends.push(end) }),
+    };
+    const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
+    const found = readMany(this.#options.policy.name, keys, (key) => this.get(key, read), onError);
+    if (waitUntil !== undefined && ends.length > 0) this.#refresher.promise(waitUntil, Promise.all(ends));
+    return found;
   }
 
   /**
@@ -200,20 +192,26 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the
    * source has no such key.
    */
-  async refresh(key: K): Promise<V> {
-    return this.#entries.use(key, (entry) => this.#refresher.refresh(entry));
+  refresh(key: K): Promise<V> {
+    try {
+      return this.#entries.use(key, (entry) => this.#refresher.refresh(entry));
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   /**
-   * Marks the value of a key, or all values, as out of date; as `invalidate` of `RefreshingValue`. All at once costs
-   * the same however many there are: each is looked at when it is read next. A key that was absent is asked for again.
+   * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is asked for
+   * again. Without an argument it marks all: that costs the same however many there are, each is looked at when it is
+   * read next.
    *
-   * @throws {OptionError} for a key whose `keyOf` is `undefined`.
+   * @throws {OptionError} for a key that is given and `undefined`: it is a mistake, and would wipe all.
    */
-  invalidate(key?: K, options?: InvalidateOptions): void {
-    if (key === undefined) this.#entries.invalidateAll(options?.drop === true);
-    else if (this.#entries.has(key)) {
-      this.#entries.use(key, (entry) => this.#refresher.invalidate(entry, options?.drop === true));
+  invalidate(...given: [key?: K, options?: InvalidateOptions]): void {
+    const [key, options] = given;
+    if (given.length === 0) this.#entries.invalidateAll();
+    else if (this.#entries.has(key as K)) {
+      this.#entries.use(key as K, (entry) => this.#refresher.invalidate(entry, options?.drop === true));
     }
   }
 
@@ -246,9 +244,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     checkValue(this.#options.policy, key, value);
     const size = sizeArgument(this.#options, value, key);
     this.#entries.use(key, (entry) => {
-      entry.size = size;
-      entry.tags = undefined;
-      this.#refresher.set(entry, value);
+      this.#refresher.set(entry, value, () => {
+        entry.size = size;
+        entry.tags = undefined;
+      });
     });
   }
 
@@ -288,7 +287,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       this.#pump = pump;
     }
     const { wait = false, waitUntil } = options ?? {};
-    const end = this.#pump.request(wait || waitUntil !== undefined) ?? Promise.resolve();
+    if (!wait && waitUntil === undefined) {
+      this.#pump.request();
+      return Promise.resolve();
+    }
+    const ends = [...this.#entries.ends(), this.#pump.requestAndHold()];
+    const end = Promise.all(ends).then(() => {});
     if (waitUntil !== undefined) this.#refresher.promise(waitUntil, end);
     return wait ? end : Promise.resolve();
   }
@@ -298,6 +302,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * and failures.
    */
   dump(): CacheDump<K, V> {
+    this.#entries.compareClocks();
     return dumpOf(
       [...this.#entries.eachLoaded()].map(([, entry]) => entry),
       this.#options.policy,
@@ -320,6 +325,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /** The row of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
+    if (key === undefined) return -1; // keyOf is not to see it
     return this.#shelf.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
   }
 

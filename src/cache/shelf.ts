@@ -53,7 +53,7 @@ export class Shelf<K, V> {
   /** When each is due (monotonic); `-Infinity`: at once, or it is awake. */
   #due: Float64Array = new Float64Array(0);
   /** The epoch up to which each was judged. */
-  #judged: Uint32Array = new Uint32Array(0);
+  #judged: Float64Array = new Float64Array(0);
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
@@ -244,7 +244,7 @@ export class Shelf<K, V> {
       const most = Math.max(this.#maxRows + 1, row + 1);
       const capacity = Math.min(Math.max(FIRST_CAPACITY, 2 * this.#due.length), most);
       this.#due = grown(new Float64Array(capacity), this.#due);
-      this.#judged = grown(new Uint32Array(capacity), this.#judged);
+      this.#judged = grown(new Float64Array(capacity), this.#judged);
       this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
       this.#took = grown(new Float32Array(capacity), this.#took);
     }
@@ -259,7 +259,7 @@ export class Shelf<K, V> {
   }
 }
 
-function grown<A extends Float64Array | Float32Array | Uint32Array>(larger: A, smaller: A): A {
+function grown<A extends Float64Array | Float32Array>(larger: A, smaller: A): A {
   larger.set(smaller);
   return larger;
 }

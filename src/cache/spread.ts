@@ -6,23 +6,24 @@ import type { JitterWidth } from '../schedule/with-jitter.ts';
  * window that begins when the schedule says. Where the age limit leaves no room for the window after that, it begins
  * earlier, but not before half of the time.
  *
- * @param width how wide the window is to be, from the time until the schedule's instant.
- * @param maxStalenessMs the age limit.
+ * Asked again about the same execution, it stays with what it answered; where the window has moved away from that, it
+ * draws from what is left of the window.
+ *
+ * @param width how wide the window is to be, from the time between the load and the schedule's instant.
  */
-export function spread(schedule: Schedule, width: JitterWidth, maxStalenessMs: number): Schedule {
+export function spread(schedule: Schedule, width: JitterWidth): Schedule {
   function nextExecuteTime(execution: Execution): number {
     const next = schedule.nextExecuteTime(execution);
-    const { random = Math.random, now = execution.endedAt } = execution;
-    const wait = next - now;
-    if (!(wait > 0 && wait < Infinity)) return next;
-    const limit =
-      execution.endedAt + Math.min(maxStalenessMs, schedule.maxStaleness?.(execution) ?? Infinity);
-    const widthMs = width(wait);
+    const { endedAt, now = endedAt, answered, random = Math.random, maxStaleness = Infinity } = execution;
+    if (!(next > endedAt && next < Infinity)) return next;
+    const widthMs = width(next - endedAt);
+    const limit = endedAt + maxStaleness;
     const latest = Math.min(next + widthMs, limit);
-    const earliest = Math.min(next, Math.max(now + wait / 2, latest - widthMs));
-    return latest > earliest
-      ? earliest + random() * (latest - earliest)
-      : Math.min(next, Math.max(earliest, latest));
+    const halfway = endedAt + (Math.min(next, limit) - endedAt) / 2;
+    const earliest = Math.min(next, Math.max(halfway, latest - widthMs));
+    if (answered !== undefined && answered >= earliest && answered <= latest) return answered;
+    const begin = Math.max(earliest, Math.min(now, latest));
+    return begin + random() * (latest - begin);
   }
   return { nextExecuteTime, maxStaleness: (execution) => schedule.maxStaleness?.(execution) };
 }

@@ -56,9 +56,17 @@ export function decide(entry: Times, policy: DecisionPolicy, now: number): Decis
   }
 }
 
-/** From when on a load may be started though nobody asks for it: `lookAheadMs` before it is due, after a cool-down. */
-export function startableFrom(entry: Times, lookAheadMs: number): number {
-  return entry.flight === undefined ? Math.max(entry.dueAt - lookAheadMs, entry.coolDownUntil) : Infinity;
+/**
+ * From when on a load may be started though nobody asks for it: `lookAheadMs` before it is due, but not in the first half
+ * of its time, and not while it cools down.
+ */
+export function startableFrom(
+  { flight, dueAt, loadedAt, coolDownUntil }: Times,
+  lookAheadMs: number,
+): number {
+  if (flight !== undefined) return Number.POSITIVE_INFINITY;
+  if (dueAt === Number.NEGATIVE_INFINITY) return coolDownUntil;
+  return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), coolDownUntil);
 }
 
 /** The next execute time has come. */

@@ -1,7 +1,7 @@
-import type { HealthProblem, Member, Seat } from '../membership.ts';
+import type { HealthProblem, Member, Seat, StartOfOne } from '../membership.ts';
 import type { Policy } from '../policy.ts';
 import { startableFrom } from './decide.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, waitersOf } from './entry.ts';
 import { entryHealth, gateHealth } from './health.ts';
 import type { Keeper } from './keeper.ts';
 import type { Refresher } from './refresher.ts';
@@ -15,8 +15,10 @@ export class EntryMember<T> implements Member, Keeper<T> {
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #seat: Seat;
-  /** The load under way is one that the group has started. */
-  #isStarted = false;
+  /** Tells the group that the load has ended which it had started. */
+  #ended: (() => void) | undefined;
+  /** When the round began in which the group started it last. */
+  #round: number = Number.NEGATIVE_INFINITY;
 
   /** Joins the group of the policy. @param status what the group shows of it. */
   constructor(policy: Policy, entry: Entry<T>, refresher: Refresher<T>, status: () => unknown) {
@@ -33,9 +35,11 @@ export class EntryMember<T> implements Member, Keeper<T> {
 
   changed(): void {
     this.#plan();
-    if (!this.#isStarted || this.#entry.flight !== undefined) return;
-    this.#isStarted = false;
-    this.#seat.ended();
+    if (this.#entry.flight === undefined) this.#end();
+  }
+
+  release(): void {
+    this.changed();
   }
 
   turned(): void {
@@ -49,22 +53,31 @@ export class EntryMember<T> implements Member, Keeper<T> {
     return false;
   }
 
-  startNext(_until: number, hold: boolean): boolean {
-    // A listener may have ended it at once.
-    this.#isStarted = this.#refresher.startAhead(this.#entry, hold) && this.#entry.flight !== undefined;
-    return this.#isStarted;
+  startNext(start: StartOfOne): boolean {
+    this.#end(); // should it be just landing
+    this.#round = this.#seat.afterRound();
+    const isStarted = this.#refresher.startAhead(this.#entry, start.until, this.#seat.lookAheadMs);
+    if (isStarted) this.#ended = start.ended;
+    this.#plan();
+    return isStarted;
   }
+
+  hold(): void {
+    if (this.#entry.flight !== undefined) void waitersOf(this.#entry).end();
+  }
+
+  look(): void {}
 
   compareClocks(): void {
     this.#refresher.compareClocks(this.#entry, this.#policy.clock.monotonic());
   }
 
   health(): HealthProblem[] {
-    const { whenTooStale, whenClosed, clock } = this.#policy;
-    const now = clock.monotonic();
+    const now = this.#policy.clock.monotonic();
     this.#refresher.compareClocks(this.#entry, now);
-    const problems = entryHealth(this.#entry, { whenTooStale, whenClosed }, this, now);
-    return [...gateHealth(this.#refresher.gate, this.name), ...problems];
+    const { gate } = this.#refresher;
+    const problems = entryHealth(this.#entry, { ...this.#policy, gate }, now);
+    return [...gateHealth(gate, this.name), ...problems];
   }
 
   close(timeoutMs: number): Promise<void> {
@@ -75,9 +88,14 @@ export class EntryMember<T> implements Member, Keeper<T> {
     if (!this.#entry.isLoaded) await this.#refresher.requestStart(this.#entry, true, undefined);
   }
 
+  #end(): void {
+    const ended = this.#ended;
+    this.#ended = undefined;
+    ended?.();
+  }
+
   #plan(): void {
-    this.#seat.plan(
-      this.#refresher.gate === 'open' ? startableFrom(this.#entry, this.#seat.lookAheadMs) : Infinity,
-    );
+    const from = startableFrom(this.#entry, this.#seat.lookAheadMs);
+    this.#seat.plan(this.#refresher.gate === 'open' ? Math.max(from, this.#round) : Infinity);
   }
 }

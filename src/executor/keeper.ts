@@ -11,17 +11,23 @@ export interface Keeper<T> {
    * out, waiters settled. It must not throw.
    */
   changed(entry: Entry<T>): void;
+  /** The engine works on the entry until {@link release}, whatever foreign code does meanwhile. */
+  hold(entry: Entry<T>): void;
+  /** As {@link changed}, and the engine is done with it. */
+  release(entry: Entry<T>): void;
   /** Reads may start loads from now on, or may not any more. */
   turned(): void;
   /** Throws what makes an answer unacceptable to him: it fails the load. */
   admit(entry: Entry<T>, answer: ReadAnswer<T>): void;
   /** What was loaded counts as out of date although it came just now: its tag was invalidated while it loaded. */
-  isOutdated(entry: Entry<T>, answer: ReadAnswer<T>): boolean;
+  isOutdated(entry: Entry<T>, answer: ReadAnswer<T> | 'absent'): boolean;
 }
 
 /** For entries that nobody keeps books on. */
 export const nobody: Keeper<unknown> = {
   changed: () => {},
+  hold: () => {},
+  release: () => {},
   turned: () => {},
   admit: () => {},
   isOutdated: () => false,

@@ -8,7 +8,7 @@ import { type Entry, forget, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
 import { type Keeper, nobody } from './keeper.ts';
 import type { LoadContext } from './load-context.ts';
-import { absence } from './refusal.ts';
+import { absence, closedError } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { CoolingDown, Timetable } from './timetable.ts';
 import type { UnderWay, Waiters } from './waiters.ts';
@@ -52,14 +52,9 @@ export class Launcher<T> {
   /**
    * Starts a load, unless one is under way. A synchronous one has landed when this returns, unless it is `behind`.
    *
-   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served. `later`:
-   *   after all that is ready to run.
+   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
    */
-  start(
-    entry: Entry<T>,
-    { trigger, background }: Omit<LoadDetails, 'key'>,
-    when: 'now' | 'behind' | 'later',
-  ): void {
+  start(entry: Entry<T>, { trigger, background }: Omit<LoadDetails, 'key'>, when: 'now' | 'behind'): void {
     if (entry.flight !== undefined) return;
     const start = { trigger, background, ...keyOf(entry) };
     const { clock, random, retry, timeoutMs, name } = this.#policy;
@@ -87,15 +82,20 @@ export class Launcher<T> {
     inCleanContext(() => {
       this.#events.emit('load-started', start);
       if (when === 'now') flight.depart();
-      else flight.departBehind(when === 'later' || this.#isSynchronous ? 'macrotask' : 'microtask');
+      else flight.departBehind(this.#isSynchronous ? 'macrotask' : 'microtask');
     });
     if (entry.flight === flight) this.keeper.changed(entry);
   }
 
-  /** Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value. */
-  put(entry: Entry<T>, value: T): void {
+  /**
+   * Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value.
+   *
+   * @param prepare called right before the value is in place.
+   */
+  put(entry: Entry<T>, value: T, prepare: () => void): void {
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
+    prepare();
     const answer = { outcome: 'set', value, said: {} } as const;
     this.tellBrokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
@@ -112,8 +112,28 @@ export class Launcher<T> {
     this.keeper.changed(entry);
   }
 
+  /**
+   * A successor for a load that was superseded while readers wait for it. Not on this stack: a load that invalidates its
+   * own value would call itself, and a burst of invalidations would start a load each. Not in a microtask either: such
+   * a load would keep all else from running.
+   */
+  succeed(entry: Entry<T>): void {
+    if (!entry.waiters?.hasReaders) {
+      takeWaiters(entry)?.resolve(entry.value as T); // only those who wait for the end, which this is
+      return;
+    }
+    const start = (): void => {
+      if (this.#isDraining) takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
+      else if (!entry.waiters?.hasReaders)
+        takeWaiters(entry)?.resolve(entry.value as T); // they have left
+      else this.start(entry, { trigger: 'invalidated', background: false }, 'now');
+      this.keeper.changed(entry);
+    };
+    this.#policy.clock.setTimeout(start, 0).ref();
+  }
+
   /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
-  async drain(timeoutMs: number, reason: (entry: Entry<T>) => Error): Promise<void> {
+  async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
     if (this.#busy.size > 0 && timeoutMs > 0) {
       for (const { flight } of this.#busy) flight?.hold();
@@ -128,7 +148,7 @@ export class Launcher<T> {
       });
     }
     for (const entry of [...this.#busy]) {
-      const error = reason(entry);
+      const error = closedError(this.#policy.name, entry.key);
       this.abort(entry, error);
       takeWaiters(entry)?.reject(error);
       this.keeper.changed(entry);
@@ -150,7 +170,16 @@ export class Launcher<T> {
     startedAt: number,
     outcome: Outcome<KeyedAnswer<T>>,
   ): void {
-    this.#leave(entry, flight);
+    this.keeper.hold(entry);
+    try {
+      this.#leave(entry, flight);
+      this.#apply(entry, start, startedAt, outcome);
+    } finally {
+      this.keeper.release(entry);
+    }
+  }
+
+  #apply(entry: Entry<T>, start: LoadDetails, startedAt: number, outcome: Outcome<KeyedAnswer<T>>): void {
     const waiters = takeWaiters(entry);
     const { attempts } = outcome;
     const end = { ...start, attempts, duration: this.#policy.clock.monotonic() - startedAt };
@@ -170,39 +199,41 @@ export class Launcher<T> {
       this.#fail(entry, waiters, 'load-failed', end, error);
       return;
     }
-    if (answer === 'absent') {
-      this.#acceptAbsence(entry, waiters, end);
-      return;
-    }
     const coolingDown = this.#accept(entry, answer, startedAt);
     const isOutdated = this.keeper.isOutdated(entry, answer);
     if (isOutdated) this.#timetable.invalidated(entry);
-    const waitOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
-    if (waitOn) entry.waiters = waiters;
+    // They asked after it was invalidated, maybe; only a load that begins from now on can answer them.
+    const waitsOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
+    if (waitsOn) {
+      entry.waiters = waiters;
+      this.succeed(entry);
+    }
+    this.#tellEnd(entry, answer, end);
+    this.tellBrokenSchedule(entry, coolingDown);
+    if (waitsOn) return;
+    if (answer !== 'absent') waiters?.resolve(answer.value);
+    else waiters?.reject(absence(entry, this.#policy.name, this.#policy.clock.monotonic()));
+  }
+
+  #tellEnd(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', end: LoadEndDetails): void {
+    if (answer === 'absent') {
+      const nextExecuteTime = this.#policy.clock.now() + Math.ceil(this.#policy.absentForMs);
+      this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
+      return;
+    }
     const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
-    this.tellBrokenSchedule(entry, coolingDown);
-    if (waitOn) this.start(entry, { trigger: 'invalidated', background: false }, 'later');
-    else waiters?.resolve(answer.value);
-    this.keeper.changed(entry);
   }
 
-  #acceptAbsence(entry: Entry<T>, waiters: Waiters<T> | undefined, end: LoadEndDetails): void {
-    const { clock, name, absentForMs } = this.#policy;
-    forget(entry);
-    this.#timetable.absent(entry, absentForMs);
-    entry.lastError = absence(entry, name, clock.monotonic());
-    const nextExecuteTime = clock.now() + Math.ceil(absentForMs);
-    this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
-    waiters?.reject(absence(entry, name, clock.monotonic()));
-    this.keeper.changed(entry);
-  }
-
-  #accept(
-    entry: Entry<T>,
-    { outcome, value, said }: ReadAnswer<T>,
-    startedAt: number,
-  ): CoolingDown | undefined {
+  #accept(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', startedAt: number): CoolingDown | undefined {
+    if (answer === 'absent') {
+      const { clock, name, absentForMs } = this.#policy;
+      forget(entry);
+      this.#timetable.absent(entry, absentForMs);
+      entry.lastError = absence(entry, name, clock.monotonic());
+      return undefined;
+    }
+    const { outcome, value, said } = answer;
     if (outcome !== 'kept') {
       entry.value = value;
       entry.promise = Promise.resolve(value);
@@ -225,7 +256,6 @@ export class Launcher<T> {
     // A listener may have ended it, by setting a value.
     if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
     waiters?.reject(error);
-    this.keeper.changed(entry);
   }
 
   #logFailure(

@@ -15,25 +15,40 @@ export interface PumpOptions {
   readonly piggyback: boolean;
 }
 
+/** Somebody who waits until all has been loaded that was due when he asked. */
+interface Waiting {
+  readonly until: number;
+  readonly end: Deferred<void>;
+}
+
+/** A load under way, by the instant from which it might have been started. */
+interface Running {
+  readonly from: number;
+  readonly member: Startable;
+}
+
+/** A moment, in milliseconds: what comes right after an instant. */
+const MOMENT_MS = 0.001;
+
 /**
  * Starts what is due among many, soonest first, a few at a time.
  *
  * It works in rounds. A round is begun by a request (or by a read, with `piggyback`) and takes all that was due at
- * that instant: as a load of it ends, the next begins. What falls due while it goes on waits for the next request, so
- * that it comes to an end by itself, and nothing happens without somebody asking.
+ * that instant, each member once: as a load of it ends, the next begins. What falls due while it goes on waits for the
+ * next request, so that it comes to an end by itself, and nothing happens without somebody asking.
  */
 export class Pump implements Door {
   /** A read of a member at or after this instant is to call {@link read}. `Infinity`: none. */
   readsFrom: number = Number.POSITIVE_INFINITY;
+  /** The instant by which the last round takes what is due. */
+  until: number = Number.NEGATIVE_INFINITY;
   readonly #options: PumpOptions;
   readonly #heap: DueHeap = new DueHeap();
   readonly #members: (Startable | undefined)[] = [];
   readonly #free: number[] = [];
-  #running = 0;
-  /** The instant of the request that began the round. */
-  #until: number = Number.NEGATIVE_INFINITY;
-  #isHeld = false;
-  #roundEnd: Deferred<void> | undefined;
+  readonly #running: Set<Running> = new Set();
+  readonly #waiting: Set<Waiting> = new Set();
+  readonly #unseen: Set<Startable> = new Set();
   #isClosed = false;
   /** When both clocks are compared next, and what their difference was. */
   #lookAt: number = Number.NEGATIVE_INFINITY;
@@ -46,41 +61,59 @@ export class Pump implements Door {
 
   /** Loads of its own under way. */
   get running(): number {
-    return this.#running;
+    return this.#running.size;
   }
 
   /** A place for one more. */
   join(member: Startable): Seat {
     const place = this.#free.pop() ?? this.#members.length;
     this.#members[place] = member;
-    const { lookAheadMs } = this.#options;
+    const isIn = (): boolean => this.#members[place] === member;
     return {
       door: this,
-      lookAheadMs,
+      lookAheadMs: this.#options.lookAheadMs,
       plan: (from) => {
-        if (this.#members[place] === member) this.#plan(place, from);
+        if (isIn()) this.#plan(place, from);
       },
-      ended: () => this.#ended(),
+      markUnseen: () => {
+        if (isIn()) this.#unseen.add(member);
+      },
+      afterRound: () => this.until + MOMENT_MS,
       leave: () => {
-        if (this.#members[place] !== member) return;
+        if (!isIn()) return;
         this.#plan(place, Number.POSITIVE_INFINITY);
         this.#members[place] = undefined;
+        this.#unseen.delete(member);
         this.#free.push(place);
       },
     };
   }
 
-  /** A read of a member, at or after {@link readsFrom}. */
+  /** Begins a round, for a read of a member at or after {@link readsFrom}. */
   read(): void {
-    this.#begin(false);
+    this.#begin();
+    this.#startDue();
   }
 
-  /** @returns the end of the round, if the process is to be held until then. Never rejects. */
-  request(hold: boolean): Promise<void> | undefined {
-    if (hold) this.#roundEnd ??= new Deferred();
-    const end = this.#roundEnd?.promise;
-    this.#begin(hold);
-    return end;
+  /** Begins a round. */
+  request(): void {
+    this.#lookAtUnseen();
+    this.#begin();
+    this.#startDue();
+  }
+
+  /**
+   * Begins a round that the process is to live through. Resolves when all loads are over that were due by now. Never
+   * rejects.
+   */
+  requestAndHold(): Promise<void> {
+    this.#lookAtUnseen();
+    this.#begin();
+    const waiting = { until: this.until, end: new Deferred<void>() };
+    this.#waiting.add(waiting);
+    for (const { member } of this.#running) member.hold();
+    this.#startDue();
+    return waiting.end.promise;
   }
 
   /** Starts nothing any more. */
@@ -94,36 +127,55 @@ export class Pump implements Door {
     this.#refreshReads();
   }
 
-  #ended(): void {
-    this.#running -= 1;
-    this.#startDue();
+  #lookAtUnseen(): void {
+    const unseen = [...this.#unseen];
+    this.#unseen.clear();
+    for (const member of unseen) member.look();
   }
 
-  #begin(hold: boolean): void {
+  #begin(): void {
     const now = this.#options.clock.monotonic();
     if (now >= this.#lookAt) this.#compareClocks(now);
-    this.#until = now;
-    this.#isHeld ||= hold;
-    this.#startDue();
+    // Later than the round before, also where the clock has stood still since.
+    this.until = Math.max(now, this.until + 2 * MOMENT_MS);
   }
 
   #startDue(): void {
-    while (!this.#isClosed && this.#running < this.#options.concurrency) {
+    while (!this.#isClosed && this.#running.size < this.#options.concurrency) {
       const place = this.#heap.soonest;
-      if (place === undefined || this.#heap.soonestAt > this.#until) break;
-      this.#running += 1;
-      if (!(this.#members[place] as Startable).startNext(this.#until, this.#isHeld)) {
-        this.#running -= 1;
-        // It can't start what it has; it will tell when that changes.
-        if (this.#heap.soonest === place && this.#heap.soonestAt <= this.#until) this.#heap.delete(place);
-      }
+      if (place === undefined || this.#heap.soonestAt > this.until) break;
+      this.#start(place, this.#heap.soonestAt);
     }
     this.#refreshReads();
-    if (this.#running > 0) return;
-    const end = this.#roundEnd;
-    this.#roundEnd = undefined;
-    this.#isHeld = false;
-    end?.resolve();
+    for (const waiting of this.#waiting) {
+      if (this.#isGoingOn(waiting.until)) continue;
+      this.#waiting.delete(waiting);
+      waiting.end.resolve();
+    }
+  }
+
+  #start(place: number, from: number): void {
+    const member = this.#members[place] as Startable;
+    const running = { from, member };
+    this.#running.add(running);
+    const ended = (): void => {
+      this.#running.delete(running);
+      this.#startDue();
+    };
+    if (member.startNext({ until: this.until, ended })) {
+      if (this.#waiting.size > 0) member.hold();
+      return;
+    }
+    this.#running.delete(running);
+    // It can't start what it has; it will tell when that changes.
+    if (this.#heap.soonest === place && this.#heap.soonestAt <= this.until) this.#heap.delete(place);
+  }
+
+  /** Something that was due by that instant is being loaded, or waits for its turn. */
+  #isGoingOn(until: number): boolean {
+    if (!this.#isClosed && this.#heap.soonestAt <= until) return true;
+    for (const { from } of this.#running) if (from <= until) return true;
+    return false;
   }
 
   #compareClocks(now: number): void {
@@ -143,7 +195,7 @@ export class Pump implements Door {
 
   #refreshReads(): void {
     const isOpen = this.#options.piggyback && !this.#isClosed;
-    const isBusy = this.#running >= this.#options.concurrency;
+    const isBusy = this.#running.size >= this.#options.concurrency;
     this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#lookAt) : Infinity;
   }
 }

@@ -4,9 +4,9 @@ import type { Events } from '../observe/events.ts';
 import { defaults, type WaitUntil } from '../options.ts';
 import { durationArgument, type Policy, scheduleArgument } from '../policy.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
-import { type Gate, isDue } from './decide.ts';
-import { rejected, voided } from './deferred.ts';
-import { type Entry, forget, takeWaiters, waitersOf } from './entry.ts';
+import { type Gate, isDue, startableFrom } from './decide.ts';
+import { Deferred, rejected, voided } from './deferred.ts';
+import { type Entry, forget } from './entry.ts';
 import type { Keeper } from './keeper.ts';
 import type { Load } from './launcher.ts';
 import { Reader } from './reader.ts';
@@ -23,7 +23,7 @@ export class Refresher<T> {
   readonly reads: Reader<T>;
   readonly #starter: Starter<T>;
   readonly #policy: Policy;
-  #closing: Promise<void> | undefined;
+  #closing: Deferred<void> | undefined;
 
   constructor(policy: Policy, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.#policy = policy;
@@ -74,18 +74,16 @@ export class Refresher<T> {
   }
 
   /**
-   * Starts a load behind the caller, though nobody asked for this entry: it is due, or soon will be.
+   * Starts a load behind the caller, though nobody asked for this entry: it is due, or will be within `lookAheadMs`.
    *
-   * @param hold the process is to live until it has ended.
-   * @returns whether it was started.
+   * @param until it might have been started from no later than that instant.
+   * @returns whether it was started, and is under way: a listener may have ended it at once.
    */
-  startAhead(entry: Entry<T>, hold: boolean): boolean {
-    const now = this.#starter.lookAtClocks(entry);
-    if (this.#starter.gate !== 'open' || entry.flight !== undefined || now < entry.coolDownUntil)
-      return false;
+  startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
+    this.#starter.lookAtClocks(entry);
+    if (this.#starter.gate !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
     this.#starter.startBehind(entry);
-    if (hold && entry.flight !== undefined) void waitersOf(entry).end();
-    return true;
+    return entry.flight !== undefined;
   }
 
   /** A load now, due or not, cooling down or not. Joins the one under way. */
@@ -101,13 +99,13 @@ export class Refresher<T> {
     this.#starter.launcher.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
     this.#starter.timetable.invalidated(entry);
     if (drop) forget(entry);
-    this.#succeed(entry);
+    this.#starter.launcher.succeed(entry);
     this.#starter.launcher.keeper.changed(entry);
   }
 
   /** A value by hand. A flight under way is aborted; who waits for it gets this value. */
-  set(entry: Entry<T>, value: T): void {
-    this.#starter.launcher.put(entry, value);
+  set(entry: Entry<T>, value: T, prepare: () => void = () => {}): void {
+    this.#starter.launcher.put(entry, value, prepare);
   }
 
   /** Another schedule: the due time of the entry is computed anew from its last execution. */
@@ -134,18 +132,18 @@ export class Refresher<T> {
   /** Starts nothing any more, waits for what runs, then aborts it. Every call gets the same promise. */
   close(timeout: DurationLike | undefined): Promise<void> {
     const timeoutMs = durationArgument(this.#policy.name, 'timeout', timeout ?? defaults.closeTimeout);
-    if (this.#starter.gate !== 'closed') {
-      this.#starter.gate = 'closed';
-      this.#starter.door = this.#policy.whenClosed === 'throw' ? shut : open;
-      this.#starter.launcher.keeper.turned();
-    }
-    this.#closing ??= this.#starter.launcher
-      .drain(timeoutMs, (entry) => closedError(this.#policy.name, entry.key))
-      .then(() => {
-        this.#starter.events.emit('closed', {});
-        this.#starter.events.clear();
-      });
-    return this.#closing;
+    if (this.#closing !== undefined) return this.#closing.promise;
+    this.#closing = new Deferred(); // before anybody is told, who may call this again
+    const { launcher, events } = this.#starter;
+    this.#starter.gate = 'closed';
+    this.#starter.door = this.#policy.whenClosed === 'throw' ? shut : open;
+    launcher.keeper.turned();
+    launcher.drain(timeoutMs).then(() => {
+      events.emit('closed', {});
+      events.clear();
+      this.#closing?.resolve();
+    });
+    return this.#closing.promise;
   }
 
   /** How the entry stands now. Starts nothing. */
@@ -153,24 +151,6 @@ export class Refresher<T> {
     const now = this.#policy.clock.monotonic();
     this.compareClocks(entry, now);
     return executionStatus(entry, this.#policy, this.#starter.gate, this.#starter.timetable, now);
-  }
-
-  /**
-   * A successor for a load that was aborted while readers wait for it. Not on this stack: a load that invalidates its
-   * own value would call itself, and a burst of invalidations would start a load each. Not in a microtask either:
-   * such a load would keep all else from running.
-   */
-  #succeed(entry: Entry<T>): void {
-    if (!entry.waiters?.hasReaders) {
-      takeWaiters(entry)?.resolve(entry.value as T); // only those who wait for the end, which this is
-      return;
-    }
-    const start = (): void => {
-      if (this.#starter.gate === 'closed')
-        takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
-      else if (entry.waiters?.hasReaders) this.#starter.startNow(entry, 'invalidated', false);
-    };
-    this.#policy.clock.setTimeout(start, 0).ref();
   }
 
   /** Has the wall clock been stepped? Then the due time is computed anew. */

@@ -1,7 +1,7 @@
 import { isAbsentError, type TicklessError } from '../errors.ts';
 import { type Door, open } from '../membership.ts';
 import { Events } from '../observe/events.ts';
-import { callForeign } from '../observe/foreign-call.ts';
+import { handOver } from '../observe/foreign-call.ts';
 import type { WaitUntil } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution } from '../schedule/schedule.ts';
@@ -80,10 +80,7 @@ export class Starter<T> {
 
   /** Hands a promise to a platform. */
   promise(waitUntil: WaitUntil, end: Promise<unknown>): void {
-    callForeign(
-      () => waitUntil(end),
-      (error) => this.policy.logger.error('waitUntil threw', error),
-    );
+    handOver(waitUntil, end, this.policy.logger);
   }
 
   /** Tells that a read is served what is due for a reload. */

@@ -146,7 +146,10 @@ export class Timetable {
     const step = clockStep(entry.clockOffset, wall - now);
     if (entry.last === undefined || step === 0) return this.#setHorizon(entry, now);
     entry.last = afterStep(entry.last, step, wall);
-    if (entry.isScheduled) return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
+    if (entry.isScheduled) {
+      const answered = entry.scheduledFor === undefined ? undefined : entry.scheduledFor + step;
+      return this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY, answered);
+    }
     entry.nextExecuteTime += step;
     if (entry.scheduledFor !== undefined) entry.scheduledFor += step;
     entry.clockOffset = wall - now;
@@ -168,8 +171,11 @@ export class Timetable {
     now: number,
     wall: number,
     after: number,
+    answered?: number,
   ): CoolingDown | undefined {
-    const execution = entry.last as Execution;
+    const last = entry.last as Execution;
+    const maxStaleness = entry.saidMaxStalenessMs ?? this.#scheduledMaxStaleness(last);
+    const execution = { ...last, maxStaleness, answered };
     const isScheduled = said.nextExecuteTime === undefined;
     const ask = isScheduled ? this.#nextExecuteTime : () => said.nextExecuteTime as number;
     const option = isScheduled ? 'schedule' : 'nextExecuteTime';
@@ -182,7 +188,7 @@ export class Timetable {
     const instant = next.kind === 'at' ? next.nextExecuteTime : (coolingDown as CoolingDown).until;
     entry.isScheduled = isScheduled && next.kind === 'at';
     if (entry.isScheduled) entry.scheduledFor = Number.isFinite(instant) ? instant : undefined;
-    entry.maxStalenessMs = entry.saidMaxStalenessMs ?? this.#scheduledMaxStaleness(execution);
+    entry.maxStalenessMs = maxStaleness;
     // At its age limit a value is due, whatever the schedule says.
     entry.nextExecuteTime = Math.min(instant, wall + (entry.loadedAt + entry.maxStalenessMs - now));
     entry.dueAt = now + (entry.nextExecuteTime - wall);

@@ -1,3 +1,5 @@
+import type { SafeLogger } from './logger.ts';
+
 /**
  * Calls code of others that must harm nobody: a listener, a logger, a platform's `waitUntil`. What it throws goes to
  * `tell`; so does what it rejects with, if it is asynchronous.
@@ -9,4 +11,16 @@ export function callForeign(callback: () => unknown, tell: (error: unknown) => v
   } catch (error) {
     tell(error);
   }
+}
+
+/** Hands a promise to a platform's `waitUntil`. What that throws is told to the logger. */
+export function handOver(
+  waitUntil: (promise: Promise<unknown>) => unknown,
+  promise: Promise<unknown>,
+  logger: SafeLogger,
+): void {
+  callForeign(
+    () => waitUntil(promise),
+    (error) => logger.error('waitUntil threw', error),
+  );
 }

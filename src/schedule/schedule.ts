@@ -56,6 +56,13 @@ export interface Execution {
   readonly dueAt?: number | undefined;
   /** `loaded`: a new value; `kept`: the source said "not modified" (`keep()`); `set`: given by hand. */
   readonly outcome?: 'loaded' | 'kept' | 'set';
+  /** The age limit of the value, in milliseconds; `Infinity` or missing: none. At that age it is due in any case. */
+  readonly maxStaleness?: number;
+  /**
+   * What it answered before, when it is asked again about the same execution because the wall clock was stepped; it has
+   * moved with the step. `undefined` otherwise, and after an answer of `Infinity`.
+   */
+  readonly answered?: number | undefined;
   /** What the task or load returned; the value that is served now. */
   readonly result?: unknown;
   /** Headers of the response, where the load gave them: `loaded(value, { headers })`, `keep({ headers })`. */

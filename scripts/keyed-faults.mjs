@@ -1,0 +1,175 @@
+// One way each in which a promise of keyed caches and groups can be missing, and the tests that must see it. `find` must
+// occur exactly once in `file`.
+
+const keys = ['test/cache/cache-eviction.test.ts', 'test/cache/cache-rules.test.ts'];
+const many = ['test/cache/load-many.test.ts'];
+const spread = ['test/cache/spread-and-tags.test.ts'];
+const dump = ['test/cache/dump-restore.test.ts'];
+const group = ['test/cache/refresh-group.test.ts'];
+const pump = ['test/executor/pump.test.ts'];
+const end = ['test/cache/group-ready-health-close.test.ts'];
+
+/** @type {readonly { tests: string[], name: string, file: string, find: string, put: string }[]} */
+export const keyedFaults = [
+  {
+    tests: keys,
+    name: 'a key that is pushed out while it loads is forgotten',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);',
+    put: 'entry.uses === 0) this.#awake.delete(id);',
+  },
+  {
+    tests: keys,
+    name: 'keys without a value are not remembered',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'if (!isBusy(entry) && entry.lastError !== undefined) this.#vacant.set(id, entry);',
+    put: '',
+  },
+  {
+    tests: keys,
+    name: 'keys without a value are remembered without bound',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'createLru({ max: maxAbsent })',
+    put: 'createLru({ max: 1_000_000 })',
+  },
+  {
+    tests: keys,
+    name: 'an absent key is asked for again at once',
+    file: 'src/executor/timetable.ts',
+    find: 'entry.coolDownUntil = this.#policy.clock.monotonic() + absentForMs;',
+    put: 'entry.coolDownUntil = this.#policy.clock.monotonic();',
+  },
+  {
+    tests: keys,
+    name: 'a size that is none is taken',
+    file: 'src/cache/cache-options.ts',
+    find: 'if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {',
+    put: 'if (false) {',
+  },
+  {
+    tests: keys,
+    name: 'an entry goes to sleep with its cool-down',
+    file: 'src/cache/keyed-entries.ts',
+    find: '} else if (entry.lastError === undefined) {',
+    put: '} else {',
+  },
+  {
+    tests: many,
+    name: 'batches have no bound',
+    file: 'src/cache/batches.ts',
+    find: 'if (batch.length >= this.#plan.batchSize) this.#depart(batch);',
+    put: '',
+  },
+  {
+    tests: many,
+    name: 'a batch does not wait for the keys of the same turn',
+    file: 'src/cache/batches.ts',
+    find: 'if (batch.length === boarded) this.#depart(batch);',
+    put: 'if (batch.length > 0) this.#depart(batch);',
+  },
+  {
+    tests: many,
+    name: 'retries depart one by one',
+    file: 'src/cache/batches.ts',
+    find: 'isByTimer ? this.#boardTimed() : this.#boardFirst()',
+    put: 'this.#boardFirst()',
+  },
+  {
+    tests: many,
+    name: 'a key that was left out waits for ever',
+    file: 'src/cache/batches.ts',
+    find: "else answer.reject(new TypeError('loadMany left it out; a key that the source lacks is absent()'));",
+    put: '',
+  },
+  {
+    tests: many,
+    name: 'the first key that is over aborts the batch',
+    file: 'src/cache/batches.ts',
+    find: 'if (left === 0) controller.abort(signal.reason);',
+    put: 'controller.abort(signal.reason);',
+  },
+  {
+    tests: spread,
+    name: 'keys that were loaded together fall due together',
+    file: 'src/cache/spread.ts',
+    find: 'earliest + random() * (latest - earliest)',
+    put: 'earliest',
+  },
+  {
+    tests: spread,
+    name: 'a read does not look at the epoch',
+    file: 'src/cache/shelf.ts',
+    find: ' && (epoch === 0 || this.#judged[row] === epoch)',
+    put: '',
+  },
+  {
+    tests: spread,
+    name: 'a load that began before its tag was invalidated is taken',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);',
+    put: 'return loadEpoch < 0 && before === undefined;',
+  },
+  {
+    tests: dump,
+    name: 'what is older than maxStaleness is restored',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'if (ageMs > (maxStalenessMs ?? usual)) continue;',
+    put: '',
+  },
+  {
+    tests: dump,
+    name: 'the time between dump and restore is no age',
+    file: 'src/cache/dump.ts',
+    find: 'ageMs: age + sinceThen,',
+    put: 'ageMs: age,',
+  },
+  {
+    tests: pump,
+    name: 'a round takes what falls due while it goes on',
+    file: 'src/executor/pump.ts',
+    find: '    this.#running -= 1;\n    this.#startDue();\n  }\n\n  #begin',
+    put: '    this.#running -= 1;\n    this.#until = this.#options.clock.monotonic();\n    this.#startDue();\n  }\n\n  #begin',
+  },
+  {
+    tests: pump,
+    name: 'more loads run than may',
+    file: 'src/executor/pump.ts',
+    find: '!this.#isClosed && this.#running < this.#options.concurrency',
+    put: '!this.#isClosed',
+  },
+  {
+    tests: group,
+    name: 'reads do not look whether others are due',
+    file: 'src/cache/refreshing-value.ts',
+    find: ' && now < this.#refresher.door.readsFrom',
+    put: '',
+  },
+  {
+    tests: group,
+    name: 'the heap does not hear of another schedule',
+    file: 'src/executor/refresher.ts',
+    find: 'this.#starter.launcher.tellBrokenSchedule(entry, this.#starter.timetable.rescheduled(entry));\n    this.#starter.launcher.keeper.changed(entry);',
+    put: 'this.#starter.launcher.tellBrokenSchedule(entry, this.#starter.timetable.rescheduled(entry));',
+  },
+  {
+    tests: group,
+    name: 'two members of one name',
+    file: 'src/cache/refresh-group.ts',
+    find: '!this.#members.has(member.name)',
+    put: 'true',
+  },
+  {
+    tests: end,
+    name: 'ready tries once',
+    file: 'src/cache/readiness.ts',
+    find: 'if (isCoolingDownError(error)) await',
+    put: 'if (isCoolingDownError(error)) return; else if (isCoolingDownError(error)) await',
+  },
+  {
+    tests: end,
+    name: 'a closed member is served although it must throw',
+    file: 'src/executor/decide.ts',
+    find: "if (gate === 'closed' && whenClosed === 'throw') return 'reject';",
+    put: '',
+  },
+];

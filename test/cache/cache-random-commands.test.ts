@@ -1,0 +1,312 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  absent,
+  type KeyContext,
+  type KeyedAnswer,
+  loaded,
+  RefreshingCache,
+  type TicklessError,
+} from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { settled } from '../support/settle.ts';
+
+const KEYS = ['a', 'b', 'c', 'd', 'e'] as const;
+type Key = (typeof KEYS)[number];
+
+/** What the cache holds: whose it is, and how many steps that outdate that key had come before. */
+interface Held {
+  readonly key: Key;
+  readonly version: number;
+}
+
+type Command =
+  | {
+      readonly do: 'get' | 'current' | 'set' | 'delete' | 'invalidate' | 'drop' | 'refresh';
+      readonly key: Key;
+    }
+  | { readonly do: 'getMany'; readonly keys: readonly Key[] }
+  | { readonly do: 'clear' | 'invalidateAll' | 'invalidateWhere' | 'dumpAndRestore' }
+  | { readonly do: 'invalidateTag'; readonly tag: string }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'source'; readonly is: 'up' | 'down' | 'without the key' }
+  | { readonly do: 'end'; readonly which: number };
+
+const key = fc.constantFrom(...KEYS);
+
+const commands: fc.Arbitrary<Command[]> = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get' as const, 'current' as const), key }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'set',
+          'delete',
+          'invalidate',
+          'drop',
+          'refresh',
+          'refresh',
+        ) as fc.Arbitrary<'set'>,
+        key,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('getMany' as const), keys: fc.array(key, { maxLength: 6 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constantFrom(
+          'clear',
+          'invalidateAll',
+          'invalidateWhere',
+          'dumpAndRestore',
+        ) as fc.Arbitrary<'clear'>,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('invalidateTag' as const),
+        tag: fc.constantFrom('vowel', 'all', 'none'),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('advance' as const),
+        ms: fc.constantFrom(0, 40, 100, 150, 1000),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('source' as const),
+        is: fc.constantFrom('up' as const, 'up' as const, 'down' as const, 'without the key' as const),
+      }),
+    },
+    { weight: 7, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(20) }) },
+  ),
+  { maxLength: 60 },
+);
+
+const isVowel = (one: Key): boolean => one === 'a' || one === 'e';
+
+/** One load under way. */
+interface Live {
+  readonly key: Key;
+  readonly version: number;
+  readonly signal: AbortSignal;
+  resolve(answer: KeyedAnswer<Held>): void;
+  reject(error: unknown): void;
+}
+
+/** All that a read or a refresh may fail with; a key that is asked for is the one that the error is about. */
+const FAILURES = ['LoadError', 'LoadTimeoutError', 'CoolingDownError', 'AbsentError'];
+
+for (const many of [false, true]) {
+  it(`with ${many ? 'loadMany' : 'load'}, whatever happens in whatever order, the rules hold for each key`, async () => {
+    await fc.assert(
+      fc.asyncProperty(commands, fc.integer({ min: 1, max: 3 }), async (steps, max) => {
+        const clock = new FakeClock();
+        const lives: Live[] = [];
+        let source: 'up' | 'down' | 'without the key' = 'up';
+        // The model: how many steps have outdated the key, and the newest that was seen of it.
+        const version = new Map<Key, number>(KEYS.map((one) => [one, 0]));
+        const seen = new Map<Key, number>(KEYS.map((one) => [one, 0]));
+        const now = (one: Key): number => version.get(one) as number;
+        const outdate = (which: (one: Key) => boolean): void => {
+          for (const one of KEYS) if (which(one)) version.set(one, now(one) + 1);
+        };
+        const load = (one: Key, { signal }: Pick<KeyContext<Key>, 'signal'>): Promise<KeyedAnswer<Held>> =>
+          new Promise(
+            (resolve, reject) => void lives.push({ key: one, version: now(one), signal, resolve, reject }),
+          );
+        // A batch brings promises here, so that each key of it ends for itself.
+        const loadMany = async (keys: readonly Key[]): Promise<never> => {
+          const signals = keys.map((one) => [one, load(one, { signal: signalOf(one) })] as const);
+          return new Map(signals) as never;
+        };
+        const superseded = new Map<Key, AbortController>();
+        const signalOf = (one: Key): AbortSignal => {
+          superseded.get(one)?.abort();
+          const controller = new AbortController();
+          superseded.set(one, controller);
+          return controller.signal;
+        };
+        const cache = new RefreshingCache<Key, Held>({
+          name: 'c',
+          ...(many ? { loadMany } : { load }),
+          schedule: 100,
+          timeout: 1000,
+          coolDown: { initial: 50, max: 400 },
+          absentFor: 120,
+          max,
+          maxAbsent: 2,
+          jitter: false,
+          clock,
+          logger: false,
+        });
+        const waits: Promise<unknown>[] = [];
+        const check = (one: Key, got: Held | undefined, least = 0): void => {
+          if (got === undefined) return;
+          expect(got.key).toBe(one);
+          expect(got.version).toBeLessThanOrEqual(now(one));
+          expect(got.version).toBeGreaterThanOrEqual(least);
+        };
+        const follow = (one: Key, promise: Promise<Held>, least: number): void => {
+          const checked = promise.then(
+            (got) => check(one, got, least),
+            (error: TicklessError) => {
+              expect(FAILURES).toContain(error.name);
+              expect(error.key).toBe(one);
+            },
+          );
+          checked.catch(() => {}); // told at the end, when all are awaited
+          waits.push(checked);
+        };
+        const end = (live: Live): void => {
+          lives.splice(lives.indexOf(live), 1);
+          if (source === 'down') live.reject(new Error('down'));
+          else if (source === 'without the key') live.resolve(absent());
+          else {
+            const tags = isVowel(live.key) ? ['vowel', 'all'] : ['all'];
+            live.resolve(loaded({ key: live.key, version: live.version }, { tags }));
+          }
+        };
+        const run = async (step: Command): Promise<void> => {
+          switch (step.do) {
+            case 'get': {
+              const held = cache.peek(step.key);
+              const promise = cache.get(step.key);
+              // Who finds no value waits for one that is not older than his question.
+              follow(step.key, promise, held === undefined ? now(step.key) : 0);
+              if (held !== undefined) expect(await settled(promise)).toEqual({ value: held });
+              break;
+            }
+            case 'current': {
+              const held = cache.peek(step.key);
+              try {
+                expect(cache.current(step.key)).toBe(held);
+              } catch (error) {
+                expect(held).toBeUndefined();
+                expect(error).toMatchObject({
+                  name: expect.stringMatching(/^(NotLoaded|Absent)Error$/),
+                  key: step.key,
+                });
+              }
+              break;
+            }
+            case 'refresh':
+              follow(step.key, cache.refresh(step.key), now(step.key));
+              break;
+            case 'getMany': {
+              const asked = new Map(
+                step.keys.map((one) => [one, cache.peek(one) === undefined ? now(one) : 0]),
+              );
+              const many = cache.getMany(step.keys, {
+                onError: (error) => expect(FAILURES).toContain((error as Error).name),
+              });
+              const checked = many.then((found) => {
+                expect([...asked.keys()].filter((one) => found.has(one))).toEqual([...found.keys()]);
+                for (const [one, got] of found) check(one, got, asked.get(one));
+              });
+              checked.catch(() => {});
+              waits.push(checked);
+              break;
+            }
+            case 'set':
+              outdate((one) => one === step.key);
+              cache.set(step.key, { key: step.key, version: now(step.key) });
+              expect(cache.peek(step.key)?.version).toBe(now(step.key));
+              break;
+            case 'delete':
+            case 'drop': {
+              outdate((one) => one === step.key);
+              const had = cache.peek(step.key) !== undefined;
+              if (step.do === 'delete') expect(cache.delete(step.key)).toBe(had);
+              else cache.invalidate(step.key, { drop: true });
+              expect(cache.peek(step.key)).toBeUndefined();
+              break;
+            }
+            case 'invalidate':
+              outdate((one) => one === step.key);
+              cache.invalidate(step.key);
+              break;
+            case 'clear':
+            case 'invalidateAll':
+              outdate(() => true);
+              if (step.do === 'clear') cache.clear();
+              else cache.invalidate();
+              if (step.do === 'clear') expect(cache.size).toBe(0);
+              break;
+            case 'invalidateWhere':
+              outdate(isVowel);
+              cache.invalidateWhere(isVowel);
+              break;
+            case 'invalidateTag':
+              outdate((one) => step.tag === 'all' || (step.tag === 'vowel' && isVowel(one)));
+              cache.invalidateTag(step.tag);
+              break;
+            case 'dumpAndRestore': {
+              const before = [...cache.keys()];
+              const dump = cache.dump();
+              expect(dump.entries.map((entry) => entry.key)).toEqual(before);
+              // What is held is not older than the dump of it.
+              expect(cache.restore(dump)).toEqual({ restored: 0, dropped: before.length });
+              expect([...cache.keys()]).toEqual(before);
+              break;
+            }
+            case 'advance':
+              await clock.advance(step.ms);
+              break;
+            case 'source':
+              source = step.is;
+              break;
+            case 'end': {
+              const live = lives.at(step.which % Math.max(1, lives.length));
+              if (live !== undefined) end(live);
+            }
+          }
+        };
+        for (const step of steps) {
+          await run(step);
+          await clock.flush();
+          const held = [...cache.keys()];
+          expect(held.length).toBe(cache.size);
+          expect(cache.size).toBeLessThanOrEqual(max);
+          for (const one of KEYS) {
+            const value = cache.peek(one);
+            check(one, value);
+            if (held.includes(one)) expect(value).toBeDefined();
+            // Rule 7: nothing goes back, also over deletion and eviction.
+            if (value !== undefined) {
+              expect(value.version).toBeGreaterThanOrEqual(seen.get(one) as number);
+              seen.set(one, value.version);
+            }
+          }
+          let running = 0;
+          for (const one of KEYS) {
+            const liveOfKey = lives.filter((live) => live.key === one && !live.signal.aborted);
+            // Rule 1, and rule 4: running says whether there is one.
+            if (!many) {
+              expect(liveOfKey.length).toBeLessThanOrEqual(1);
+              expect(cache.inspect(one)?.running ?? false).toBe(liveOfKey.length === 1);
+            }
+            if (cache.inspect(one)?.running) running += 1;
+          }
+          // Rule 8
+          if (running === 0) expect(clock.timerCount).toBe(0);
+        }
+        // Nobody waits for ever: at the latest all deadlines end it.
+        for (let i = 0; i < 4; i++) await clock.advance(1000);
+        expect(KEYS.filter((one) => cache.inspect(one)?.running)).toEqual([]);
+        expect(clock.timerCount).toBe(0);
+        await Promise.all(waits);
+      }),
+      { numRuns: 500 },
+    );
+  });
+}
