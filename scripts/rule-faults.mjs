@@ -48,7 +48,7 @@ export const faults = [
     rule: 2,
     name: 'a synchronous reload runs before the awaiting reader',
     file: 'src/executor/launcher.ts',
-    find: "when === 'later' || this.#isSynchronous ? 'macrotask' : 'microtask'",
+    find: "this.#isSynchronous ? 'macrotask' : 'microtask'",
     put: "'microtask'",
   },
   {
@@ -209,7 +209,7 @@ export const faults = [
     rule: 7,
     name: 'who waits for a superseded load waits for ever',
     file: 'src/executor/refresher.ts',
-    find: '    this.#succeed(entry);\n',
+    find: '    this.#starter.launcher.succeed(entry);\n',
     put: '',
   },
   {

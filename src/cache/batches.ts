@@ -37,6 +37,12 @@ interface Passenger<K, V> {
   readonly answer: Deferred<KeyedAnswer<V>>;
 }
 
+/** So many microtasks in a row bring nobody new: who awaits a little before he asks comes along too. */
+const QUIET_MICROTASKS = 8;
+
+/** So many timers in a row do: pauses that began together end within a moment, not at once. */
+const QUIET_TIMERS = 2;
+
 /** What batches are made of. */
 export interface BatchPlan<K, V> {
   readonly loadMany: LoadMany<K, V>;
@@ -51,9 +57,9 @@ export interface BatchPlan<K, V> {
  * Joins the loads of keys that begin in the same turn of the event loop into calls of `loadMany`.
  *
  * To everybody else each key has a load of its own, with its own deadline, retries and cool-down. Here that load
- * boards the batch that is open. The batch departs when it is full, or when a round of microtasks has brought nobody
+ * boards the batch that is open. The batch departs when it is full, or when some rounds of microtasks have brought nobody
  * new. Second tries, and successors of loads that were superseded, begin one timer after the other; for their batch it
- * is a round of timers.
+ * is rounds of timers.
  */
 export class Batches<K, V> {
   readonly #plan: BatchPlan<K, V>;
@@ -78,7 +84,7 @@ export class Batches<K, V> {
     if (this.#open !== undefined) return this.#open;
     const batch: Passenger<K, V>[] = [];
     this.#open = batch;
-    this.#departWhenComplete(batch, (look) => Promise.resolve().then(look));
+    this.#departWhenComplete(batch, QUIET_MICROTASKS, (look) => Promise.resolve().then(look));
     return batch;
   }
 
@@ -86,20 +92,24 @@ export class Batches<K, V> {
     if (this.#openTimed !== undefined) return this.#openTimed;
     const batch: Passenger<K, V>[] = [];
     this.#openTimed = batch;
-    this.#departWhenComplete(batch, (look) => this.#plan.clock.setTimeout(look, 0).ref());
+    this.#departWhenComplete(batch, QUIET_TIMERS, (look) => this.#plan.clock.setTimeout(look, 0).ref());
     return batch;
   }
 
-  /** Looks at the batch again and again, and lets it depart when nobody has come since the last time. */
-  #departWhenComplete(batch: readonly Passenger<K, V>[], soon: (look: () => void) => void): void {
+  /** Looks at the batch again and again, and lets it depart when nobody has come for so many looks. */
+  #departWhenComplete(
+    batch: readonly Passenger<K, V>[],
+    quietLooks: number,
+    soon: (look: () => void) => void,
+  ): void {
     let boarded = 0;
+    let quiet = 0;
     const look = (): void => {
-      if (batch !== this.#open && batch !== this.#openTimed) return; // it has had all its seats taken
-      if (batch.length === boarded) this.#depart(batch);
-      else {
-        boarded = batch.length;
-        soon(look);
-      }
+      if (batch !== this.#open && batch !== this.#openTimed) return; // all its seats were taken
+      quiet = batch.length === boarded ? quiet + 1 : 0;
+      boarded = batch.length;
+      if (quiet >= quietLooks) this.#depart(batch);
+      else soon(look);
     };
     soon(look);
   }
