@@ -40,13 +40,17 @@ const LAYERS = [
     name: 'mechanisms',
     files: ['executor/flight.ts', 'executor/retry.ts', 'observe/*'],
   },
-  { name: 'options', files: ['options.ts', 'option-checks.ts', 'membership.ts', 'policy.ts'] },
+  {
+    name: 'options',
+    files: ['options.ts', 'option-checks.ts', 'failure-options.ts', 'membership.ts', 'policy.ts'],
+  },
   {
     name: 'engine',
     files: [
       'executor/timetable.ts',
       'executor/status.ts',
       'executor/health.ts',
+      'executor/teller.ts',
       'executor/launcher.ts',
       'executor/starter.ts',
       'executor/reader.ts',

@@ -11,6 +11,7 @@ import { Batches, type LoadMany } from './batches.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { Bound } from './lru.ts';
 import { spread } from './spread.ts';
+import type { VacancyBounds } from './vacancies.ts';
 
 /** What the load of one key is told. */
 export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous> {
@@ -77,11 +78,9 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
 }
 
 /** The options of a cache with nothing optional left. */
-export interface CachePolicy<K, V> {
+export interface CachePolicy<K, V> extends VacancyBounds {
   readonly policy: Policy;
   readonly bound: Bound;
-  readonly maxAbsent: number;
-  readonly maxFailed: number;
   readonly idOf: (key: K) => KeyId;
   readonly keepsKeys: boolean;
   readonly sizeOf: ((value: V, key: K) => number) | undefined;

@@ -3,6 +3,7 @@ import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Policy } from '../policy.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
+import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
 
 /** One value of a {@link CacheDump}. */
@@ -124,6 +125,20 @@ export function entriesOf<K, V>(
   });
   checks.done();
   return entries;
+}
+
+/** Takes in those that are not too old, nor older than what is held. */
+export function restoreInto<K, V>(
+  entries: KeyedEntries<K, V>,
+  restored: readonly RestoredEntry<K, V>[],
+  { maxStalenessMs: usual }: Policy,
+): RestoreReport {
+  const taken = restored.filter(
+    (entry) => entry.ageMs <= (entry.maxStalenessMs ?? usual) && entries.restore(entry),
+  );
+  const ids = new Set(taken.map(({ key }) => entries.idOf(key)));
+  const held = [...ids].filter((id) => entries.shelf.find(id) !== undefined).length;
+  return { restored: held, dropped: restored.length - held };
 }
 
 /** There is such a key, and it has an identity. */

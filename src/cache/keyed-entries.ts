@@ -8,11 +8,11 @@ import type { Refresher } from '../executor/refresher.ts';
 import { LOOK_EVERY_MS } from '../executor/timetable.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
 import type { DueKeys } from './due-keys.ts';
-import type { RestoredEntry, RestoreReport } from './dump.ts';
+import type { RestoredEntry } from './dump.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
-import { createLru, type Lru } from './lru.ts';
 import { Shelf, type ShelfKeeper } from './shelf.ts';
+import { Vacancies } from './vacancies.ts';
 
 /**
  * Keeps the entries of a cache. Each key is in one of three places:
@@ -39,18 +39,15 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   readonly #options: CachePolicy<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
-  readonly #absent: Lru<KeyedEntry<K, V>>;
-  readonly #failed: Lru<KeyedEntry<K, V>>;
+  readonly #vacancies: Vacancies<K, V>;
   #clockOffset = 0;
 
   constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
-    const { policy, bound, keepsKeys, maxAbsent, maxFailed } = options;
+    const { policy, bound, keepsKeys } = options;
     this.#options = options;
     this.#refresher = refresher;
     this.shelf = new Shelf(policy, bound, keepsKeys, this);
-    // By size, not by number: that takes memory for what there is, not for what there may be.
-    this.#absent = createLru({ maxSize: maxAbsent });
-    this.#failed = createLru({ maxSize: maxFailed });
+    this.#vacancies = new Vacancies(options);
     this.#look(policy.clock.monotonic());
   }
 
@@ -83,7 +80,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** Something is known of the key. */
   has(key: K): boolean {
     const id = this.idOf(key);
-    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#isVacant(id);
+    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#vacancies.find(id) !== undefined;
   }
 
   /** The value of a key as it is. */
@@ -97,7 +94,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** All whose last load failed, with a value or without. */
   failing(): KeyedEntry<K, V>[] {
-    return [...this.#awake.values(), ...this.#failed.values()].filter(({ failures }) => failures > 0);
+    return [...this.#awake.values(), ...this.#vacancies.failed()].filter(({ failures }) => failures > 0);
   }
 
   /** The ends of all loads under way; the process is to live until then. */
@@ -172,30 +169,24 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     return this.#options.load(entry, context);
   }
 
-  /** Takes in values from elsewhere, unless they are too old, or older than what is held. */
-  restore(restored: readonly RestoredEntry<K, V>[]): RestoreReport {
-    const { clock, maxStalenessMs: usual } = this.#options.policy;
-    const now = clock.monotonic();
-    const taken = new Set<KeyId>();
-    for (const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } of restored) {
-      if (ageMs > (maxStalenessMs ?? usual)) continue;
-      this.use(key, (entry) => {
-        if (entry.isLoaded && now - entry.loadedAt <= ageMs) return;
-        // The source has it after all.
-        if (isAbsentError(entry.lastError)) this.#refresher.timetable.invalidated(entry);
-        entry.value = value;
-        entry.promise = Promise.resolve(value);
-        entry.isLoaded = true;
-        entry.isInvalidated = false;
-        entry.tags = tags;
-        entry.size = size;
-        this.#refresher.timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
-        this.shelf.place(entry); // also while it is being loaded
-        taken.add(entry.id);
-      });
-    }
-    const held = [...taken].filter((id) => this.shelf.find(id) !== undefined).length;
-    return { restored: held, dropped: restored.length - held };
+  /** Takes in a value from elsewhere, unless what is held is younger. @returns whether it was. */
+  restore(restored: RestoredEntry<K, V>): boolean {
+    const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } = restored;
+    const now = this.#options.policy.clock.monotonic();
+    return this.use(key, (entry) => {
+      if (entry.isLoaded && now - entry.loadedAt <= ageMs) return false;
+      const { timetable } = this.#refresher;
+      if (isAbsentError(entry.lastError)) timetable.invalidated(entry); // the source has it after all
+      entry.value = value;
+      entry.promise = Promise.resolve(value);
+      entry.isLoaded = true;
+      entry.isInvalidated = false;
+      entry.tags = tags;
+      entry.size = size;
+      timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
+      this.shelf.place(entry); // also while it is being loaded
+      return true;
+    });
   }
 
   /** Those are out of date that the predicate picks. @returns how many. */
@@ -216,7 +207,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
-    for (const { id, key } of [...this.#awake.values(), ...this.#absent.values(), ...this.#failed.values()]) {
+    for (const { id, key } of [...this.#awake.values(), ...this.#vacancies.all()]) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
     }
   }
@@ -272,7 +263,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
     const row = this.shelf.find(id);
     if (row !== undefined) return this.shelf.wake(id, row);
-    const vacant = this.#absent.peek(id) ?? this.#failed.peek(id);
+    const vacant = this.#vacancies.find(id);
     if (vacant !== undefined) return vacant;
     const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
     entry.maxStalenessMs = this.#options.policy.maxStalenessMs;
@@ -286,23 +277,13 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Puts an entry where it belongs, unless somebody works on it. */
   #settle(entry: KeyedEntry<K, V>): void {
-    const { id, lastError } = entry;
+    const { id } = entry;
     if (entry.uses > 0 || this.#awake.get(id) !== entry) return;
-    const isAbsent = isAbsentError(lastError);
-    if (!isAbsent || isBusy(entry)) this.#absent.delete(id);
-    if (entry.isLoaded || isAbsent || lastError === undefined || isBusy(entry)) this.#failed.delete(id);
+    const isVacant = !entry.isLoaded && !isBusy(entry);
+    this.#vacancies.put(entry, isVacant);
+    if (isVacant) this.#awake.delete(id);
     if (entry.isLoaded) this.#place(entry);
-    else {
-      this.shelf.delete(id);
-      if (isBusy(entry)) return;
-      this.#awake.delete(id);
-      const vacant = isAbsent ? this.#absent : this.#failed;
-      if (lastError !== undefined && !vacant.has(id)) vacant.set(id, entry, { size: 1 });
-    }
-  }
-
-  #isVacant(id: KeyId): boolean {
-    return this.#absent.has(id) || this.#failed.has(id);
+    else this.shelf.delete(id);
   }
 
   #place(entry: KeyedEntry<K, V>): void {

@@ -18,7 +18,7 @@ import {
   sizeArgument,
 } from './cache-options.ts';
 import { DueKeys } from './due-keys.ts';
-import { type CacheDump, dumpOf, entriesOf, type RestoreReport } from './dump.ts';
+import { type CacheDump, dumpOf, entriesOf, type RestoreReport, restoreInto } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -316,7 +316,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} when it is no dump; nothing was taken in then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
-    return this.#entries.restore(entriesOf(dump, this.#options));
+    return restoreInto(this.#entries, entriesOf(dump, this.#options), this.#options.policy);
   }
 
   #readNow(key: K): V {

@@ -62,6 +62,11 @@ export function forget(entry: Entry<unknown>): void {
   entry.scheduledFor = entry.saidMaxStalenessMs = undefined;
 }
 
+/** What events say of the key, where there is one. */
+export function keyOf({ key }: Entry<unknown>): { readonly key?: unknown } {
+  return key === undefined ? {} : { key };
+}
+
 /** Where to wait for the next value of an entry. */
 export function waitersOf<T>(entry: Entry<T>): Waiters<T> {
   entry.waiters ??= new Waiters(entry.flight);

@@ -1,15 +1,16 @@
 import { inCleanContext } from '../clean-context.ts';
-import { LoadError, LoadTimeoutError, showKey } from '../errors.ts';
+import { LoadError, LoadTimeoutError } from '../errors.ts';
 import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Policy } from '../policy.ts';
 import { type KeyedAnswer, type ReadAnswer, readAnswer } from './answer.ts';
-import { type Entry, forget, takeWaiters } from './entry.ts';
+import { type Entry, forget, keyOf, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
 import { type Keeper, nobody } from './keeper.ts';
 import type { LoadContext } from './load-context.ts';
 import { absence, closedError } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { Teller } from './teller.ts';
 import type { CoolingDown, Timetable } from './timetable.ts';
 import type { UnderWay, Waiters } from './waiters.ts';
 
@@ -31,6 +32,7 @@ export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> 
  */
 export class Launcher<T> {
   keeper: Keeper<T> = nobody;
+  readonly teller: Teller;
   readonly #policy: Policy;
   readonly #events: Events;
   readonly #timetable: Timetable;
@@ -45,6 +47,7 @@ export class Launcher<T> {
   constructor(policy: Policy, events: Events, timetable: Timetable, load: Load<T>) {
     this.#policy = policy;
     this.#events = events;
+    this.teller = new Teller(policy, events);
     this.#timetable = timetable;
     this.#load = load;
   }
@@ -97,7 +100,7 @@ export class Launcher<T> {
     const waiters = takeWaiters(entry);
     prepare();
     const answer = { outcome: 'set', value, said: {} } as const;
-    this.tellBrokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
+    this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
     this.keeper.changed(entry);
   }
@@ -155,14 +158,6 @@ export class Launcher<T> {
     }
   }
 
-  /** Tells that a schedule could not say when to go on, if it could not. */
-  tellBrokenSchedule(entry: Entry<T>, coolingDown: CoolingDown | undefined): void {
-    if (coolingDown === undefined) return;
-    const { until, delay, error } = coolingDown;
-    this.#policy.logger.error(`executed again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`, error);
-    this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
-  }
-
   #land(
     entry: Entry<T>,
     flight: UnderWay,
@@ -208,21 +203,11 @@ export class Launcher<T> {
       entry.waiters = waiters;
       this.succeed(entry);
     }
-    this.#tellEnd(entry, answer, end);
-    this.tellBrokenSchedule(entry, coolingDown);
+    this.teller.succeeded(entry, answer, end);
+    this.teller.brokenSchedule(entry, coolingDown);
     if (waitsOn) return;
     if (answer !== 'absent') waiters?.resolve(answer.value);
     else waiters?.reject(absence(entry, this.#policy.name, this.#policy.clock.monotonic()));
-  }
-
-  #tellEnd(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', end: LoadEndDetails): void {
-    if (answer === 'absent') {
-      const nextExecuteTime = this.#policy.clock.now() + Math.ceil(this.#policy.absentForMs);
-      this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
-      return;
-    }
-    const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
-    this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
   }
 
   #accept(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', startedAt: number): CoolingDown | undefined {
@@ -251,23 +236,8 @@ export class Launcher<T> {
   ): void {
     const coolingDown = this.#timetable.failed(entry, error);
     const isHeard = !end.background && waiters?.hasReaders === true;
-    if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
-    this.#events.emit(type, { ...end, error });
-    // A listener may have ended it, by setting a value.
-    if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
+    this.teller.failed(entry, type, end, coolingDown, isHeard);
     waiters?.reject(error);
-  }
-
-  #logFailure(
-    type: 'load-failed' | 'load-timed-out',
-    { background, attempts, key }: LoadEndDetails,
-    { until, delay, error }: CoolingDown,
-  ): void {
-    const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
-    const which = background ? `background ${load}` : `${load} that nobody waits for any more`;
-    const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
-    const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
-    this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
   }
 
   /** By identity: a flight that has left can't take its successor along. */
@@ -277,18 +247,6 @@ export class Launcher<T> {
     this.#busy.delete(entry);
     if (this.#busy.size === 0) this.#onIdle?.();
   }
-}
-
-/** The last instant that a `Date` can hold. */
-const LAST_INSTANT = 8.64e15;
-
-function instantText(instant: number): string {
-  return new Date(Math.min(instant, LAST_INSTANT)).toISOString();
-}
-
-/** What events say of the key, where there is one. */
-export function keyOf({ key }: Entry<unknown>): { readonly key?: unknown } {
-  return key === undefined ? {} : { key };
 }
 
 function previousOf(entry: Entry<unknown>): LoadContext['previous'] {

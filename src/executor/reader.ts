@@ -4,8 +4,7 @@ import type { WaitUntil } from '../options.ts';
 import { durationArgument, signalArgument } from '../policy.ts';
 import { type Decision, isDue, isTooStale } from './decide.ts';
 import { ignoreRejection, rejected } from './deferred.ts';
-import { type Entry, waitersOf } from './entry.ts';
-import { keyOf } from './launcher.ts';
+import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { nextTrigger, type Starter } from './starter.ts';
 
 /** What a caller may ask of one read. */

@@ -111,7 +111,7 @@ export class Refresher<T> {
   /** Another schedule: the due time of the entry is computed anew from its last execution. */
   reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
     this.#starter.timetable.schedule = scheduleArgument(this.#policy.name, schedule);
-    this.#starter.launcher.tellBrokenSchedule(entry, this.#starter.timetable.rescheduled(entry));
+    this.#starter.launcher.teller.brokenSchedule(entry, this.#starter.timetable.rescheduled(entry));
     this.#starter.launcher.keeper.changed(entry);
   }
 

@@ -6,8 +6,8 @@ import type { WaitUntil } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { type Decision, decide, type Gate, isDue } from './decide.ts';
-import { type Entry, waitersOf } from './entry.ts';
-import { keyOf, Launcher, type Load } from './launcher.ts';
+import { type Entry, keyOf, waitersOf } from './entry.ts';
+import { Launcher, type Load } from './launcher.ts';
 import type { Trigger } from './load-context.ts';
 import { notLoaded, refusal } from './refusal.ts';
 import { Timetable } from './timetable.ts';
@@ -42,7 +42,7 @@ export class Starter<T> {
   /** Has the wall clock been stepped? Then the due time is computed anew. */
   compareClocks(entry: Entry<T>, now: number): void {
     const { dueAt } = entry;
-    this.launcher.tellBrokenSchedule(entry, this.timetable.compareClocks(entry, now));
+    this.launcher.teller.brokenSchedule(entry, this.timetable.compareClocks(entry, now));
     if (entry.dueAt !== dueAt) this.launcher.keeper.changed(entry);
   }
 

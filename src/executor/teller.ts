@@ -1,0 +1,69 @@
+import { showKey } from '../errors.ts';
+import type { Events, LoadEndDetails } from '../observe/events.ts';
+import type { Policy } from '../policy.ts';
+import type { ReadAnswer } from './answer.ts';
+import { type Entry, keyOf } from './entry.ts';
+import type { CoolingDown } from './timetable.ts';
+
+/** Tells listeners and the logger what became of loads. */
+export class Teller {
+  readonly #policy: Policy;
+  readonly #events: Events;
+
+  constructor(policy: Policy, events: Events) {
+    this.#policy = policy;
+    this.#events = events;
+  }
+
+  succeeded(entry: Entry<unknown>, answer: ReadAnswer<unknown> | 'absent', end: LoadEndDetails): void {
+    if (answer === 'absent') {
+      const nextExecuteTime = this.#policy.clock.now() + Math.ceil(this.#policy.absentForMs);
+      this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
+      return;
+    }
+    const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
+    this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
+  }
+
+  /** @param isHeard a caller who waits for it from the start learns of it. */
+  failed(
+    entry: Entry<unknown>,
+    type: 'load-failed' | 'load-timed-out',
+    end: LoadEndDetails,
+    coolingDown: CoolingDown,
+    isHeard: boolean,
+  ): void {
+    const { error } = coolingDown;
+    if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
+    this.#events.emit(type, { ...end, error });
+    // A listener may have ended it, by setting a value.
+    if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
+  }
+
+  /** A schedule could not say when to go on, if it could not. */
+  brokenSchedule(entry: Entry<unknown>, coolingDown: CoolingDown | undefined): void {
+    if (coolingDown === undefined) return;
+    const { until, delay, error } = coolingDown;
+    this.#policy.logger.error(`executed again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`, error);
+    this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
+  }
+
+  #logFailure(
+    type: 'load-failed' | 'load-timed-out',
+    { background, attempts, key }: LoadEndDetails,
+    { until, delay, error }: CoolingDown,
+  ): void {
+    const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
+    const which = background ? `background ${load}` : `${load} that nobody waits for any more`;
+    const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
+    const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
+    this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
+  }
+}
+
+/** The last instant that a `Date` can hold. */
+const LAST_INSTANT = 8.64e15;
+
+function instantText(instant: number): string {
+  return new Date(Math.min(instant, LAST_INSTANT)).toISOString();
+}
