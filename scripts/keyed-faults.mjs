@@ -7,6 +7,7 @@ const spread = ['test/cache/spread-and-tags.test.ts'];
 const dump = ['test/cache/dump-restore.test.ts'];
 const group = ['test/cache/refresh-group.test.ts'];
 const pump = ['test/executor/pump.test.ts'];
+const reentrancy = ['test/cache/cache-reentrancy.test.ts'];
 const end = ['test/cache/group-ready-health-close.test.ts'];
 
 /** @type {readonly { tests: string[], name: string, file: string, find: string, put: string }[]} */
@@ -166,7 +167,21 @@ export const keyedFaults = [
     put: 'if (isFailure || !isFailure) return;',
   },
   {
-    tests: end,
+    tests: reentrancy,
+    name: 'an entry is put to sleep while somebody works on it',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'if (entry.uses > 0 || this.#awake.get(id) !== entry) return;',
+    put: 'if (this.#awake.get(id) !== entry) return;',
+  },
+  {
+    tests: reentrancy,
+    name: 'readers who have left keep an entry awake',
+    file: 'src/executor/launcher.ts',
+    find: 'else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);',
+    put: 'else if (haveLeft) return;',
+  },
+  {
+    tests: reentrancy,
     name: 'a value that is too old is fatal though nobody has read it',
     file: 'src/executor/health.ts',
     find: "const isFatal = failures > 0 || gate !== 'open';",

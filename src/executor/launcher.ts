@@ -126,9 +126,9 @@ export class Launcher<T> {
       return;
     }
     const start = (): void => {
+      const haveLeft = !entry.waiters?.hasReaders;
       if (this.#isDraining) takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
-      else if (!entry.waiters?.hasReaders)
-        takeWaiters(entry)?.resolve(entry.value as T); // they have left
+      else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);
       else this.start(entry, { trigger: 'invalidated', background: false }, 'now');
       this.keeper.changed(entry);
     };

@@ -128,9 +128,10 @@ export class Pump implements Door {
   }
 
   #lookAtUnseen(): void {
-    const unseen = [...this.#unseen];
-    this.#unseen.clear();
-    for (const member of unseen) member.look();
+    for (const member of this.#unseen) {
+      this.#unseen.delete(member);
+      member.look();
+    }
   }
 
   #begin(): void {
