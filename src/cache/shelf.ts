@@ -131,7 +131,7 @@ export class Shelf<K, V> {
 
   /** All keys with their rows, the least recently used first. */
   rows(): Iterable<[KeyId, number]> {
-    return this.#rows.rentries() as Iterable<[KeyId, number]>;
+    return this.#rows.rentries();
   }
 
   /**
