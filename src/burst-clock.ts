@@ -20,8 +20,8 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
  *
  * Within one turn of the event loop time hardly moves. So once reads come close together, an instant is kept for a
  * growing number of reads, at most {@link MOST_SKIPPED}, and no longer than until the next microtask, which forgets it.
- * What is read after an `await` is exact, and no timer is left behind. Where turns have one read each there is nothing
- * to save, and it is tried ever less often.
+ * What is read after an `await` is exact, but for what was waiting to run before the burst began; no timer is left
+ * behind. Where turns have one read each there is nothing to save, and it is tried ever less often.
  */
 class BurstClock {
   #instant: number = Number.NEGATIVE_INFINITY;
@@ -67,9 +67,7 @@ class BurstClock {
   };
 }
 
-const burstClock: BurstClock = /* @__PURE__ */ new BurstClock();
-
-/** The clock for fresh reads: {@link BurstClock} for the machine's, any other as it is. */
+/** A clock for fresh reads: a {@link BurstClock} for the machine's, any other as it is. */
 export function clockOfReads(clock: Clock): Pick<Clock, 'monotonic'> {
-  return clock === systemClock ? burstClock : clock;
+  return clock === systemClock ? new BurstClock() : clock;
 }
