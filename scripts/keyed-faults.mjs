@@ -16,8 +16,8 @@ export const keyedFaults = [
     tests: keys,
     name: 'a key that is pushed out while it loads is forgotten',
     file: 'src/cache/keyed-entries.ts',
-    find: 'entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);',
-    put: 'entry.uses === 0) this.#awake.delete(id);',
+    find: 'if (entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);',
+    put: 'if (entry.uses === 0) this.#awake.delete(id);',
   },
   {
     tests: keys,
@@ -100,7 +100,7 @@ export const keyedFaults = [
     tests: spread,
     name: 'a read does not look at the epoch',
     file: 'src/cache/shelf.ts',
-    find: ' && (epoch === 0 || this.#judged[row] === epoch)',
+    find: ' && (epoch === 0 || this.#judged[row] === epoch >>> 0)',
     put: '',
   },
   {

@@ -13,8 +13,8 @@ export const faults = [
     rule: 1,
     name: 'a second load is not kept from starting',
     file: 'src/executor/launcher.ts',
-    find: '    if (entry.flight !== undefined) return;\n',
-    put: '',
+    find: '    if (underWay !== undefined) {',
+    put: '    if (underWay !== undefined && when === undefined) {',
   },
   {
     rule: 1,
@@ -62,8 +62,8 @@ export const faults = [
     rule: 3,
     name: 'first reads do not share',
     file: 'src/executor/launcher.ts',
-    find: '    if (entry.flight !== undefined) return;\n',
-    put: '',
+    find: '    if (underWay !== undefined) {',
+    put: '    if (underWay !== undefined && when === undefined) {',
   },
   {
     rule: 3,

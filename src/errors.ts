@@ -31,6 +31,13 @@ function subject(cacheName: string, key: unknown): string {
   return key === undefined ? cacheName : `${cacheName}[${showKey(key)}]`;
 }
 
+/** The message of an error without the subject that ours begin with, for where that is told already. */
+export function reasonOf(error: Error): string {
+  const { cacheName, key } = error as Partial<TicklessError>;
+  const prefix = cacheName === undefined ? '' : `${subject(cacheName, key)}: `;
+  return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
+}
+
 /** A key may be a whole request. */
 const LONGEST_KEY = 80;
 

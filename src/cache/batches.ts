@@ -165,7 +165,8 @@ export class Batches<K, V> {
       else unasked.push(key);
     }
     if (unasked.length > 0) {
-      logger.error(`loadMany answered ${unasked.length} keys that it was not asked for`, showKey(unasked[0]));
+      const such = `${showKey(unasked[0])} (one of ${unasked.length})`;
+      logger.error('loadMany answered what it was not asked for', such);
     }
     for (const { entry, answer } of passengers) {
       const found = byId.get(entry.id);

@@ -1,4 +1,4 @@
-import { showKey } from '../errors.ts';
+import { reasonOf, showKey } from '../errors.ts';
 import { gateHealth } from '../executor/health.ts';
 import type { Refresher } from '../executor/refresher.ts';
 import type { HealthProblem, Member, Seat, Startable, StartOfOne } from '../membership.ts';
@@ -66,7 +66,8 @@ export class CacheMember<K, V> implements Member {
     const [first] = failing;
     if (first === undefined) return gate;
     const { key, lastError: error } = first;
-    const message = `${failing.length} keys failed, such as ${showKey(key)}: ${error?.message}`;
+    const keys = failing.length === 1 ? 'a key' : `${failing.length} keys`;
+    const message = `${keys} failed, such as ${showKey(key)}: ${reasonOf(error as Error)}`;
     return [...gate, { name: this.name, key, kind: 'failing', isFatal: false, message, error }];
   }
 

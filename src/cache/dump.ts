@@ -38,7 +38,7 @@ export interface CacheDump<K, V> {
 export interface RestoreReport {
   /** So many values are held now. */
   readonly restored: number;
-  /** So many were left out: older than `maxStaleness`, or older than what is held. */
+  /** So many were left out: older than `maxStaleness`, older than what is held, or more than fit. */
   readonly dropped: number;
 }
 

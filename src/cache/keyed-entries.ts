@@ -54,10 +54,16 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** @throws {OptionError} when the key is `undefined`, or has no identity. */
   idOf(key: K): KeyId {
     const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
-    if (id !== undefined) return id as KeyId;
-    const [option, rule] =
-      key === undefined ? ['key', 'must not be undefined'] : ['keyOf', 'must not answer with undefined'];
-    throw new OptionError([{ option, rule, received: key }], { cacheName: this.#options.policy.name });
+    const { keepsKeys, policy } = this.#options;
+    const isId = keepsKeys
+      ? id !== null && !['undefined', 'object', 'function'].includes(typeof id)
+      : id !== undefined;
+    if (isId) return id as KeyId;
+    const [option, rule, received] =
+      key === undefined
+        ? ['key', 'must not be undefined', key]
+        : ['keyOf', 'must answer with a string, a number or the like', id];
+    throw new OptionError([{ option, rule, received }], { cacheName: policy.name });
   }
 
   /** Does something with the entry of a key, which is awake meanwhile. */
@@ -87,7 +93,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   peek(key: K): V | undefined {
     const id = this.idOf(key);
     const awake = this.#awake.get(id);
-    if (awake !== undefined) return awake.value;
+    // One that was pushed out while it loads is not held any more.
+    if (awake !== undefined) return awake.isPushedOut && awake.uses === 0 ? undefined : awake.value;
     const row = this.shelf.find(id);
     return row === undefined ? undefined : this.shelf.value(row);
   }
@@ -110,7 +117,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** All that have a place on the shelf, with their rows; as they are now, the least recently used first. */
   *eachLoaded(): Generator<readonly [number, KeyedEntry<K, V>]> {
     for (const [id, row] of [...this.shelf.rows()]) {
-      const entry = this.#awake.get(id) ?? this.shelf.wake(id, row);
+      const entry = this.#awake.get(id) ?? this.shelf.wake(id, row, this.epochs.now);
       if (!entry.isLoaded) continue; // it is just landing, as absent
       this.#judge(entry);
       yield [row, entry];
@@ -157,7 +164,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
     }
     for (const [, row] of this.shelf.rows()) {
-      if (this.epochs.isOutdated(this.shelf.judgedAt(row), this.shelf.tags(row))) this.shelf.invalidate(row);
+      if (this.epochs.isOutdated(this.shelf.judgedAt(row, this.epochs.now), this.shelf.tags(row)))
+        this.shelf.invalidate(row);
       this.shelf.judge(row, this.epochs.now);
     }
     this.epochs.forget(oldest);
@@ -250,7 +258,9 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   gone(id: KeyId): void {
     const entry = this.#awake.get(id);
-    if (entry !== undefined && entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);
+    if (entry === undefined) return;
+    entry.isPushedOut = true;
+    if (entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);
   }
 
   #wake(id: KeyId, key: K): KeyedEntry<K, V> {
@@ -262,7 +272,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
     const row = this.shelf.find(id);
-    if (row !== undefined) return this.shelf.wake(id, row);
+    if (row !== undefined) return this.shelf.wake(id, row, this.epochs.now);
     const vacant = this.#vacancies.find(id);
     if (vacant !== undefined) return vacant;
     const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
@@ -288,7 +298,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   #place(entry: KeyedEntry<K, V>): void {
     // One that was pushed out while it loads pushes out another when it has landed, not before.
-    if (isBusy(entry) && this.shelf.find(entry.id) === undefined) return;
+    if (isBusy(entry) && entry.isPushedOut) return;
+    entry.isPushedOut = false;
     const row = this.shelf.place(entry);
     if (isBusy(entry)) {
       // Its load will tell.

@@ -14,6 +14,8 @@ export class KeyedEntry<K, V> extends Entry<V> {
   tags: readonly string[] | undefined = undefined;
   /** In units of `maxSize`. */
   size: number = 1;
+  /** It has lost its place to others, and takes a new one when its load has landed. */
+  isPushedOut: boolean = false;
   /** So many calls on the stack work on it: it must not be put to rest. */
   uses: number = 0;
 

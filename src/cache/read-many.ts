@@ -9,11 +9,10 @@ import { messageOf } from '../observe/logger.ts';
  */
 export function readMany<K, V>(
   cacheName: string,
-  keys: Iterable<K>,
+  asked: readonly K[],
   read: (key: K) => Promise<V>,
   onError: ((error: unknown, key: K) => void) | undefined,
 ): Promise<Map<K, V>> {
-  const asked = [...new Set(keys)];
   const reads = Promise.allSettled(asked.map(read));
   return ignoreRejection(reads.then((results) => collect(cacheName, asked, results, onError)));
 }

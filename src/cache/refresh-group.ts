@@ -89,7 +89,7 @@ export interface GroupStartOptions {
  * await group.close();
  * ```
  *
- * Nothing runs between reads here either. What is due among the members is known to a heap: to look at it costs a
+ * A member that is closed by itself leaves the group, and its name is free. Nothing runs between reads here either. What is due among the members is known to a heap: to look at it costs a
  * read one comparison, and to start what is due costs as much as there is due.
  */
 export class RefreshGroup implements GroupLike {
@@ -104,7 +104,7 @@ export class RefreshGroup implements GroupLike {
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
-    const given = options ?? {};
+    const given = (typeof options === 'object' ? options : undefined) ?? {};
     const { piggyback = false, concurrency = defaults.concurrency, lookAhead = defaults.lookAhead } = given;
     const { name = 'group', ...shared } = without(given, ['piggyback', 'concurrency', 'lookAhead']);
     let lookAheadMs = 0;

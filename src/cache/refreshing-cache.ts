@@ -9,6 +9,7 @@ import { Pump } from '../executor/pump.ts';
 import type { ReadOptions } from '../executor/reader.ts';
 import { Refresher } from '../executor/refresher.ts';
 import { closedError } from '../executor/refusal.ts';
+import { OptionChecks } from '../option-checks.ts';
 import { defaults, type WaitUntil } from '../options.ts';
 import { CacheMember } from './cache-member.ts';
 import {
@@ -109,7 +110,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /**
    * Reads the value of a key; as `get` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the source
-   * has no such key, and with `OptionError` for the key `undefined`.
+   * has no such key, and with `OptionError` for the key `undefined`. Each call makes a promise of its own.
    *
    * With `loadMany`, keys whose loads begin in the same turn of the event loop come in one call.
    */
@@ -127,7 +128,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /**
    * Reads the value of a key without a promise; as `current` of `RefreshingValue`, for each key. With a synchronous
-   * `load` it works on the very first read.
+   * `load` (not with `loadMany`, which waits for others) it works on the very first read.
    *
    * @throws {NotLoadedError} before the first success of that key; the load has been started if it may.
    * @throws {AbsentError} when the source has no such key.
@@ -148,13 +149,24 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
     const { onError, waitUntil, ...others } = options ?? {};
+    const checks = new OptionChecks(this.#options.policy.name);
+    const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
+    checks.that(isIterable, 'keys', 'must be an array, or another iterable, of keys', keys);
+    if (onError !== undefined) checks.function('onError', onError);
+    let asked: K[];
+    try {
+      checks.done();
+      asked = [...new Set(keys)];
+    } catch (error) {
+      return rejected(error);
+    }
     const ends: Promise<unknown>[] = [];
     const ofEach = {
       ...others,
       ...(waitUntil === undefined ? {} : { waitUntil: (end: Promise<unknown>) => void ends.push(end) }),
     };
     const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
-    const found = readMany(this.#options.policy.name, keys, (key) => this.get(key, read), onError);
+    const found = readMany(this.#options.policy.name, asked, (key) => this.get(key, read), onError);
     if (waitUntil !== undefined && ends.length > 0) this.#refresher.promise(waitUntil, Promise.all(ends));
     return found;
   }
@@ -220,8 +232,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * time are shown to it with `undefined`. It is asked for every key before any is marked; what it throws is thrown.
    *
    * @returns how many were marked.
+   * @throws {OptionError} when it is no function.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    const checks = new OptionChecks(this.#options.policy.name);
+    checks.function('predicate', predicate);
+    checks.done();
     return this.#entries.invalidateWhere(predicate);
   }
 
@@ -229,8 +245,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Marks those values as out of date whose load gave them the tag: `loaded(value, { tags: ['nl'] })`. It costs the same
    * however many keys bear it: each is looked at when it is read next. A load that is under way began before: should
    * its value turn out to bear the tag, it is loaded again, and who waits for it waits for that.
+   *
+   * @throws {OptionError} when it is no string.
    */
   invalidateTag(tag: string): void {
+    const checks = new OptionChecks(this.#options.policy.name);
+    checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
+    checks.done();
     this.#entries.invalidateTag(tag);
   }
 
@@ -310,8 +331,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Takes in the values of a dump. They have aged since by what the wall clock says; those older than `maxStaleness`,
-   * and those older than what is held, are dropped. What is due by now is served, and reloaded when it is read.
+   * Takes in the values of a dump, be it of this cache or another. They have aged since by what the wall clock says;
+   * those older than `maxStaleness`, those older than what is held, and those that find no room are dropped. What is due by now is served, and reloaded when it is read.
    *
    * @throws {OptionError} when it is no dump; nothing was taken in then.
    */

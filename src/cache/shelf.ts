@@ -52,8 +52,8 @@ export class Shelf<K, V> {
   readonly #values: (V | undefined)[] = [];
   /** When each is due (monotonic); `-Infinity`: at once, or it is awake. */
   #due: Float64Array = new Float64Array(0);
-  /** The epoch up to which each was judged. */
-  #judged: Float64Array = new Float64Array(0);
+  /** The last 32 bits of the epoch up to which each was judged. */
+  #judged: Uint32Array = new Uint32Array(0);
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
@@ -92,7 +92,7 @@ export class Shelf<K, V> {
 
   /** A read at that instant needs nothing but the value. */
   isFresh(row: number, now: number, epoch: number): boolean {
-    return now < (this.#due[row] as number) && (epoch === 0 || this.#judged[row] === epoch);
+    return now < (this.#due[row] as number) && (epoch === 0 || this.#judged[row] === epoch >>> 0);
   }
 
   value(row: number): V {
@@ -108,8 +108,9 @@ export class Shelf<K, V> {
     return this.#due[row] as number;
   }
 
-  judgedAt(row: number): number {
-    return this.#judged[row] as number;
+  /** The epoch up to which an entry that sleeps was judged: of its last 32 bits and the present one. */
+  judgedAt(row: number, epoch: number): number {
+    return epoch - ((epoch - (this.#judged[row] as number)) >>> 0);
   }
 
   judge(row: number, epoch: number): void {
@@ -175,11 +176,11 @@ export class Shelf<K, V> {
   }
 
   /** The entry that sleeps in that row. */
-  wake(id: KeyId, row: number): KeyedEntry<K, V> {
+  wake(id: KeyId, row: number, epoch: number): KeyedEntry<K, V> {
     const cell = row * CELLS;
     const at = (which: number): number => this.#cells[cell + which] as number;
     const extra = this.#extras?.[row];
-    const entry = new KeyedEntry<K, V>(this.key(id, row), id, this.judgedAt(row));
+    const entry = new KeyedEntry<K, V>(this.key(id, row), id, this.judgedAt(row, epoch));
     const offset = at(OFFSET);
     const endedAt = instant(at(LOADED) + offset);
     const dueAt = this.dueAt(row);
@@ -244,9 +245,10 @@ export class Shelf<K, V> {
       const most = Math.max(this.#maxRows + 1, row + 1);
       const capacity = Math.min(Math.max(FIRST_CAPACITY, 2 * this.#due.length), most);
       this.#due = grown(new Float64Array(capacity), this.#due);
-      this.#judged = grown(new Float64Array(capacity), this.#judged);
+      this.#judged = grown(new Uint32Array(capacity), this.#judged);
       this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
       this.#took = grown(new Float32Array(capacity), this.#took);
+      this.#values.length = capacity;
     }
     return row;
   }
@@ -259,7 +261,7 @@ export class Shelf<K, V> {
   }
 }
 
-function grown<A extends Float64Array | Float32Array>(larger: A, smaller: A): A {
+function grown<A extends Float64Array | Float32Array | Uint32Array>(larger: A, smaller: A): A {
   larger.set(smaller);
   return larger;
 }

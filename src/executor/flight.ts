@@ -55,6 +55,7 @@ export class Flight<A> implements UnderWay {
   #deadlineAt = Number.POSITIVE_INFINITY;
   #holds = 0;
   #isOver = false;
+  #hasDeparted = false;
 
   constructor(plan: FlightPlan<A>) {
     this.#plan = plan;
@@ -62,7 +63,8 @@ export class Flight<A> implements UnderWay {
 
   /** Makes the first try, on the caller's stack. A load that is synchronous has landed when this returns. */
   depart(): void {
-    if (this.#isOver) return; // superseded while it waited for its turn
+    if (this.#isOver || this.#hasDeparted) return; // superseded, or hurried, while it waited for its turn
+    this.#hasDeparted = true;
     const { clock, timeoutMs } = this.#plan;
     this.#deadlineAt = clock.monotonic() + timeoutMs;
     const first = this.#firstTry();

@@ -1,3 +1,4 @@
+import { reasonOf } from '../errors.ts';
 import type { HealthProblem } from '../membership.ts';
 import { type DecisionPolicy, type Gate, isTooStale } from './decide.ts';
 import type { Entry } from './entry.ts';
@@ -20,7 +21,7 @@ interface HealthPolicy extends Omit<DecisionPolicy, 'whenClosed'> {
 export function entryHealth(entry: Entry<unknown>, policy: HealthPolicy, now: number): HealthProblem[] {
   const { isLoaded, failures, lastError: error, maxStalenessMs } = entry;
   const { name, isRequired, gate, whenTooStale } = policy;
-  const why = `${entry.flight === undefined ? '' : ', is being loaded'}${error === undefined ? '' : `: ${error.message}`}`;
+  const why = `${entry.flight === undefined ? '' : ', is being loaded'}${error === undefined ? '' : `: ${reasonOf(error)}`}`;
   function problem(kind: HealthProblem['kind'], isFatal: boolean, message: string): HealthProblem[] {
     return [{ name, kind, isFatal, message: `${message}${why}`, ...(error === undefined ? {} : { error }) }];
   }
@@ -31,7 +32,9 @@ export function entryHealth(entry: Entry<unknown>, policy: HealthPolicy, now: nu
     const age = Math.round(now - entry.loadedAt);
     return problem('too-stale', isFatal, `is ${age} ms old, over maxStaleness of ${maxStalenessMs} ms`);
   }
-  return failures > 0 ? problem('failing', false, `failed ${failures} times in a row`) : [];
+  return failures > 0
+    ? problem('failing', false, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
+    : [];
 }
 
 /** What somebody should know of the gate of a member. */

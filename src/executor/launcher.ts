@@ -58,7 +58,11 @@ export class Launcher<T> {
    * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
    */
   start(entry: Entry<T>, { trigger, background }: Omit<LoadDetails, 'key'>, when: 'now' | 'behind'): void {
-    if (entry.flight !== undefined) return;
+    const underWay = entry.flight;
+    if (underWay !== undefined) {
+      if (when === 'now') inCleanContext(() => underWay.depart());
+      return;
+    }
     const start = { trigger, background, ...keyOf(entry) };
     const { clock, random, retry, timeoutMs, name } = this.#policy;
     const startedAt = clock.monotonic();
@@ -151,7 +155,7 @@ export class Launcher<T> {
       });
     }
     for (const entry of [...this.#busy]) {
-      const error = closedError(this.#policy.name, entry.key);
+      const error = closedError(this.#policy.name, entry.key, 'was closed before its load had ended');
       this.abort(entry, error);
       takeWaiters(entry)?.reject(error);
       this.keeper.changed(entry);

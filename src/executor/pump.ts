@@ -50,6 +50,8 @@ export class Pump implements Door {
   readonly #waiting: Set<Waiting> = new Set();
   readonly #unseen: Set<Startable> = new Set();
   #isClosed = false;
+  /** A read has begun a round that is about to start. */
+  #isReadFrom = false;
   /** When both clocks are compared next, and what their difference was. */
   #lookAt: number = Number.NEGATIVE_INFINITY;
   #clockOffset = 0;
@@ -91,8 +93,15 @@ export class Pump implements Door {
 
   /** Begins a round, for a read of a member at or after {@link readsFrom}. */
   read(): void {
-    this.#begin();
-    this.#startDue();
+    if (this.#isReadFrom) return;
+    this.#isReadFrom = true;
+    this.#refreshReads();
+    // Behind the reader: what is due may be much.
+    Promise.resolve().then(() => {
+      this.#isReadFrom = false;
+      this.#begin();
+      this.#startDue();
+    });
   }
 
   /** Begins a round. */
@@ -195,7 +204,7 @@ export class Pump implements Door {
   }
 
   #refreshReads(): void {
-    const isOpen = this.#options.piggyback && !this.#isClosed;
+    const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isReadFrom;
     const isBusy = this.#running.size >= this.#options.concurrency;
     this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#lookAt) : Infinity;
   }

@@ -54,8 +54,12 @@ export function absence({ key, coolDownUntil }: Entry<unknown>, cacheName: strin
 }
 
 /** The error for who asks for a load after `close()`. */
-export function closedError(cacheName: string, key?: unknown): ClosedError {
-  return new ClosedError('is closed and starts nothing any more', { cacheName, key });
+export function closedError(
+  cacheName: string,
+  key?: unknown,
+  message: string = 'is closed and starts nothing any more',
+): ClosedError {
+  return new ClosedError(message, { cacheName, key });
 }
 
 /** The error for a read that can't wait, where nothing was ever loaded. */

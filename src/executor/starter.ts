@@ -96,10 +96,10 @@ export class Starter<T> {
     return refusal(entry, { gate: this.gate, whenClosed }, name, clock.monotonic());
   }
 
-  /** As {@link refusal}, for who can't wait: without a value it is "not loaded", unless the source has none either. */
+  /** As {@link refusal}, for who can't wait: without a value it is "not loaded", unless there will be none. */
   refusalNow(entry: Entry<T>): TicklessError {
-    const isShut = this.gate === 'closed' && this.policy.whenClosed === 'throw';
-    if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.refusal(entry);
+    const isFinal = this.gate === 'closed' || isAbsentError(entry.lastError);
+    if (entry.isLoaded || isFinal) return this.refusal(entry);
     return notLoaded(entry, this.policy.name);
   }
 

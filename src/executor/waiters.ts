@@ -3,6 +3,8 @@ import { Deferred, ignoreRejection } from './deferred.ts';
 
 /** A load under way, as far as those who wait for it are concerned. See `flight.ts`. */
 export interface UnderWay {
+  /** Makes the first try now, on the caller's stack, should it still wait for its turn behind somebody. */
+  depart(): void;
   /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
   hold(): void;
   release(): void;

@@ -297,7 +297,7 @@ describe('health', () => {
     expect([ok, problems.length, problems[0]?.message]).toEqual([
       true,
       1,
-      '50 keys failed, such as "k49": c["k49"]: load failed: down',
+      '50 keys failed, such as "k49": load failed: down',
     ]);
   });
 });
@@ -331,5 +331,28 @@ it('options are found on a prototype, and no options at all are told as such', (
   expect((cache.inspect('a')?.nextExecuteTime as number) - base.clock.now()).toBeLessThanOrEqual(10_000);
   expect(thrownBy(() => new RefreshGroup(null as never).value(null as never))).toMatchObject({
     name: 'OptionError',
+  });
+});
+
+describe('arguments that are none', () => {
+  it('are told as OptionErrors, by rejection where a promise is returned', async () => {
+    const { cache } = make();
+    for (const keys of [undefined, null, 5, 'abc']) {
+      const error = await cache.getMany(keys as never).catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'OptionError', option: 'keys' });
+    }
+    const onError = 5 as never;
+    const error = await cache.getMany([], { onError }).catch((reason) => reason);
+    expect(error).toMatchObject({ name: 'OptionError', option: 'onError' });
+    expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject({ option: 'tag' });
+    expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
+  });
+
+  it('a keyOf that answers with what is the same for none, or for all, is refused', async () => {
+    for (const keyOf of [async () => 'a', () => ({}), () => null, () => undefined]) {
+      const { cache } = make({ keyOf });
+      const error = await cache.get('a').catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'OptionError', option: 'keyOf' });
+    }
   });
 });

@@ -209,7 +209,7 @@ describe('health', () => {
       await clock.flush();
       const { ok, problems } = group.health();
       expect([ok, problems]).toMatchObject([true, [{ name: 'a', kind: 'failing', isFatal: false }]]);
-      expect(problems[0]?.message).toContain(`${failures} times in a row`);
+      expect(problems[0]?.message).toContain(failures === 1 ? 'failed: ' : `${failures} times in a row`);
       expect(problems[0]?.error).toBe(value.inspect().lastError);
     }
     a.isDown = false;

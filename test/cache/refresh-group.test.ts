@@ -772,3 +772,28 @@ describe('what it costs', () => {
     }
   });
 });
+
+describe('a synchronous load that the group has just started', () => {
+  it('is there for current on the very first read, with piggyback and after requestStart', () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, piggyback: true });
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => group.value({ name, load: () => name }));
+    expect(a?.current).toBe('a');
+    expect(b?.current).toBe('b');
+    group.requestStart();
+    expect(c?.current).toBe('c');
+  });
+
+  it('is there for current of a value that got too old', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, piggyback: true, maxStaleness: 2000, schedule: 1000 });
+    let loads = 0;
+    const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: () => ++loads }));
+    expect([a?.current, b?.current]).toEqual([1, 2]);
+    await clock.advance(5000);
+    group.requestStart();
+    expect([a?.current, b?.current, loads]).toEqual([3, 4, 4]);
+    await clock.flush();
+    expect(loads).toBe(4);
+  });
+});

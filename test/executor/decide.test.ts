@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Decision, decide } from '../../src/executor/decide.ts';
 
-const flight = { hold: () => {}, release: () => {}, end: () => {} };
+const flight = { depart: () => {}, hold: () => {}, release: () => {}, end: () => {} };
 const instant = fc.oneof(fc.constant(-Infinity), fc.integer({ min: -100, max: 100 }), fc.constant(Infinity));
 
 const situations = fc.record({

@@ -6,6 +6,7 @@ import { rejectionOf, settled } from '../support/settle.ts';
 function make(): { waiters: Waiters<number>; held: () => number } {
   let held = 0;
   const load = {
+    depart: () => {},
     hold: () => {
       held += 1;
     },
@@ -85,7 +86,7 @@ describe('Waiters', () => {
     const { waiters } = make();
     void waiters.next(undefined);
     let held = 0;
-    const next = { hold: () => void held++, release: () => void held--, end: () => {} };
+    const next = { depart: () => {}, hold: () => void held++, release: () => void held--, end: () => {} };
     waiters.follow(next);
     expect(held).toBe(1);
   });
