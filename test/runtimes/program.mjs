@@ -111,16 +111,16 @@ const checks = {
         return new Map(keys.map((key) => [key, key < 0 ? absent() : `${key}@${calls}`]));
       },
       batchSize: 500,
-      schedule: 20,
+      schedule: 200,
       jitter: false,
     });
     const keys = Array.from({ length: 1000 }, (_, key) => key);
     await Promise.all(keys.map((key) => cache.get(key)));
     check(calls === 2 && cache.size === 1000, 'two calls');
     for (let i = 0; i < 10_000; i++) cache.current(i % 10);
-    await sleep(40);
+    await sleep(250);
     check(cache.current(5) === '5@1', 'served');
-    await sleep(20);
+    await sleep(50);
     check(cache.peek(5) === '5@3', 'reloaded behind');
     check(isAbsentError(await rejectionOf(cache.get(-1))), 'AbsentError');
   },
