@@ -47,6 +47,7 @@ const LAYERS = [
   {
     name: 'engine',
     files: [
+      'executor/clock-watch.ts',
       'executor/timetable.ts',
       'executor/status.ts',
       'executor/health.ts',

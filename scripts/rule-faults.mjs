@@ -250,7 +250,7 @@ export const faults = [
   {
     rule: 9,
     name: 'clocks are compared once an hour',
-    file: 'src/executor/timetable.ts',
+    file: 'src/executor/clock-watch.ts',
     find: 'const LOOK_EVERY_MS = 60_000;',
     put: 'const LOOK_EVERY_MS = 3_600_000;',
   },

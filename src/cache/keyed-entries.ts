@@ -1,11 +1,10 @@
 import { isAbsentError, OptionError, showKey } from '../errors.ts';
 import type { ReadAnswer } from '../executor/answer.ts';
+import { ClockWatch } from '../executor/clock-watch.ts';
 import { waitersOf } from '../executor/entry.ts';
 import type { Keeper } from '../executor/keeper.ts';
 import type { LoadContext } from '../executor/load-context.ts';
-import { clockStep } from '../executor/next-execution.ts';
 import type { Refresher } from '../executor/refresher.ts';
-import { LOOK_EVERY_MS } from '../executor/timetable.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
 import type { DueKeys } from './due-keys.ts';
 import type { RestoredEntry } from './dump.ts';
@@ -32,15 +31,13 @@ import { Vacancies } from './vacancies.ts';
 export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   readonly shelf: Shelf<K, V>;
   readonly epochs: Epochs = new Epochs();
-  /** Both clocks are compared by a read at or after this instant (monotonic). */
-  lookAt: number = Number.NEGATIVE_INFINITY;
+  readonly clocks: ClockWatch;
   /** Which keys are due, for who starts them unread. */
   dueKeys: DueKeys<K, V> | undefined;
   readonly #options: CachePolicy<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #vacancies: Vacancies<K, V>;
-  #clockOffset = 0;
 
   constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
     const { policy, bound, keepsKeys } = options;
@@ -48,7 +45,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     this.#refresher = refresher;
     this.shelf = new Shelf(policy, bound, keepsKeys, this);
     this.#vacancies = new Vacancies(options);
-    this.#look(policy.clock.monotonic());
+    this.clocks = new ClockWatch(policy.clock);
   }
 
   /** @throws {OptionError} when the key is `undefined`, or has no identity. */
@@ -124,12 +121,9 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     }
   }
 
-  /** Both clocks, once a minute of reads: a step makes each entry compare them when it is read next. */
+  /** A step of the wall clock makes each entry compare the clocks when it is read next. */
   look(now: number): void {
-    const before = this.#clockOffset;
-    this.#look(now);
-    if (clockStep(before, this.#clockOffset) === 0) this.#clockOffset = before;
-    else this.epochs.next();
+    if (this.clocks.look(now)) this.epochs.next();
   }
 
   /** Has the wall clock been stepped? Then all due times are computed anew. */
@@ -312,11 +306,6 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       this.shelf.sleep(row, entry);
     }
     if (row !== undefined) this.dueKeys?.changed(row, entry);
-  }
-
-  #look(now: number): void {
-    this.lookAt = now + LOOK_EVERY_MS;
-    this.#clockOffset = this.#options.policy.clock.now() - now;
   }
 }
 

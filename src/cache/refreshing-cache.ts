@@ -1,5 +1,6 @@
 import { clockOfReads } from '../burst-clock.ts';
 import type { Clock } from '../clock.ts';
+import type { ClockWatch } from '../executor/clock-watch.ts';
 import { rejected } from '../executor/deferred.ts';
 import type { Keeper } from '../executor/keeper.ts';
 import type { Load } from '../executor/launcher.ts';
@@ -75,6 +76,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   // For fresh reads, which do not take the way round.
   readonly #shelf: Shelf<K, V>;
   readonly #epochs: Epochs;
+  readonly #clocks: ClockWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #pump: Pump | undefined;
@@ -94,6 +96,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#entries = entries;
     this.#shelf = entries.shelf;
     this.#epochs = entries.epochs;
+    this.#clocks = entries.clocks;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
     this.#clock = clockOfReads(policy.clock);
     if (policy.family !== undefined) {
@@ -353,7 +356,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
   #isFresh(row: number): boolean {
     const now = this.#clock.monotonic();
-    if (now >= this.#entries.lookAt) this.#entries.look(now);
+    if (now >= this.#clocks.lookAt) this.#entries.look(now);
     return this.#shelf.isFresh(row, now, this.#epochs.now) && now < this.#refresher.door.readsFrom;
   }
 

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Door, Seat, Startable } from '../membership.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { Deferred } from './deferred.ts';
 import { DueHeap } from './due-heap.ts';
-import { clockStep } from './next-execution.ts';
-import { LOOK_EVERY_MS } from './timetable.ts';
 
 export interface PumpOptions {
   readonly clock: Clock;
@@ -43,6 +42,7 @@ export class Pump implements Door {
   /** The instant by which the last round takes what is due. */
   until: number = Number.NEGATIVE_INFINITY;
   readonly #options: PumpOptions;
+  readonly #watch: ClockWatch;
   readonly #heap: DueHeap = new DueHeap();
   readonly #members: (Startable | undefined)[] = [];
   readonly #free: number[] = [];
@@ -52,13 +52,10 @@ export class Pump implements Door {
   #isClosed = false;
   /** A read has begun a round that is about to start. */
   #isReadFrom = false;
-  /** When both clocks are compared next, and what their difference was. */
-  #lookAt: number = Number.NEGATIVE_INFINITY;
-  #clockOffset = 0;
 
   constructor(options: PumpOptions) {
     this.#options = options;
-    this.#look(options.clock.monotonic());
+    this.#watch = new ClockWatch(options.clock);
   }
 
   /** Loads of its own under way. */
@@ -145,7 +142,9 @@ export class Pump implements Door {
 
   #begin(): void {
     const now = this.#options.clock.monotonic();
-    if (now >= this.#lookAt) this.#compareClocks(now);
+    if (now >= this.#watch.lookAt && this.#watch.look(now)) {
+      for (const member of this.#members) member?.compareClocks();
+    }
     // Later than the round before, also where the clock has stood still since.
     this.until = Math.max(now, this.until + 2 * MOMENT_MS);
   }
@@ -188,24 +187,9 @@ export class Pump implements Door {
     return false;
   }
 
-  #compareClocks(now: number): void {
-    const before = this.#clockOffset;
-    this.#look(now);
-    if (clockStep(before, this.#clockOffset) === 0) {
-      this.#clockOffset = before; // so that a clock that creeps away is noticed in the end
-      return;
-    }
-    for (const member of this.#members) member?.compareClocks();
-  }
-
-  #look(now: number): void {
-    this.#lookAt = now + LOOK_EVERY_MS;
-    this.#clockOffset = this.#options.clock.now() - now;
-  }
-
   #refreshReads(): void {
     const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isReadFrom;
     const isBusy = this.#running.size >= this.#options.concurrency;
-    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#lookAt) : Infinity;
+    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#watch.lookAt) : Infinity;
   }
 }

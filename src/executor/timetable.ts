@@ -2,13 +2,11 @@ import { isAbsentError, isOptionError } from '../errors.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { SaidOfValue } from './answer.ts';
+import { LOOK_EVERY_MS } from './clock-watch.ts';
 import { coolDownMs } from './cool-down.ts';
 import type { Entry } from './entry.ts';
 import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** Reads compare both clocks at least this often, so that a stepped wall clock or a suspended machine is noticed. */
-export const LOOK_EVERY_MS = 60_000;
 
 /** What is told of a cool-down that began. */
 export interface CoolingDown {
