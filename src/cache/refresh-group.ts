@@ -105,8 +105,8 @@ export class RefreshGroup implements GroupLike {
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
     const given = (typeof options === 'object' ? options : undefined) ?? {};
-    const { piggyback = false, concurrency = defaults.concurrency, lookAhead = defaults.lookAhead } = given;
-    const { name = 'group', ...shared } = without(given, ['piggyback', 'concurrency', 'lookAhead']);
+    const { name = 'group', piggyback = false, ...others } = given;
+    const { concurrency = defaults.concurrency, lookAhead = defaults.lookAhead, ...shared } = others;
     let lookAheadMs = 0;
     const policy = resolveOptions(
       { ...shared, name },
@@ -249,9 +249,4 @@ export class RefreshGroup implements GroupLike {
     const [fatal, others] = [all.filter(({ isFatal }) => isFatal), all.filter(({ isFatal }) => !isFatal)];
     return { ok: fatal.length === 0, problems: [...fatal, ...others] };
   }
-}
-
-function without<T extends object, N extends keyof T>(options: T, names: readonly N[]): Omit<T, N> {
-  const isOther = ([name]: [string, unknown]): boolean => !names.includes(name as N);
-  return Object.fromEntries(Object.entries(options).filter(isOther)) as Omit<T, N>;
 }

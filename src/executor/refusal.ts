@@ -7,7 +7,7 @@ import {
   StaleValueError,
   type TicklessError,
 } from '../errors.ts';
-import type { DecisionPolicy } from './decide.ts';
+import type { DecisionPolicy, Gate } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /**
@@ -63,7 +63,9 @@ export function closedError(
 }
 
 /** The error for a read that can't wait, where nothing was ever loaded. */
-export function notLoaded({ key, lastError: cause }: Entry<unknown>, cacheName: string): NotLoadedError {
-  const message = cause === undefined ? 'not loaded yet' : `not loaded yet: ${cause.message}`;
+export function notLoaded(entry: Entry<unknown>, gate: Gate, cacheName: string): NotLoadedError {
+  const { key, lastError: cause } = entry;
+  const state = gate === 'open' ? 'not loaded yet' : `is ${gate}, and was never loaded`;
+  const message = cause === undefined ? state : `${state}: ${cause.message}`;
   return new NotLoadedError(message, { cacheName, key, cause });
 }

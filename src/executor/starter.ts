@@ -96,11 +96,11 @@ export class Starter<T> {
     return refusal(entry, { gate: this.gate, whenClosed }, name, clock.monotonic());
   }
 
-  /** As {@link refusal}, for who can't wait: without a value it is "not loaded", unless there will be none. */
+  /** As {@link refusal}, for who can't wait: without a value it is "not loaded", unless the source has none either. */
   refusalNow(entry: Entry<T>): TicklessError {
-    const isFinal = this.gate === 'closed' || isAbsentError(entry.lastError);
-    if (entry.isLoaded || isFinal) return this.refusal(entry);
-    return notLoaded(entry, this.policy.name);
+    const isShut = this.gate === 'closed' && this.policy.whenClosed === 'throw';
+    if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.refusal(entry);
+    return notLoaded(entry, this.gate, this.policy.name);
   }
 
   /** Lets the group start what is due among the others. */

@@ -118,7 +118,7 @@ describe('reading', () => {
     const cold = manualValue().value;
     await cold.close();
     expect(isClosedError(await rejectionOf(cold.get()))).toBe(true);
-    expect(isClosedError(thrownBy(() => cold.current))).toBe(true);
+    expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
   it('invalidated while it closes, it starts nothing: who waits is told', async () => {
