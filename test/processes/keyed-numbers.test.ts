@@ -10,7 +10,10 @@ import type { Report } from './fixtures/live-timers.ts';
 /** The targets of memory and speed are ratios to lru-cache with a ttl. */
 const MOST = 1.5;
 
-/** `npm run bench` tells the ratio of a read; what must not pass unseen is a read that has become slow. */
+/**
+ * The target of a read is 1.5 too, and is missed in some runs (1.3 to 1.7): `npm run bench` tells. This bound is no
+ * target; what must not pass unseen is a read that has become slow.
+ */
 const MOST_WITH_ROOM = 2;
 
 /** A machine that does other things meanwhile spoils a measurement: the best of three counts. */
