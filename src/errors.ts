@@ -240,3 +240,49 @@ export class ClosedError extends TicklessError {
 export function isClosedError(error: unknown): error is ClosedError {
   return hasCode(error, 'ERR_TICKLESS_CLOSED');
 }
+
+/**
+ * The lock could not be asked: its engine can't be reached, did not answer in time, or refused the command (no
+ * right, a column missing). `cause` is what its client said. That somebody else holds the lock is no error.
+ */
+export class LockUnavailableError extends TicklessError {
+  override readonly name: string = 'LockUnavailableError';
+  readonly code = 'ERR_TICKLESS_LOCK_UNAVAILABLE';
+}
+
+/** Is it a {@link LockUnavailableError}, of this or another installed copy of tickless? Never throws. */
+export function isLockUnavailableError(error: unknown): error is LockUnavailableError {
+  return hasCode(error, 'ERR_TICKLESS_LOCK_UNAVAILABLE');
+}
+
+/**
+ * The lease ended while the load ran: this process stood still for too long, the engine could not be reached to
+ * extend it, or an operator released it. Somebody else may hold the lock now; what the load brings is dropped.
+ */
+export class LeaseLostError extends TicklessError {
+  override readonly name: string = 'LeaseLostError';
+  readonly code = 'ERR_TICKLESS_LEASE_LOST';
+  /** The fencing token of the lease that was lost. */
+  readonly token: number;
+
+  constructor(message: string, details: ErrorDetails & { readonly token: number }) {
+    super(message, details);
+    this.token = details.token;
+  }
+}
+
+/** Is it a {@link LeaseLostError}, of this or another installed copy of tickless? Never throws. */
+export function isLeaseLostError(error: unknown): error is LeaseLostError {
+  return hasCode(error, 'ERR_TICKLESS_LEASE_LOST');
+}
+
+/** The snapshot store could not be read or written. `cause` is what its client said. */
+export class StoreUnavailableError extends TicklessError {
+  override readonly name: string = 'StoreUnavailableError';
+  readonly code = 'ERR_TICKLESS_STORE_UNAVAILABLE';
+}
+
+/** Is it a {@link StoreUnavailableError}, of this or another installed copy of tickless? Never throws. */
+export function isStoreUnavailableError(error: unknown): error is StoreUnavailableError {
+  return hasCode(error, 'ERR_TICKLESS_STORE_UNAVAILABLE');
+}

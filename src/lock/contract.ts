@@ -1,0 +1,162 @@
+/** Who asks for a lease. All durations are milliseconds; no instant of this machine's clock travels. */
+export interface AcquireRequest {
+  /** What is locked. The same on all instances. */
+  readonly name: string;
+  /** Who asks: unique per start of a process. */
+  readonly owner: string;
+  /**
+   * Which request this is. Asking again with the same one, because the answer was lost, gives the same lease, with
+   * what is left of it.
+   */
+  readonly requestId: string;
+  /** How long the lease lasts unless it is extended. Over 0, finite. */
+  readonly leaseFor: number;
+  /** Where it runs, for people. */
+  readonly host: string;
+  /** Pass over the hold of a round that is done, or backs off after a failure; never over a live lease. */
+  readonly force: boolean;
+}
+
+/** Which lease: what `extend` and `release` must match, so that they never touch the next holder's. */
+export interface LeaseId {
+  readonly name: string;
+  readonly requestId: string;
+  /** The fencing token: grows with each acquire of the name, over crashes, takeovers and an engine that comes back empty. */
+  readonly token: number;
+}
+
+/** A lease that was just given. */
+export interface Lease extends LeaseId {
+  readonly owner: string;
+  /** What is left of it, in milliseconds, when the engine answered. */
+  readonly remaining: number;
+}
+
+/** Contention is an answer, not an error. `now` is the engine's wall clock in epoch milliseconds. */
+export type AcquireAnswer =
+  | {
+      readonly kind: 'acquired';
+      readonly lease: Lease;
+      /** The one before had let its lease expire: it crashed, or stood still. */
+      readonly tookOver: boolean;
+      readonly now: number;
+    }
+  | {
+      /** Somebody holds it, or its last round failed and backs off. */
+      readonly kind: 'held';
+      /** Milliseconds until the lease (or the backoff) ends by itself, over 0. */
+      readonly retryAfter: number;
+      /** Milliseconds since it was acquired. */
+      readonly heldFor: number;
+      readonly owner: string;
+      readonly host: string;
+      readonly token: number;
+      /** It is not held any more: the round failed, and may be tried again after `retryAfter`. */
+      readonly isBackoff: boolean;
+      readonly now: number;
+    }
+  | {
+      /** The round has been completed elsewhere. */
+      readonly kind: 'done';
+      /** Milliseconds until the next round may begin, over 0. */
+      readonly retryAfter: number;
+      /** Milliseconds since it was completed. */
+      readonly finishedAgo: number;
+      readonly owner: string;
+      readonly host: string;
+      /** That of the round that is done. */
+      readonly token: number;
+      readonly now: number;
+    };
+
+/** How a round ended. */
+export type ReleaseOutcome =
+  | {
+      /** Completed: nobody is to begin the next round for `holdFor` milliseconds from now; 0: anybody may at once. */
+      readonly as: 'done';
+      readonly holdFor: number;
+    }
+  | {
+      /** Failed: any instance may try the same round again after `holdFor` milliseconds. */
+      readonly as: 'failed';
+      readonly holdFor: number;
+      /** For people. */
+      readonly error?: string | undefined;
+    }
+  | {
+      /** Given up without a result: anybody may begin at once. */
+      readonly as: 'abandoned';
+    };
+
+/**
+ * How the last round of a name stands. `running`: its lease is live, or it expired and nobody has taken over yet.
+ * `released`: by an operator.
+ */
+export type LockState = 'running' | 'done' | 'failed' | 'abandoned' | 'released';
+
+/** The record of one name, as operators see it. A copy. All durations are milliseconds, measured by the engine. */
+export interface LockRecord {
+  readonly name: string;
+  readonly token: number;
+  readonly owner: string;
+  readonly host: string;
+  readonly state: LockState;
+  /** The holder replaced one that had let its lease expire. */
+  readonly tookOver: boolean;
+  /** What is left of the lease; 0: nobody holds it. */
+  readonly leaseLeft: number;
+  /** How long the next round is still held back; 0: it may begin. */
+  readonly holdLeft: number;
+  readonly acquiredAgo: number;
+  /** `undefined` while it runs. */
+  readonly finishedAgo: number | undefined;
+  /** Why it failed. */
+  readonly lastError: string | undefined;
+}
+
+/** What `list` takes. */
+export interface ListOptions {
+  /** Only names that begin with it. @default all */
+  readonly prefix?: string | undefined;
+  /** At most so many. A whole number from 1. @default 1000 */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Lets one instance of a cluster at a time, and one per round, do something.
+ *
+ * Only the engine's clock decides; only durations travel. Each method is one atomic step at the engine. It rejects
+ * with `LockUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a
+ * broken rule of the caller (`OptionError`).
+ *
+ * The token of an acquire is `max(previous + 1, the engine's clock in microseconds)`: a safe integer that grows
+ * strictly per name, also when the engine has lost its memory. The record of a name outlives its lease, or holds and
+ * tokens would be forgotten.
+ */
+export interface LockProvider {
+  /** How long leases last that do not say otherwise, in milliseconds. */
+  readonly leaseFor: number;
+  /** The longest name that it takes, in bytes of UTF-8. `undefined`: any. */
+  readonly longestName?: number | undefined;
+  /** Asks for a lease. */
+  acquire(request: AcquireRequest): Promise<AcquireAnswer>;
+  /** Makes a live lease last `leaseFor` milliseconds from now. @returns false: it has expired or is another's by now. */
+  extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
+  /**
+   * Ends a live lease. Doing so again, because the answer was lost, answers true again.
+   *
+   * @returns false: it had expired, or is another's by now; nothing was changed.
+   */
+  release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean>;
+  /** The record of a name; `undefined`: it was never acquired, or is long forgotten. */
+  inspect(name: string): Promise<LockRecord | undefined>;
+  /** The records of many names, in the order of their names. */
+  list(options?: ListOptions): Promise<LockRecord[]>;
+  /**
+   * For operators: ends the lease or the hold that bears this token, so that anybody may begin at once. The holder
+   * learns of it at its next extension.
+   *
+   * @returns false: the token is not the present one; nothing was changed.
+   */
+  forceRelease(name: string, token: number): Promise<boolean>;
+}

@@ -1,0 +1,193 @@
+import { bounded } from '../bounded.ts';
+import type { DurationLike } from '../duration.ts';
+import { isOptionError, LockUnavailableError } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  LeaseId,
+  ListOptions,
+  LockProvider,
+  LockRecord,
+  ReleaseOutcome,
+} from './contract.ts';
+import type { Ending, LockEngine, LockRow } from './engine.ts';
+import { randomId, thisHost, thisProcess } from './identity.ts';
+
+/** What the locks of all engines take. */
+export interface LockOptions {
+  /**
+   * How long a lease lasts unless it is extended, which happens at each third of it while a load runs. After a crash of
+   * the holder the others wait that long at most. Over 0, finite. @default 30 seconds
+   */
+  readonly leaseFor?: DurationLike | undefined;
+  /**
+   * How long the engine may take to answer, whatever its client would wait; then it counts as unavailable. Over 0,
+   * finite. @default 3 seconds
+   */
+  readonly timeout?: DurationLike | undefined;
+}
+
+/** A lock of one of the engines: a {@link LockProvider} that can be used by hand too. */
+export interface Lock extends LockProvider {
+  /** As of {@link LockProvider}; all but the name has a default: this process, a new request, `leaseFor`, no force. */
+  acquire(request: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer>;
+  /** As of {@link LockProvider}. @param leaseFor @default the option `leaseFor` */
+  extend(lease: LeaseId, leaseFor?: number): Promise<boolean>;
+}
+
+/** What is particular to an engine. */
+export interface LockEngineKind {
+  /** In bytes of UTF-8; `undefined`: names of any length. */
+  readonly longestName: number | undefined;
+  /** The names of the options of its factory, beside `leaseFor` and `timeout`. */
+  readonly options: readonly string[];
+}
+
+/** Neither a lease nor a hold, by what an engine has just said: it changed in between. */
+const SOON_MS = 10;
+
+/**
+ * Makes a lock of an engine: checks what it is asked, bounds the time of each step, turns rows into answers and errors
+ * into `LockUnavailableError`.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function createLock(engine: LockEngine, options: LockOptions, kind: LockEngineKind): Lock {
+  const checks = new OptionChecks('lock');
+  checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout']);
+  const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000);
+  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
+  checks.done();
+  return new EngineLock(engine, leaseFor, timeoutMs, kind.longestName);
+}
+
+class EngineLock implements Lock {
+  readonly leaseFor: number;
+  readonly longestName: number | undefined;
+  readonly #engine: LockEngine;
+  readonly #timeoutMs: number;
+
+  constructor(engine: LockEngine, leaseFor: number, timeoutMs: number, longestName: number | undefined) {
+    this.leaseFor = leaseFor;
+    this.longestName = longestName;
+    this.#engine = engine;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async acquire(given: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer> {
+    const request: AcquireRequest = {
+      owner: thisProcess(),
+      requestId: randomId(),
+      leaseFor: this.leaseFor,
+      host: thisHost(),
+      force: false,
+      ...given,
+    };
+    const { name, owner, requestId, leaseFor } = request;
+    this.#check(name, (checks) => {
+      checks.that(isText(owner), 'owner', 'must be a string that is not empty', owner);
+      checks.that(isText(requestId), 'requestId', 'must be a string that is not empty', requestId);
+      checks.finiteDuration('leaseFor', leaseFor);
+    });
+    return answerOf(await this.#ask(name, () => this.#engine.acquire(request)), request);
+  }
+
+  async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
+    this.#check(lease.name, (checks) => checks.finiteDuration('leaseFor', leaseFor));
+    return this.#ask(lease.name, () => this.#engine.extend(lease, leaseFor));
+  }
+
+  async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
+    const ending: Ending = {
+      state: outcome?.as,
+      holdFor: 'holdFor' in outcome ? outcome.holdFor : 0,
+      error: 'error' in outcome ? outcome.error : undefined,
+    };
+    this.#check(lease.name, (checks) => {
+      checks.oneOf('as', ending.state, ['done', 'failed', 'abandoned']);
+      checks.finiteDurationFromZero('holdFor', ending.holdFor);
+    });
+    return this.#ask(lease.name, () => this.#engine.release(lease, ending));
+  }
+
+  async inspect(name: string): Promise<LockRecord | undefined> {
+    this.#check(name);
+    const row = await this.#ask(name, () => this.#engine.find(name));
+    return row === undefined ? undefined : recordOf(row);
+  }
+
+  async list({ prefix = '', limit = 1000 }: ListOptions = {}): Promise<LockRecord[]> {
+    const checks = new OptionChecks('lock');
+    checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
+    checks.count('limit', limit);
+    checks.done();
+    const rows = await this.#ask('lock', () => this.#engine.list(prefix, limit));
+    return rows.map(recordOf).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    this.#check(name, (checks) =>
+      checks.that(Number.isSafeInteger(token), 'token', 'must be a token', token),
+    );
+    return this.#ask(name, () => this.#engine.forceRelease(name, token));
+  }
+
+  #check(name: string, check: (checks: OptionChecks) => void = () => {}): void {
+    const checks = new OptionChecks(isText(name) ? name : 'lock');
+    checks.that(isText(name), 'name', 'must be a string that is not empty', name);
+    const { longestName } = this;
+    if (longestName !== undefined && isText(name)) {
+      const isShort = new TextEncoder().encode(name).length <= longestName;
+      checks.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);
+    }
+    check(checks);
+    checks.done();
+  }
+
+  async #ask<R>(name: string, step: () => Promise<R>): Promise<R> {
+    try {
+      return await bounded(step, this.#timeoutMs);
+    } catch (cause) {
+      if (isOptionError(cause)) throw cause;
+      const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+      throw new LockUnavailableError(`the lock is unavailable: ${message}`, { cacheName: name, cause });
+    }
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
+  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft } = row;
+  const isLive = row.state === 'running' && leaseLeft > 0;
+  if (isLive && row.requestId === requestId) {
+    return {
+      kind: 'acquired',
+      lease: { name, owner, requestId, token, remaining: leaseLeft },
+      tookOver,
+      now,
+    };
+  }
+  if (!isLive && row.state === 'done' && holdLeft > 0) {
+    const finishedAgo = Math.max(0, row.finishedAgo ?? 0);
+    return { kind: 'done', retryAfter: holdLeft, finishedAgo, owner, host, token, now };
+  }
+  const left = isLive ? leaseLeft : holdLeft;
+  return {
+    kind: 'held',
+    retryAfter: left > 0 ? left : SOON_MS,
+    heldFor: Math.max(0, row.acquiredAgo),
+    owner,
+    host,
+    token,
+    isBackoff: !isLive,
+    now,
+  };
+}
+
+function recordOf({ requestId: _, now: __, ...row }: LockRow): LockRecord {
+  return { ...row, leaseLeft: Math.max(0, row.leaseLeft), holdLeft: Math.max(0, row.holdLeft) };
+}

@@ -1,0 +1,75 @@
+/** Turns values into text or bytes and back. */
+export interface Codec {
+  /**
+   * Names the format, with its version: `'msgpack/1'`. A snapshot of another format is not decoded: it counts as
+   * absent, and is reported. @default 'json'
+   */
+  readonly format?: string | undefined;
+  /** Throws for a value that it can't take. */
+  encode(value: unknown): string | Uint8Array | PromiseLike<string | Uint8Array>;
+  /** Throws for what it did not make. What it is given is what `encode` returned: text, or bytes. */
+  decode(encoded: string | Uint8Array): unknown;
+}
+
+/** A validator of values: https://standardschema.dev. zod, valibot, arktype and others implement it. */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    validate(value: unknown): StandardResult | PromiseLike<StandardResult>;
+  };
+}
+
+/** What a {@link StandardSchema} says of a value. */
+export type StandardResult =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] };
+
+/** What a store holds under a name. */
+export interface StoredSnapshot {
+  /** Grows with each write of the name. Of a write with a token it is the token. */
+  readonly version: number;
+  /** Milliseconds since it was written, by the engine's clock. */
+  readonly age: number;
+  /** What was written. */
+  readonly payload: string;
+}
+
+/** What became of a write. */
+export interface WriteAnswer {
+  /** `refused`: a write with a newer token was there before. */
+  readonly kind: 'written' | 'refused';
+  /** The version that the store holds now. */
+  readonly version: number;
+}
+
+/**
+ * Holds the last snapshot of each name for all instances of a cluster, and over restarts.
+ *
+ * Each method is one atomic step at the engine, whose clock alone tells the age of a snapshot. It rejects with
+ * `StoreUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a broken
+ * rule of the caller (`OptionError`).
+ */
+export interface SnapshotStore {
+  /** How values become payloads. @default JSON */
+  readonly codec?: Codec | undefined;
+  /** What values that come in must be. @default anything */
+  readonly schema?: StandardSchema | undefined;
+  /** The longest name that it takes, in bytes of UTF-8. `undefined`: any. */
+  readonly longestName?: number | undefined;
+  /**
+   * The snapshot of a name; `undefined`: there is none, or none newer.
+   *
+   * @param newerThan only one whose version is greater. @default any
+   */
+  read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined>;
+  /**
+   * Puts a snapshot in the place of an older one. Doing so again with the same token, because the answer was lost,
+   * answers `written` again.
+   *
+   * @param token the fencing token of the lease under which it was made. It is refused where it is less than the
+   * version that is held. Without one the version is `max(previous + 1, the engine's clock in microseconds)`.
+   */
+  write(name: string, payload: string, token?: number): Promise<WriteAnswer>;
+  /** Forgets the snapshot of a name. @returns whether there was one. */
+  delete(name: string): Promise<boolean>;
+}

@@ -1,0 +1,97 @@
+import { bounded } from '../bounded.ts';
+import type { DurationLike } from '../duration.ts';
+import { isOptionError, StoreUnavailableError } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { Codec, SnapshotStore, StandardSchema, StoredSnapshot, WriteAnswer } from './contract.ts';
+
+/** What the stores of all engines take. */
+export interface StoreOptions {
+  /**
+   * How values become text or bytes, and back. @default JSON: what `JSON.stringify` takes; a `Map`, a `Set`, a `Date`
+   * or a class instance would not come back as what it was, and is refused
+   */
+  readonly codec?: Codec | undefined;
+  /**
+   * Checks what comes in: a snapshot that fails it counts as absent, and is reported (event `snapshot-rejected`).
+   * Any Standard Schema: zod, valibot, arktype. What it makes of the value is what readers get. @default no check
+   */
+  readonly schema?: StandardSchema | undefined;
+  /**
+   * How long the engine may take to answer, whatever its client would wait; then it counts as unavailable. Over 0,
+   * finite. @default 3 seconds
+   */
+  readonly timeout?: DurationLike | undefined;
+}
+
+/** What an engine does for a store: as of {@link SnapshotStore}, but that it throws what its client throws. */
+export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete'>;
+
+/** What is particular to an engine. */
+export interface StoreEngineKind {
+  /** In bytes of UTF-8; `undefined`: names of any length. */
+  readonly longestName: number | undefined;
+  /** The names of the options of its factory, beside those that all have. */
+  readonly options: readonly string[];
+}
+
+/**
+ * Makes a store of an engine: checks what it is asked, bounds the time of each step, and turns errors into
+ * `StoreUnavailableError`.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function createStore(
+  engine: StoreEngine,
+  options: StoreOptions,
+  { longestName, options: names }: StoreEngineKind,
+): SnapshotStore {
+  const checks = new OptionChecks('store');
+  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout']);
+  const { codec, schema } = options ?? {};
+  if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
+  const isSchema = schema === undefined || typeof schema?.['~standard']?.validate === 'function';
+  checks.that(isSchema, 'schema', 'must be a Standard Schema', schema);
+  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
+  checks.done();
+
+  function check(name: string, token?: number): void {
+    const isText = typeof name === 'string' && name !== '';
+    const found = new OptionChecks(isText ? name : 'store');
+    found.that(isText, 'name', 'must be a string that is not empty', name);
+    if (longestName !== undefined && isText) {
+      const isShort = new TextEncoder().encode(name).length <= longestName;
+      found.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);
+    }
+    const isToken = token === undefined || Number.isSafeInteger(token);
+    found.that(isToken, 'token', 'must be a token', token);
+    found.done();
+  }
+
+  async function ask<R>(name: string, step: () => Promise<R>): Promise<R> {
+    try {
+      return await bounded(step, timeoutMs);
+    } catch (cause) {
+      if (isOptionError(cause)) throw cause;
+      const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+      throw new StoreUnavailableError(`the store is unavailable: ${message}`, { cacheName: name, cause });
+    }
+  }
+
+  return {
+    codec,
+    schema,
+    longestName,
+    async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
+      check(name, newerThan);
+      return ask(name, () => engine.read(name, newerThan));
+    },
+    async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+      check(name, token);
+      return ask(name, () => engine.write(name, payload, token));
+    },
+    async delete(name: string): Promise<boolean> {
+      check(name);
+      return ask(name, () => engine.delete(name));
+    },
+  };
+}

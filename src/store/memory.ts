@@ -1,0 +1,55 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+
+/** The options of {@link memoryStore}. */
+export interface MemoryStoreOptions extends StoreOptions {
+  /** `FakeClock` of `tickless/testing` in tests. @default the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * A store in the memory of this process, for tests. The object is the engine: instances share what shares it.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): SnapshotStore {
+  return createStore(new MemoryStore(options.clock ?? systemClock), options, {
+    longestName: undefined,
+    options: ['clock'],
+  });
+}
+
+interface Written {
+  readonly version: number;
+  readonly writtenAt: number;
+  readonly payload: string;
+}
+
+class MemoryStore implements StoreEngine {
+  readonly #clock: Clock;
+  readonly #snapshots: Map<string, Written> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const written = this.#snapshots.get(name);
+    if (written === undefined || written.version <= newerThan) return undefined;
+    const { version, payload, writtenAt } = written;
+    return { version, payload, age: this.#clock.monotonic() - writtenAt };
+  }
+
+  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const held = this.#snapshots.get(name)?.version ?? 0;
+    if (token !== undefined && token < held) return { kind: 'refused', version: held };
+    const version = token ?? Math.max(held + 1, Math.floor(this.#clock.now() * 1000));
+    this.#snapshots.set(name, { version, payload, writtenAt: this.#clock.monotonic() });
+    return { kind: 'written', version };
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return this.#snapshots.delete(name);
+  }
+}
