@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^tickless\/testing$/, replacement: source('src/testing/index.ts') },
+      { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],
   },

@@ -23,6 +23,7 @@ const LAYERS = [
       'clock.ts',
       'burst-clock.ts',
       'duration.ts',
+      'engine-clock.ts',
       'errors.ts',
       'clean-context.ts',
       'option-checks.ts',
@@ -39,6 +40,7 @@ const LAYERS = [
       'executor/decide.ts',
       'executor/deferred.ts',
       'executor/due-heap.ts',
+      'executor/elsewhere.ts',
       'executor/entry.ts',
       'executor/keeper.ts',
       'executor/load-context.ts',
@@ -56,6 +58,7 @@ const LAYERS = [
     name: 'options',
     files: ['options.ts', 'failure-options.ts', 'membership.ts', 'policy.ts'],
   },
+  { name: 'cluster', files: ['cluster/*'] },
   {
     name: 'engine',
     files: [

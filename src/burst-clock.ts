@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
+import { EngineClock } from './engine-clock.ts';
 
 /** At most so many reads in a row are answered with the same instant. */
 const MOST_SKIPPED = 128;
@@ -69,5 +70,6 @@ class BurstClock {
 
 /** A clock for fresh reads: a {@link BurstClock} for the machine's, any other as it is. */
 export function clockOfReads(clock: Clock): Pick<Clock, 'monotonic'> {
-  return clock === systemClock ? new BurstClock() : clock;
+  const base = clock instanceof EngineClock ? clock.base : clock;
+  return base === systemClock ? new BurstClock() : base;
 }

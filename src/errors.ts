@@ -38,6 +38,11 @@ export function reasonOf(error: Error): string {
   return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
 }
 
+/** The name of the lock, and of the snapshot, of a key: no two keys share one. */
+export function lockName(cacheName: string, id: unknown): string {
+  return `${cacheName}[${typeof id === 'bigint' ? `${id}n` : show(id)}]`;
+}
+
 /** A key may be a whole request. */
 const LONGEST_KEY = 80;
 

@@ -25,6 +25,13 @@ export {
 } from './cache/refreshing-value.ts';
 export type { ValueStatus } from './cache/value-status.ts';
 export type { Clock, Timer } from './clock.ts';
+// In a cluster.
+export {
+  type LockedContext,
+  type LockedOutcome,
+  type LockedTaskOptions,
+  lockedTask,
+} from './cluster/locked-task.ts';
 export type { DurationLike, DurationObject } from './duration.ts';
 // Errors.
 export {
@@ -34,17 +41,23 @@ export {
   isAbsentError,
   isClosedError,
   isCoolingDownError,
+  isLeaseLostError,
   isLoadError,
   isLoadTimeoutError,
+  isLockUnavailableError,
   isNotLoadedError,
   isOptionError,
   isStaleValueError,
+  isStoreUnavailableError,
+  LeaseLostError,
   LoadError,
   LoadTimeoutError,
+  LockUnavailableError,
   NotLoadedError,
   OptionError,
   type OptionProblem,
   StaleValueError,
+  StoreUnavailableError,
   TicklessError,
 } from './errors.ts';
 export {
@@ -72,11 +85,23 @@ export {
 } from './executor/periodic-executor.ts';
 export type { ReadOptions } from './executor/reader.ts';
 export type { RetryOptions } from './executor/retry.ts';
-export type { ExecutionStatus } from './executor/status.ts';
+export type { ExecutionStatus, LockStatus } from './executor/status.ts';
+export type {
+  AcquireAnswer,
+  AcquireRequest,
+  Lease,
+  LeaseId,
+  ListOptions,
+  LockProvider,
+  LockRecord,
+  LockState,
+  ReleaseOutcome,
+} from './lock/contract.ts';
 export type { GroupLike, HealthProblem } from './membership.ts';
 
 // Observation.
 export {
+  type ElsewhereDetails,
   type EventOf,
   type EventType,
   eventTypes,
@@ -91,6 +116,7 @@ export {
   type SingleSharedOptions,
   type ValueSharedOptions,
   type WaitUntil,
+  type WhenLockUnavailable,
 } from './options.ts';
 export { cron } from './schedule/cron.ts';
 export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';
@@ -104,3 +130,11 @@ export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/p
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
+export type {
+  Codec,
+  SnapshotStore,
+  StandardResult,
+  StandardSchema,
+  StoredSnapshot,
+  WriteAnswer,
+} from './store/contract.ts';

@@ -63,9 +63,18 @@ export interface HealthProblem {
    * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it. Fatal if its reload fails too, or
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; what was loaded before is still served. Of a cache: the last loads of some keys;
+   * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` says what
+   *   becomes of loads meanwhile;
    * - `paused`, `closed`: it starts nothing.
    */
-  readonly kind: 'not-loaded' | 'too-stale' | 'failing' | 'paused' | 'closed';
+  readonly kind:
+    | 'not-loaded'
+    | 'too-stale'
+    | 'failing'
+    | 'lock-unavailable'
+    | 'store-unavailable'
+    | 'paused'
+    | 'closed';
   /** Reads fail because of it, and will go on failing. */
   readonly isFatal: boolean;
   /** One line for people. */

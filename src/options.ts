@@ -2,9 +2,11 @@ import type { Clock } from './clock.ts';
 import type { DurationLike } from './duration.ts';
 import type { WhenClosed, WhenTooStale } from './executor/decide.ts';
 import type { RetryOptions } from './executor/retry.ts';
+import type { LockProvider } from './lock/contract.ts';
 import type { GroupLike } from './membership.ts';
 import type { Logger } from './observe/logger.ts';
 import type { ScheduleLike } from './schedule/schedule.ts';
+import type { SnapshotStore } from './store/contract.ts';
 
 /**
  * Keeps the invocation alive until a promise settles, where a platform freezes it as soon as it has answered
@@ -21,6 +23,9 @@ export interface CoolDownOptions {
   /** The span never grows beyond this. At least `initial`, finite. @default 2 minutes, or `initial` if that is longer */
   readonly max?: DurationLike | undefined;
 }
+
+/** What becomes of a due execution when its lock can't be asked: it is executed without, or not at all. */
+export type WhenLockUnavailable = 'load' | 'skip';
 
 /** What all members of the family have in common. */
 export interface SharedOptions {
@@ -66,6 +71,18 @@ export interface SharedOptions {
   /** Numbers from 0 to below 1, for jitter. Anything else is told to the logger and made up for. @default Math.random */
   readonly random?: (() => number) | undefined;
   /**
+   * Lets one instance of the cluster load per round: `redisLock`, `postgresLock` and the like, or your own
+   * `LockProvider`. The `name` is what is locked; of a cache each key has a lock of its own. With a `store` the others
+   * take over what was loaded; without one they take turns at the source. A task is executed once per round of the
+   * schedule in the whole cluster. @default undefined: each instance for itself
+   */
+  readonly lock?: LockProvider | undefined;
+  /**
+   * What becomes of a due execution when the lock can't be asked: `load` all the same, unpublished, or `skip` it, which
+   * counts as a failure. @default 'load' for what holds values, 'skip' for tasks
+   */
+  readonly whenLockUnavailable?: WhenLockUnavailable | undefined;
+  /**
    * The `RefreshGroup` that it belongs to: what is left out here is taken from there, the name must be the only one
    * of its kind there, and the group starts it with the others and closes it. @default undefined
    */
@@ -100,6 +117,12 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'serve'
    */
   readonly whenClosed?: WhenClosed | undefined;
+  /**
+   * Where loaded values are put for the other instances, and for the next start: `redisStore`, `postgresStore` and the
+   * like, or your own `SnapshotStore`. A cold instance serves what is there at once. Only what the store's codec can
+   * take; `set` by hand stays here. @default undefined
+   */
+  readonly store?: SnapshotStore | undefined;
 }
 
 /** Every default that is not "nothing". Frozen. */

@@ -1,15 +1,24 @@
 import { type Clock, systemClock } from './clock.ts';
 import { type DurationLike, toMillis } from './duration.ts';
+import { EngineClock } from './engine-clock.ts';
 import type { CoolDown } from './executor/cool-down.ts';
 import type { WhenClosed, WhenTooStale } from './executor/decide.ts';
 import type { RetryOptions } from './executor/retry.ts';
 import { checkRetry, resolveCoolDown } from './failure-options.ts';
+import type { LockProvider } from './lock/contract.ts';
 import type { Family } from './membership.ts';
 import { SafeLogger } from './observe/logger.ts';
 import { isNumber, OptionChecks } from './option-checks.ts';
-import { defaults, type SingleSharedOptions, type ValueSharedOptions, type WaitUntil } from './options.ts';
+import {
+  defaults,
+  type SingleSharedOptions,
+  type ValueSharedOptions,
+  type WaitUntil,
+  type WhenLockUnavailable,
+} from './options.ts';
 import type { Schedule, ScheduleLike } from './schedule/schedule.ts';
 import { toSchedule } from './schedule/to-schedule.ts';
+import type { SnapshotStore } from './store/contract.ts';
 
 /** The options with nothing optional left, durations in milliseconds. Frozen. */
 export interface Policy {
@@ -34,6 +43,11 @@ export interface Policy {
   readonly random: () => number;
   readonly family: Family | undefined;
   readonly isRequired: boolean;
+  readonly lock: LockProvider | undefined;
+  readonly store: SnapshotStore | undefined;
+  readonly whenLockUnavailable: WhenLockUnavailable;
+  /** It is no task. */
+  readonly holdsValue: boolean;
 }
 
 /** The names of the options that all members have in common. */
@@ -48,6 +62,8 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'clock',
   'random',
   'group',
+  'lock',
+  'whenLockUnavailable',
 ];
 
 /** The names of the options that all have in common that hold values. */
@@ -56,6 +72,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'maxStaleness',
   'whenTooStale',
   'whenClosed',
+  'store',
 ];
 
 /** All options that are resolved here; those that a member does not have are missing. */
@@ -97,6 +114,8 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
     logger = console,
     clock = systemClock,
     random = Math.random,
+    lock,
+    store,
   } = given as Partial<AnyOptions>;
   const isNamed = typeof name === 'string' && name !== '';
   const checks = new OptionChecks(isNamed ? name : 'tickless');
@@ -127,6 +146,21 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.function('random', random);
+  const isKeyed = kind.names.includes('absentFor');
+  const holdsValue = kind.names.includes('maxStaleness');
+  const whenLockUnavailable = given.whenLockUnavailable ?? (holdsValue ? 'load' : 'skip');
+  checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
+  if (lock !== undefined) {
+    checks.methods('lock', lock, ['acquire', 'extend', 'release']);
+    const isLease = isNumber(lock?.leaseFor, Number.MIN_VALUE, Number.MAX_VALUE);
+    checks.that(isLease, 'lock', 'must have a number of milliseconds as leaseFor', lock?.leaseFor);
+  }
+  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
+  for (const engine of [lock, store]) {
+    const longest = engine?.longestName ?? Infinity;
+    const isShort = !isNamed || isKeyed || new TextEncoder().encode(name).length <= longest;
+    checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
+  }
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
@@ -141,11 +175,15 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): Policy {
     whenTooStale,
     whenClosed,
     allowUndefined,
-    isKeyed: kind.names.includes('absentFor'),
+    isKeyed,
+    holdsValue,
+    lock,
+    store,
+    whenLockUnavailable,
     absentForMs,
     waitUntil,
     logger: safeLogger,
-    clock,
+    clock: lock === undefined ? clock : new EngineClock(clock),
     random: guarded(random, safeLogger),
     family: group,
     isRequired: required,

@@ -63,12 +63,13 @@ export class CacheMember<K, V> implements Member {
   health(): HealthProblem[] {
     const failing = this.#entries.failing();
     const gate = gateHealth(this.#refresher.gate, this.name);
+    const cluster = this.#refresher.clusterHealth();
     const [first] = failing;
-    if (first === undefined) return gate;
+    if (first === undefined) return [...gate, ...cluster];
     const { key, lastError: error } = first;
     const keys = failing.length === 1 ? 'a key' : `${failing.length} keys`;
     const message = `${keys} failed, such as ${showKey(key)}: ${reasonOf(error as Error)}`;
-    return [...gate, { name: this.name, key, kind: 'failing', isFatal: false, message, error }];
+    return [...gate, { name: this.name, key, kind: 'failing', isFatal: false, message, error }, ...cluster];
   }
 
   status(): CacheStatus {

@@ -167,7 +167,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Loads the entry of one key. */
   load(entry: KeyedEntry<K, V>, context: LoadContext<V>): ReturnType<CachePolicy<K, V>['load']> {
-    if (context.attempt === 1) entry.loadEpoch = this.epochs.now;
+    if (context.attempt === 1) this.began(entry);
     return this.#options.load(entry, context);
   }
 
@@ -221,6 +221,10 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   release(entry: KeyedEntry<K, V>): void {
     entry.uses -= 1;
     this.changed(entry);
+  }
+
+  began(entry: KeyedEntry<K, V>): void {
+    entry.loadEpoch = this.epochs.now;
   }
 
   changed(entry: KeyedEntry<K, V>): void {
@@ -301,7 +305,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       this.#awake.delete(entry.id);
       const about = `the value of ${showKey(entry.key)} is over maxSize and not held`;
       this.#options.policy.logger.error(about, `its size is ${entry.size}`);
-    } else if (entry.lastError === undefined) {
+    } else if (entry.lastError === undefined && entry.coolDownUntil === Number.NEGATIVE_INFINITY) {
       this.#awake.delete(entry.id);
       this.shelf.sleep(row, entry);
     }
@@ -309,7 +313,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   }
 }
 
-/** It has a load under way, or somebody who waits for one. */
-function isBusy({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
-  return flight !== undefined || waiters !== undefined;
+/** It has a load under way, or somebody who waits for one, or a lease that is not given back yet. */
+function isBusy({ flight, waiters, shared }: KeyedEntry<unknown, unknown>): boolean {
+  return flight !== undefined || waiters !== undefined || shared?.round !== undefined;
 }

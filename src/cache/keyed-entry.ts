@@ -6,7 +6,7 @@ export type KeyId = NonNullable<unknown>;
 /** An entry of many, awake: see {@link Shelf} for how it sleeps. */
 export class KeyedEntry<K, V> extends Entry<V> {
   declare readonly key: K;
-  readonly id: KeyId;
+  declare readonly id: KeyId;
   /** The epoch up to which it was judged. */
   judgedAt: number;
   /** The epoch in which the load under way began. */
@@ -20,8 +20,7 @@ export class KeyedEntry<K, V> extends Entry<V> {
   uses: number = 0;
 
   constructor(key: K, id: KeyId, epoch: number) {
-    super(key);
-    this.id = id;
+    super(key, id);
     this.judgedAt = epoch;
     this.loadEpoch = epoch;
   }

@@ -1,3 +1,4 @@
+import { sharedOf } from '../executor/entry.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
@@ -57,6 +58,8 @@ export class Shelf<K, V> {
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
+  /** The version of each in the store of the cluster, where there is one; of one set by hand: -1 less that. */
+  #versions: Float64Array | undefined;
   /** The keys as they were given, where that is not their identity; by row. */
   readonly #keys: K[] | undefined;
   #extras: (Extra | undefined)[] | undefined;
@@ -69,6 +72,7 @@ export class Shelf<K, V> {
     this.#maxRows = bound.max ?? Number.POSITIVE_INFINITY;
     this.#isSized = bound.maxSize !== undefined;
     this.#keys = keepsKeys ? [] : undefined;
+    this.#versions = policy.store === undefined ? undefined : new Float64Array(0);
     this.#rows = createLru<number>(bound, (row, id, reason) => {
       this.#release(row);
       keeper.freed(row);
@@ -170,6 +174,7 @@ export class Shelf<K, V> {
     this.#cells[cell + LOADED] = loadedAt;
     this.#cells[cell + OFFSET] = clockOffset;
     this.#cells[cell + NAMED] = last.dueAt ?? Number.NaN;
+    if (this.#versions !== undefined) this.#versions[row] = versionOf(entry);
     const extra = this.#extraOf(entry, last);
     if (extra !== undefined) this.#extras ??= [];
     if (this.#extras !== undefined) this.#extras[row] = extra;
@@ -198,6 +203,7 @@ export class Shelf<K, V> {
     entry.scheduledFor = extra === undefined ? finite(entry.nextExecuteTime) : extra.scheduledFor;
     entry.tags = extra?.tags;
     entry.size = this.#isSized ? (this.#rows.info(id)?.size ?? 1) : 1;
+    if (this.#versions !== undefined) setVersion(entry, this.#versions[row] as number);
     entry.last = {
       startedAt: endedAt - (this.#took[row] as number),
       endedAt,
@@ -248,6 +254,7 @@ export class Shelf<K, V> {
       this.#judged = grown(new Uint32Array(capacity), this.#judged);
       this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
       this.#took = grown(new Float32Array(capacity), this.#took);
+      if (this.#versions !== undefined) this.#versions = grown(new Float64Array(capacity), this.#versions);
       this.#values.length = capacity;
     }
     return row;
@@ -264,6 +271,18 @@ export class Shelf<K, V> {
 function grown<A extends Float64Array | Float32Array | Uint32Array>(larger: A, smaller: A): A {
   larger.set(smaller);
   return larger;
+}
+
+function versionOf({ shared }: KeyedEntry<unknown, unknown>): number {
+  if (shared === undefined) return 0;
+  return shared.isLocal ? -1 - shared.version : shared.version;
+}
+
+function setVersion(entry: KeyedEntry<unknown, unknown>, version: number): void {
+  if (version === 0) return;
+  const shared = sharedOf(entry);
+  shared.isLocal = version < 0;
+  shared.version = version < 0 ? -1 - version : version;
 }
 
 /** The wall clock is read in whole milliseconds; what sums of floats add to them is taken off again. */

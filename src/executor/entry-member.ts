@@ -47,6 +47,8 @@ export class EntryMember<T> implements Member, Keeper<T> {
     else this.#plan();
   }
 
+  began(): void {}
+
   admit(): void {}
 
   isOutdated(): boolean {
@@ -77,7 +79,7 @@ export class EntryMember<T> implements Member, Keeper<T> {
     this.#refresher.compareClocks(this.#entry, now);
     const { gate } = this.#refresher;
     const problems = entryHealth(this.#entry, { ...this.#policy, gate }, now);
-    return [...gateHealth(gate, this.name), ...problems];
+    return [...gateHealth(gate, this.name), ...problems, ...this.#refresher.clusterHealth()];
   }
 
   close(timeoutMs: number): Promise<void> {

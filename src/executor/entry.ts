@@ -11,6 +11,8 @@ import { type UnderWay, Waiters } from './waiters.ts';
 export class Entry<T> {
   /** Which of many it is; `undefined` for the one entry of a value or task. */
   readonly key: unknown;
+  /** What tells it from others: the key, or what `keyOf` makes of it. */
+  readonly id: unknown;
   /** A read before this instant is fresh and looks no further: the lesser of `dueAt` and `lookAt`. */
   freshUntil: number = Number.NEGATIVE_INFINITY;
   value: T | undefined = undefined;
@@ -39,6 +41,9 @@ export class Entry<T> {
   /** Who waits for the next value; taken out before they are settled. */
   waiters: Waiters<T> | undefined = undefined;
 
+  /** What is known of it in the cluster, where there is one. */
+  shared: SharedState | undefined = undefined;
+
   /** The last successful execution, as the schedule was told of it. */
   last: Execution | undefined = undefined;
   /** The instant that was answered for the next execution, epoch milliseconds. */
@@ -50,9 +55,47 @@ export class Entry<T> {
   /** Wall clock minus monotonic clock when the instants above were taken. */
   clockOffset: number = 0;
 
-  constructor(key?: unknown) {
+  constructor(key?: unknown, id: unknown = key) {
     this.key = key;
+    this.id = id;
   }
+}
+
+/** What is known of an entry in the cluster: by its lock and its store. */
+export interface SharedState {
+  /** The version of the snapshot that the value is, published or adopted; 0: none. */
+  version: number;
+  /** The value was loaded without the lock, or set by hand: it has no version. */
+  isLocal: boolean;
+  /** The token of the round that was seen under way elsewhere; its snapshot is looked for next. */
+  awaits: number | undefined;
+  /** Who held the lease when it was last asked for; this instance included. */
+  holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined;
+  /** The request that has not been answered: asked again, it gives the same lease. */
+  requestId: string | undefined;
+  /** The round under way, or the last one while it publishes and gives its lease back. */
+  round: RoundUnderWay | undefined;
+}
+
+/** One execution of an entry in a cluster, as far as others wait for its end. See `cluster/round.ts`. */
+export interface RoundUnderWay {
+  /** Its lease is given back, or has expired. Never rejects. */
+  readonly over: Promise<void>;
+  /** It holds a lease. */
+  readonly isHolder: boolean;
+}
+
+/** The state of an entry in the cluster. */
+export function sharedOf(entry: Entry<unknown>): SharedState {
+  entry.shared ??= {
+    version: 0,
+    isLocal: false,
+    awaits: undefined,
+    holder: undefined,
+    requestId: undefined,
+    round: undefined,
+  };
+  return entry.shared;
 }
 
 /** Forgets the value, and all that was said of it. */

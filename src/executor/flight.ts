@@ -16,6 +16,13 @@ export type Outcome<A> =
   | { readonly kind: 'failed'; readonly error: unknown; readonly attempts: number }
   | { readonly kind: 'timed-out'; readonly error: LoadTimeoutError; readonly attempts: number };
 
+/** What code around the tries has of the flight. */
+export interface Around {
+  readonly signal: AbortSignal;
+  /** Resolves after so many milliseconds; rejects with the reason when the flight is ended before. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
 /** What a flight needs to know, fixed before it departs. */
 export interface FlightPlan<A> {
   readonly clock: Clock;
@@ -24,6 +31,11 @@ export interface FlightPlan<A> {
   /** The deadline over all tries together; `Infinity`: none. */
   readonly timeoutMs: number;
   readonly attempt: (attempt: number, signal: AbortSignal) => A | PromiseLike<A>;
+  /**
+   * What is done around the tries: the flight lands with what it resolves or rejects with, be that what the tries
+   * brought or not. `undefined`: nothing, so that a synchronous load lands at once.
+   */
+  readonly around: ((tries: () => Promise<A>, around: Around) => Promise<A>) | undefined;
   /** How long the source asked to be left alone after that error, in milliseconds. */
   readonly restAfter: (error: unknown) => number;
   /** The reason of the abort at the deadline. */
@@ -65,21 +77,21 @@ export class Flight<A> implements UnderWay {
   depart(): void {
     if (this.#isOver || this.#hasDeparted) return; // superseded, or hurried, while it waited for its turn
     this.#hasDeparted = true;
-    const { clock, timeoutMs } = this.#plan;
+    const { clock, timeoutMs, around } = this.#plan;
     this.#deadlineAt = clock.monotonic() + timeoutMs;
+    if (around !== undefined) {
+      this.#startDeadline();
+      const { signal } = this.#controller;
+      this.#landWith(around(() => this.#tries(), { signal, sleep: (ms) => this.#sleep(ms) }));
+      return;
+    }
     const first = this.#firstTry();
     if (!('then' in first)) {
       this.#land(first);
       return;
     }
-    if (this.#deadlineAt < Infinity && !this.#isOver) {
-      // The first try may have held the stack for a while.
-      this.#startTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - clock.monotonic()));
-    }
-    this.#allTries(first).then(
-      (answer) => this.#land({ kind: 'answered', answer, attempts: this.#attempts, isSynchronous: false }),
-      (error) => this.#land({ kind: 'failed', error, attempts: this.#attempts }),
-    );
+    this.#startDeadline(); // the first try may have held the stack for a while
+    this.#landWith(this.#allTries(first));
   }
 
   /**
@@ -99,6 +111,13 @@ export class Flight<A> implements UnderWay {
     if (--this.#holds === 0) for (const timer of this.#timers) timer.unref();
   }
 
+  /** Ends it from inside, as failed: the load is aborted with the error. */
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.end(error);
+    this.#plan.land({ kind: 'failed', error, attempts: this.#attempts });
+  }
+
   end(reason: Error): void {
     if (this.#isOver) return;
     this.#close();
@@ -108,6 +127,26 @@ export class Flight<A> implements UnderWay {
   #attempt(attempt: number): A | PromiseLike<A> {
     this.#attempts = attempt;
     return this.#plan.attempt(attempt, this.#controller.signal);
+  }
+
+  #startDeadline(): void {
+    if (this.#deadlineAt === Infinity || this.#isOver) return;
+    this.#startTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
+  }
+
+  #landWith(answer: Promise<A>): void {
+    answer.then(
+      (answer) => this.#land({ kind: 'answered', answer, attempts: this.#attempts, isSynchronous: false }),
+      (error) => this.#land({ kind: 'failed', error, attempts: this.#attempts }),
+    );
+  }
+
+  #tries(): Promise<A> {
+    const first = this.#firstTry();
+    if ('then' in first) return this.#allTries(first);
+    return first.kind === 'answered'
+      ? Promise.resolve(first.answer)
+      : Promise.reject((first as { error: unknown }).error);
   }
 
   /** The outcome of a synchronous load, or a promise of what is still to come. */
@@ -165,6 +204,19 @@ export class Flight<A> implements UnderWay {
     const delay = Math.max(ms, restAfter(error));
     if (clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
     return new Promise((resolve) => this.#startTimer(() => resolve(true), delay));
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { signal } = this.#controller;
+    return new Promise((resolve, reject) => {
+      const wake = (): void => reject(signal.reason);
+      if (signal.aborted) return wake();
+      signal.addEventListener('abort', wake, { once: true });
+      this.#startTimer(() => {
+        signal.removeEventListener('abort', wake);
+        resolve();
+      }, ms);
+    });
   }
 
   #startTimer(callback: () => void, delayMs: number): void {

@@ -42,3 +42,20 @@ export function gateHealth(gate: Gate, name: string): HealthProblem[] {
   if (gate === 'open') return [];
   return [{ name, kind: gate, isFatal: gate === 'closed', message: `is ${gate}` }];
 }
+
+/** What somebody should know of a lock or a store that can't be asked. Reads go on, so neither is fatal. */
+export function clusterHealth(
+  name: string,
+  {
+    lockError,
+    storeError,
+  }: { readonly lockError: Error | undefined; readonly storeError: Error | undefined },
+): HealthProblem[] {
+  const problems: HealthProblem[] = [];
+  function tell(kind: HealthProblem['kind'], error: Error | undefined): void {
+    if (error !== undefined) problems.push({ name, kind, isFatal: false, message: reasonOf(error), error });
+  }
+  tell('lock-unavailable', lockError);
+  tell('store-unavailable', storeError);
+  return problems;
+}

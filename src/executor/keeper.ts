@@ -15,6 +15,8 @@ export interface Keeper<T> {
   hold(entry: Entry<T>): void;
   /** As {@link changed}, and the engine is done with it. */
   release(entry: Entry<T>): void;
+  /** A load of the entry begins, here or at the source of another instance that it is taken over from. */
+  began(entry: Entry<T>): void;
   /** Reads may start loads from now on, or may not any more. */
   turned(): void;
   /** Throws what makes an answer unacceptable to him: it fails the load. */
@@ -28,6 +30,7 @@ export const nobody: Keeper<unknown> = {
   changed: () => {},
   hold: () => {},
   release: () => {},
+  began: () => {},
   turned: () => {},
   admit: () => {},
   isOutdated: () => false,

@@ -1,10 +1,19 @@
 import { inCleanContext } from '../clean-context.ts';
-import { LoadError, LoadTimeoutError } from '../errors.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { Round } from '../cluster/round.ts';
+import {
+  isLeaseLostError,
+  isLockUnavailableError,
+  LoadError,
+  LoadTimeoutError,
+  type TicklessError,
+} from '../errors.ts';
 import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Policy } from '../policy.ts';
 import { type KeyedAnswer, type ReadAnswer, readAnswer } from './answer.ts';
-import { type Entry, forget, keyOf, takeWaiters } from './entry.ts';
+import { Adopted, type FlightAnswer, StandBy } from './elsewhere.ts';
+import { type Entry, forget, keyOf, sharedOf, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
 import { type Keeper, nobody } from './keeper.ts';
 import type { LoadContext } from './load-context.ts';
@@ -16,6 +25,9 @@ import type { UnderWay, Waiters } from './waiters.ts';
 
 /** What is loaded or executed; the same for a value, a key or a task. */
 export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
+
+/** After `close()` has aborted loads, so long at most are they awaited for their leases to be given back. */
+const RELEASE_GRACE_MS = 1000;
 
 /**
  * Starts flights for entries and applies what they bring.
@@ -37,15 +49,25 @@ export class Launcher<T> {
   readonly #events: Events;
   readonly #timetable: Timetable;
   readonly #load: Load<T>;
+  readonly #cluster: Cluster | undefined;
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
+  /** What goes on in the cluster: also after a flight has landed, while its lease is given back. */
+  readonly #rounds: Set<Round<T>> = new Set();
   #onIdle: (() => void) | undefined;
   #isDraining = false;
   /** The last load returned without a promise. */
   #isSynchronous = false;
 
-  constructor(policy: Policy, events: Events, timetable: Timetable, load: Load<T>) {
+  constructor(
+    policy: Policy,
+    events: Events,
+    timetable: Timetable,
+    load: Load<T>,
+    cluster: Cluster | undefined,
+  ) {
     this.#policy = policy;
+    this.#cluster = cluster;
     this.#events = events;
     this.teller = new Teller(policy, events);
     this.#timetable = timetable;
@@ -65,29 +87,47 @@ export class Launcher<T> {
     }
     const start = { trigger, background, ...keyOf(entry) };
     const { clock, random, retry, timeoutMs, name } = this.#policy;
-    const startedAt = clock.monotonic();
-    const flight: Flight<KeyedAnswer<T>> = new Flight({
+    const cluster = this.#cluster;
+    let startedAt = clock.monotonic();
+    let round: Round<T> | undefined;
+    const attempt = (attempt: number, signal: AbortSignal): ReturnType<Load<T>> => {
+      if (round !== undefined && attempt === 1) {
+        startedAt = clock.monotonic();
+        this.#events.emit('load-started', start);
+        signal.throwIfAborted(); // a listener may have superseded it
+      }
+      const previous = previousOf(entry);
+      const token = round?.token;
+      const context = { trigger, background, signal, attempt, previous };
+      const answer = this.#load(token === undefined ? context : { ...context, token }, entry);
+      round?.began(answer);
+      return answer;
+    };
+    const flight: Flight<FlightAnswer<T>> = new Flight<FlightAnswer<T>>({
       clock,
       random,
       retry,
       timeoutMs,
-      attempt: (attempt, signal) => {
-        const previous = previousOf(entry);
-        return this.#load({ trigger, background, signal, attempt, previous }, entry);
-      },
+      attempt,
+      around:
+        cluster &&
+        ((tries, around) => {
+          round = this.#round(cluster, entry, start, (error) => flight.fail(error));
+          return round.run(tries, around);
+        }),
       restAfter: (error) => retryAfterMs(error, clock.now()),
       timeoutReason: (attempts, cause) => {
         const details = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
         return new LoadTimeoutError(`load timed out after ${timeoutMs} ms`, details);
       },
-      land: (outcome) => this.#land(entry, flight, start, startedAt, outcome),
+      land: (outcome) => this.#land(entry, flight, { ...start, startedAt, round }, outcome),
       late: () => this.#events.emit('late-result-dropped', start),
     });
     entry.flight = flight;
     this.#busy.add(entry);
     entry.waiters?.follow(flight);
     inCleanContext(() => {
-      this.#events.emit('load-started', start);
+      if (cluster === undefined) this.#events.emit('load-started', start);
       if (when === 'now') flight.depart();
       else flight.departBehind(this.#isSynchronous ? 'macrotask' : 'microtask');
     });
@@ -103,6 +143,7 @@ export class Launcher<T> {
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
     prepare();
+    if (entry.shared !== undefined) entry.shared.isLocal = true;
     const answer = { outcome: 'set', value, said: {} } as const;
     this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
@@ -142,17 +183,9 @@ export class Launcher<T> {
   /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
-    if (this.#busy.size > 0 && timeoutMs > 0) {
+    if (timeoutMs > 0) {
       for (const { flight } of this.#busy) flight?.hold();
-      await new Promise<void>((resolve) => {
-        const { clock } = this.#policy;
-        const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(resolve, timeoutMs);
-        timer?.ref();
-        this.#onIdle = () => {
-          timer?.cancel();
-          resolve();
-        };
-      });
+      await this.#idle(timeoutMs);
     }
     for (const entry of [...this.#busy]) {
       const error = closedError(this.#policy.name, entry.key, 'was closed before its load had ended');
@@ -160,75 +193,150 @@ export class Launcher<T> {
       takeWaiters(entry)?.reject(error);
       this.keeper.changed(entry);
     }
+    // Leases are given back when the aborted loads have settled, or left to expire.
+    await this.#idle(RELEASE_GRACE_MS);
   }
 
-  #land(
+  /** Resolves when nothing is under way, or after so many milliseconds. */
+  async #idle(timeoutMs: number): Promise<void> {
+    if (this.#isIdle) return;
+    await new Promise<void>((resolve) => {
+      const { clock } = this.#policy;
+      const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(resolve, timeoutMs);
+      timer?.ref();
+      this.#onIdle = () => {
+        timer?.cancel();
+        resolve();
+      };
+    });
+    this.#onIdle = undefined;
+  }
+
+  get #isIdle(): boolean {
+    return this.#busy.size === 0 && this.#rounds.size === 0;
+  }
+
+  #round(
+    cluster: Cluster,
     entry: Entry<T>,
-    flight: UnderWay,
-    start: LoadDetails,
-    startedAt: number,
-    outcome: Outcome<KeyedAnswer<T>>,
-  ): void {
+    { trigger, background }: LoadDetails,
+    fail: (error: Error) => void,
+  ): Round<T> {
+    const round: Round<T> = new Round(cluster, entry, {
+      trigger,
+      background,
+      began: () => this.keeper.began(entry),
+      fail,
+      moved: () => this.keeper.changed(entry),
+      over: () => {
+        this.#rounds.delete(round);
+        this.keeper.changed(entry);
+        if (this.#isIdle) this.#onIdle?.();
+      },
+    });
+    this.#rounds.add(round);
+    return round;
+  }
+
+  #land(entry: Entry<T>, flight: UnderWay, start: LoadStart<T>, outcome: Outcome<FlightAnswer<T>>): void {
     this.keeper.hold(entry);
     try {
       this.#leave(entry, flight);
-      this.#apply(entry, start, startedAt, outcome);
+      this.#apply(entry, start, outcome);
     } finally {
       this.keeper.release(entry);
     }
   }
 
-  #apply(entry: Entry<T>, start: LoadDetails, startedAt: number, outcome: Outcome<KeyedAnswer<T>>): void {
+  #apply(
+    entry: Entry<T>,
+    { startedAt, round, ...start }: LoadStart<T>,
+    outcome: Outcome<FlightAnswer<T>>,
+  ): void {
     const waiters = takeWaiters(entry);
     const { attempts } = outcome;
-    const end = { ...start, attempts, duration: this.#policy.clock.monotonic() - startedAt };
+    const took = this.#policy.clock.monotonic() - startedAt;
+    const end = { ...start, attempts, duration: took };
     if (outcome.kind === 'timed-out') {
-      this.#fail(entry, waiters, 'load-timed-out', end, outcome.error);
+      this.#fail(entry, waiters, 'load-timed-out', end, outcome.error, round?.over);
+      return;
+    }
+    if (outcome.kind === 'answered' && outcome.answer instanceof StandBy) {
+      this.#timetable.stoodBy(entry, outcome.answer.forMs);
+      waiters?.resolve(entry.value as T);
       return;
     }
     let answer: ReadAnswer<T> | 'absent';
+    let adopted: Adopted<T>['what'] | undefined;
     try {
       if (outcome.kind === 'failed') throw outcome.error;
-      answer = readAnswer(outcome.answer, entry, this.#policy);
+      if (outcome.answer instanceof Adopted) adopted = outcome.answer.what;
+      answer =
+        adopted === undefined
+          ? readAnswer(outcome.answer as KeyedAnswer<T>, entry, this.#policy)
+          : answerOf(adopted);
       if (answer !== 'absent') this.keeper.admit(entry, answer);
       this.#isSynchronous = outcome.isSynchronous;
     } catch (cause) {
-      const details = { cacheName: this.#policy.name, key: entry.key, attempts, cause };
-      const error = new LoadError(`load failed: ${messageOf(cause)}`, details);
-      this.#fail(entry, waiters, 'load-failed', end, error);
+      const error = this.#errorOf(cause, entry.key, attempts);
+      this.#fail(entry, waiters, 'load-failed', end, error, round?.giveUp(error));
       return;
     }
-    const coolingDown = this.#accept(entry, answer, startedAt);
+    const coolingDown =
+      adopted === undefined ? this.#accept(entry, answer, startedAt) : this.#adopt(entry, adopted);
     const isOutdated = this.keeper.isOutdated(entry, answer);
     if (isOutdated) this.#timetable.invalidated(entry);
+    const settled = adopted === undefined ? round?.conclude({ answer, took }) : undefined;
     // They asked after it was invalidated, maybe; only a load that begins from now on can answer them.
     const waitsOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
     if (waitsOn) {
       entry.waiters = waiters;
       this.succeed(entry);
     }
-    this.teller.succeeded(entry, answer, end);
+    if (adopted === undefined) this.teller.succeeded(entry, answer, end);
+    else this.teller.adopted(entry, adopted);
     this.teller.brokenSchedule(entry, coolingDown);
     if (waitsOn) return;
-    if (answer !== 'absent') waiters?.resolve(answer.value);
-    else waiters?.reject(absence(entry, this.#policy.name, this.#policy.clock.monotonic()));
+    if (answer !== 'absent') waiters?.resolve(answer.value, settled);
+    else waiters?.reject(absence(entry, this.#policy.name, this.#policy.clock.monotonic()), settled);
+  }
+
+  /** Errors of the cluster say themselves what they are; anything else is an error of the load. */
+  #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
+    if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
+    const details = { cacheName: this.#policy.name, key, attempts, cause };
+    return new LoadError(`load failed: ${messageOf(cause)}`, details);
+  }
+
+  /** Takes in what another instance has loaded. */
+  #adopt(entry: Entry<T>, { value, isAbsent, ...adopted }: Adopted<T>['what']): CoolingDown | undefined {
+    const state = sharedOf(entry);
+    state.version = Math.max(state.version, adopted.version);
+    state.isLocal = false;
+    if (isAbsent) return this.#absent(entry, adopted.dueAt - this.#policy.clock.monotonic());
+    this.#hold(entry, value);
+    this.#timetable.adopted(entry, adopted);
+    return undefined;
   }
 
   #accept(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', startedAt: number): CoolingDown | undefined {
-    if (answer === 'absent') {
-      const { clock, name, absentForMs } = this.#policy;
-      forget(entry);
-      this.#timetable.absent(entry, absentForMs);
-      entry.lastError = absence(entry, name, clock.monotonic());
-      return undefined;
-    }
+    if (answer === 'absent') return this.#absent(entry, this.#policy.absentForMs);
     const { outcome, value, said } = answer;
-    if (outcome !== 'kept') {
-      entry.value = value;
-      entry.promise = Promise.resolve(value);
-      entry.isLoaded = true;
-    }
+    if (outcome !== 'kept') this.#hold(entry, value);
     return this.#timetable.succeeded(entry, outcome, said, startedAt);
+  }
+
+  #absent(entry: Entry<T>, forMs: number): undefined {
+    const { clock, name } = this.#policy;
+    forget(entry);
+    this.#timetable.absent(entry, Math.max(0, forMs));
+    entry.lastError = absence(entry, name, clock.monotonic());
+  }
+
+  #hold(entry: Entry<T>, value: T): void {
+    entry.value = value;
+    entry.promise = Promise.resolve(value);
+    entry.isLoaded = true;
   }
 
   #fail(
@@ -236,12 +344,13 @@ export class Launcher<T> {
     waiters: Waiters<T> | undefined,
     type: 'load-failed' | 'load-timed-out',
     end: LoadEndDetails,
-    error: LoadError | LoadTimeoutError,
+    error: TicklessError,
+    settled: Promise<void> | undefined,
   ): void {
     const coolingDown = this.#timetable.failed(entry, error);
     const isHeard = !end.background && waiters?.hasReaders === true;
     this.teller.failed(entry, type, end, coolingDown, isHeard);
-    waiters?.reject(error);
+    waiters?.reject(error, settled);
   }
 
   /** By identity: a flight that has left can't take its successor along. */
@@ -249,8 +358,24 @@ export class Launcher<T> {
     if (entry.flight !== flight) return;
     entry.flight = undefined;
     this.#busy.delete(entry);
-    if (this.#busy.size === 0) this.#onIdle?.();
+    if (this.#isIdle) this.#onIdle?.();
   }
+}
+
+/** What is known of a load when it lands. */
+interface LoadStart<T> extends LoadDetails {
+  /** Monotonic; of a load behind a lock: when it had the lease. */
+  readonly startedAt: number;
+  readonly round: Round<T> | undefined;
+}
+
+function answerOf<T>({
+  isAbsent,
+  value,
+  tags,
+  maxStalenessMs,
+}: Adopted<T>['what']): ReadAnswer<T> | 'absent' {
+  return isAbsent ? 'absent' : { outcome: 'loaded', value, said: { tags, maxStalenessMs } };
 }
 
 function previousOf(entry: Entry<unknown>): LoadContext['previous'] {

@@ -16,6 +16,11 @@ export interface TaskContext {
   readonly trigger: Trigger;
   /** No caller waited for it when it started. */
   readonly background: boolean;
+  /**
+   * The fencing token of the lease under which it runs; no such property without a lock, or where that was unavailable.
+   * It grows with each execution in the cluster: a target that remembers the greatest one can refuse what comes late.
+   */
+  readonly token?: number;
 }
 
 /** What a load is told about the load it makes. */

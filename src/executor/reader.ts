@@ -1,5 +1,5 @@
 import type { DurationLike } from '../duration.ts';
-import { isLoadError, isLoadTimeoutError } from '../errors.ts';
+import { isLeaseLostError, isLoadError, isLoadTimeoutError, isLockUnavailableError } from '../errors.ts';
 import type { WaitUntil } from '../options.ts';
 import { durationArgument, signalArgument } from '../policy.ts';
 import { type Decision, isDue, isTooStale } from './decide.ts';
@@ -127,7 +127,7 @@ export class Reader<T> {
   /** Waits as `next` does, for a read of a value that is too stale: the failure of the load means it can't be served. */
   #fresh(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
     const refuse = (error: unknown): never => {
-      throw isLoadError(error) || isLoadTimeoutError(error) ? this.#starter.refusal(entry) : error;
+      throw isFailure(error) ? this.#starter.refusal(entry) : error;
     };
     return ignoreRejection(this.#starter.next(entry, signal).catch(refuse));
   }
@@ -142,4 +142,14 @@ export class Reader<T> {
     const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
     return ignoreRejection(ended.then(again, readAfterFailure));
   }
+}
+
+/** The execution has failed; not: the reader's own signal, or the end of `close`. */
+function isFailure(error: unknown): boolean {
+  return (
+    isLoadError(error) ||
+    isLoadTimeoutError(error) ||
+    isLockUnavailableError(error) ||
+    isLeaseLostError(error)
+  );
 }

@@ -1,5 +1,5 @@
 import type { DurationLike } from '../duration.ts';
-import { type Door, open, shut } from '../membership.ts';
+import { type Door, type HealthProblem, open, shut } from '../membership.ts';
 import type { Events } from '../observe/events.ts';
 import { defaults, type WaitUntil } from '../options.ts';
 import { durationArgument, type Policy, scheduleArgument } from '../policy.ts';
@@ -7,6 +7,7 @@ import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { type Gate, isDue, startableFrom } from './decide.ts';
 import { Deferred, rejected, voided } from './deferred.ts';
 import { type Entry, forget } from './entry.ts';
+import { clusterHealth } from './health.ts';
 import type { Keeper } from './keeper.ts';
 import type { Load } from './launcher.ts';
 import { Reader } from './reader.ts';
@@ -41,6 +42,12 @@ export class Refresher<T> {
 
   get gate(): Gate {
     return this.#starter.gate;
+  }
+
+  /** What somebody should know of its lock and its store. */
+  clusterHealth(): HealthProblem[] {
+    const { cluster, policy } = this.#starter;
+    return cluster === undefined ? [] : clusterHealth(policy.name, cluster);
   }
 
   /** Where reads find out that others in the group are due. */
@@ -150,7 +157,8 @@ export class Refresher<T> {
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.#policy.clock.monotonic();
     this.compareClocks(entry, now);
-    return executionStatus(entry, this.#policy, this.#starter.gate, this.#starter.timetable, now);
+    const { gate, timetable, cluster } = this.#starter;
+    return executionStatus(entry, this.#policy, gate, timetable, now, cluster);
   }
 
   /** Has the wall clock been stepped? Then the due time is computed anew. */

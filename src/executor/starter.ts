@@ -1,3 +1,4 @@
+import { Cluster } from '../cluster/cluster.ts';
 import { isAbsentError, type TicklessError } from '../errors.ts';
 import { type Door, open } from '../membership.ts';
 import { Events } from '../observe/events.ts';
@@ -21,6 +22,8 @@ export class Starter<T> {
   readonly events: Events;
   readonly timetable: Timetable;
   readonly launcher: Launcher<T>;
+  /** Its lock and store, where it has one. */
+  readonly cluster: Cluster | undefined;
   gate: Gate = 'open';
   /** Where reads find out that others in the group are due. */
   door: Door = open;
@@ -29,7 +32,9 @@ export class Starter<T> {
     this.policy = policy;
     this.events = new Events(policy.name, () => policy.clock.now(), policy.logger);
     this.timetable = new Timetable(policy, nextExecuteTime);
-    this.launcher = new Launcher(policy, this.events, this.timetable, load);
+    const isShared = policy.lock !== undefined || policy.store !== undefined;
+    this.cluster = isShared ? new Cluster(policy, this.events) : undefined;
+    this.launcher = new Launcher(policy, this.events, this.timetable, load, this.cluster);
   }
 
   /** What a read does now. */

@@ -1,3 +1,4 @@
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Policy } from '../policy.ts';
 import { type Gate, isDue } from './decide.ts';
 import type { Entry } from './entry.ts';
@@ -28,6 +29,24 @@ export interface ExecutionStatus {
   readonly failures: number;
   /** The last failure; `undefined` after a success. */
   readonly lastError: Error | undefined;
+  /** How it stands in the cluster; no such property without a lock or a store. */
+  readonly lock?: LockStatus;
+}
+
+/** How an execution stands in the cluster, as far as this instance knows: nothing is asked for it. */
+export interface LockStatus {
+  /** This instance holds the lease now. */
+  readonly isHolder: boolean;
+  /** Who held it when it was last asked for; `undefined`: it never was. */
+  readonly holder: { readonly owner: string; readonly host: string } | undefined;
+  /** The fencing token of that holder. */
+  readonly token: number | undefined;
+  /** The version of the snapshot that the value is, published or adopted; `undefined`: it has none. */
+  readonly version: number | undefined;
+  /** Why the lock could not be asked the last time; `undefined`: it answered. */
+  readonly lockError: Error | undefined;
+  /** Why the store could not be used the last time; `undefined`: it answered. */
+  readonly storeError: Error | undefined;
 }
 
 /** @param now the monotonic clock in milliseconds, both clocks having been compared. */
@@ -37,6 +56,7 @@ export function executionStatus(
   gate: Gate,
   timetable: Timetable,
   now: number,
+  cluster: Cluster | undefined,
 ): ExecutionStatus {
   return {
     name,
@@ -49,5 +69,18 @@ export function executionStatus(
     lastEndedAt: entry.last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
+    ...(cluster === undefined ? {} : { lock: lockStatus(entry, cluster) }),
+  };
+}
+
+function lockStatus({ shared }: Entry<unknown>, { lockError, storeError }: Cluster): LockStatus {
+  const { holder, round, version = 0, isLocal = true } = shared ?? {};
+  return {
+    isHolder: round?.isHolder ?? false,
+    holder: holder && { owner: holder.owner, host: holder.host },
+    token: holder?.token,
+    version: version > 0 && !isLocal ? version : undefined,
+    lockError,
+    storeError,
   };
 }

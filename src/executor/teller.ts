@@ -1,7 +1,8 @@
-import { showKey } from '../errors.ts';
+import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
 import type { Events, LoadEndDetails } from '../observe/events.ts';
 import type { Policy } from '../policy.ts';
 import type { ReadAnswer } from './answer.ts';
+import type { Adopted } from './elsewhere.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { CoolingDown } from './timetable.ts';
 
@@ -23,6 +24,13 @@ export class Teller {
     }
     const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
     this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
+  }
+
+  /** What another instance has loaded is in place; of a task there is nothing to tell. */
+  adopted(entry: Entry<unknown>, { version }: Adopted<unknown>['what']): void {
+    if (!this.#policy.holdsValue) return;
+    const age = this.#policy.clock.monotonic() - entry.loadedAt;
+    this.#events.emit('snapshot-adopted', { version, age, ...keyOf(entry) });
   }
 
   /** @param isHeard a caller who waits for it from the start learns of it. */
@@ -56,8 +64,10 @@ export class Teller {
     const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
     const which = background ? `background ${load}` : `${load} that nobody waits for any more`;
     const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
+    const at = attempts === 0 ? 'before it could begin' : `at attempt ${attempts}`;
     const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
-    this.#policy.logger.warn(`${which} ${what} at attempt ${attempts}, ${again}`, error.cause ?? error);
+    const cause = isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error;
+    this.#policy.logger.warn(`${which} ${what} ${at}, ${again}`, cause);
   }
 }
 

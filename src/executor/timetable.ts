@@ -4,6 +4,7 @@ import type { Execution, Schedule } from '../schedule/schedule.ts';
 import type { SaidOfValue } from './answer.ts';
 import { LOOK_EVERY_MS } from './clock-watch.ts';
 import { coolDownMs } from './cool-down.ts';
+import type { Adopted } from './elsewhere.ts';
 import type { Entry } from './entry.ts';
 import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -84,17 +85,63 @@ export class Timetable {
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
    */
   restored(entry: Entry<unknown>, ageMs: number, nextExecuteTime: number, maxStalenessMs?: number): void {
+    this.#restored(entry, ageMs, nextExecuteTime, maxStalenessMs, 0);
+    entry.isScheduled = true; // once, by the schedule
+    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
+  }
+
+  /** As {@link restored}, from another instance of the cluster, which has the same schedule. */
+  adopted(
+    entry: Entry<unknown>,
+    {
+      loadedAt,
+      dueAt,
+      took,
+      maxStalenessMs,
+      isDueSaid,
+    }: Omit<Adopted<unknown>['what'], 'value' | 'isAbsent'>,
+  ): void {
+    const { clock } = this.#policy;
+    const now = clock.monotonic();
+    const nextExecuteTime = clock.now() + Math.ceil(dueAt - now);
+    recovered(entry);
+    entry.isInvalidated = false;
+    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    this.#restored(entry, now - loadedAt, nextExecuteTime, maxStalenessMs, took);
+    entry.isScheduled = !isDueSaid;
+    entry.scheduledFor = isDueSaid || !Number.isFinite(nextExecuteTime) ? undefined : nextExecuteTime;
+  }
+
+  /** Somebody else is at it, or has been: no read starts anything before that has passed. */
+  stoodBy(entry: Entry<unknown>, forMs: number): void {
+    const { clock, holdsValue } = this.#policy;
+    const now = clock.monotonic();
+    entry.coolDownUntil = now + forMs;
+    if (holdsValue || entry.isLoaded) return;
+    // A task that runs elsewhere: here it has been seen to, and is due again then.
+    entry.isLoaded = true;
+    entry.promise = Promise.resolve(undefined);
+    entry.dueAt = now + forMs;
+    entry.nextExecuteTime = clock.now() + Math.ceil(forMs);
+    this.#setHorizon(entry, now);
+  }
+
+  #restored(
+    entry: Entry<unknown>,
+    ageMs: number,
+    nextExecuteTime: number,
+    maxStalenessMs: number | undefined,
+    took: number,
+  ): void {
     const { clock, random } = this.#policy;
     const now = clock.monotonic();
     const wall = clock.now();
     const endedAt = wall - ageMs;
-    const last = { startedAt: endedAt, endedAt, since: endedAt, now: endedAt, random } as const;
+    const last = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, random } as const;
     entry.loadedAt = now - ageMs;
     entry.saidMaxStalenessMs = maxStalenessMs;
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result: entry.value };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
-    entry.isScheduled = true; // once, by the schedule
-    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
   /** A load has failed: no read starts another before the end of the cool-down. */
@@ -117,10 +164,9 @@ export class Timetable {
     entry.isInvalidated = true;
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
-    if (isAbsentError(entry.lastError)) {
-      recovered(entry); // the source may have the key by now
-      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
-    }
+    if (isAbsentError(entry.lastError)) recovered(entry); // the source may have the key by now
+    // What others are at began before.
+    if (entry.failures === 0) entry.coolDownUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Another schedule holds from now on; an instant that it finds passed is due. */

@@ -79,18 +79,20 @@ export class Waiters<T> {
     });
   }
 
-  resolve(value: T): void {
-    this.#settle((waiter) => waiter.resolve(value));
+  /** @param settled what a platform has to wait for besides: readers do not. */
+  resolve(value: T, settled?: Promise<void>): void {
+    this.#settle((waiter) => waiter.resolve(value), settled);
   }
 
-  reject(error: unknown): void {
-    this.#settle((waiter) => waiter.reject(error));
+  reject(error: unknown, settled?: Promise<void>): void {
+    this.#settle((waiter) => waiter.reject(error), settled);
   }
 
-  #settle(settle: (waiter: Leaver<T> | Deferred<T>) => void): void {
+  #settle(settle: (waiter: Leaver<T> | Deferred<T>) => void, settled: Promise<void> | undefined): void {
     if (this.#shared !== undefined) settle(this.#shared);
     for (const leaver of [...this.#leavers]) settle(leaver);
-    this.#end?.resolve();
+    if (settled === undefined) this.#end?.resolve();
+    else void settled.then(() => this.#end?.resolve());
   }
 
   #join<R>(join: () => R): R {

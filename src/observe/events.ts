@@ -23,8 +23,20 @@ export interface LoadEndDetails extends LoadDetails {
   readonly attempts: number;
 }
 
+/** What is told of a lock that somebody else has. */
+export interface ElsewhereDetails extends Keyed {
+  /** Milliseconds. */
+  readonly retryAfter: number;
+  readonly owner: string;
+  readonly host: string;
+  readonly token: number;
+}
+
 interface EventDetails {
-  /** A load begins. Exactly one of the next four follows, or none of them when it is superseded. */
+  /**
+   * A load begins. Exactly one of the next four follows, or none of them when it is superseded. With a lock: once the
+   * lease is there; where another instance has loaded, none begins.
+   */
   'load-started': LoadDetails;
   /** A load brought a value. */
   'load-succeeded': LoadEndDetails & {
@@ -54,6 +66,24 @@ interface EventDetails {
   'stale-served': { readonly age: number } & Keyed;
   /** A read met a value older than `maxStaleness`; `whenTooStale` says what became of the read. */
   'too-stale': { readonly age: number; readonly maxStaleness: number } & Keyed;
+  /** The lock was acquired: the load runs here. */
+  'lease-acquired': { readonly token: number } & Keyed;
+  /** Somebody else holds the lock, or its last round failed and backs off until `retryAfter` is over. */
+  'lease-held-elsewhere': ElsewhereDetails;
+  /** Somebody else has completed the round; the next one begins after `retryAfter`. */
+  'round-done-elsewhere': ElsewhereDetails;
+  /** The lease ended while the load ran, or before its result was published; that result is not published. */
+  'lease-lost': { readonly token: number; readonly error: Error } & Keyed;
+  /** After `lease-acquired`, where the holder before had let its lease expire: it crashed, or stood still. */
+  'took-over': { readonly token: number } & Keyed;
+  /** What another instance has loaded is served here from now on; `age` in milliseconds. */
+  'snapshot-adopted': { readonly version: number; readonly age: number } & Keyed;
+  /** A snapshot could not be used: another format, refused by the codec or the schema. A listener replaces the log line. */
+  'snapshot-rejected': { readonly version: number; readonly error: Error } & Keyed;
+  /** What was loaded here is in the store. */
+  published: { readonly version: number } & Keyed;
+  /** The store holds a newer version than the one that was loaded here. */
+  'publish-refused': { readonly token: number | undefined; readonly version: number } & Keyed;
   paused: unknown;
   resumed: unknown;
   /** The last event of all: nothing runs any more, and all listeners are forgotten. */
@@ -88,6 +118,15 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'cooling-down',
   'stale-served',
   'too-stale',
+  'lease-acquired',
+  'lease-held-elsewhere',
+  'round-done-elsewhere',
+  'lease-lost',
+  'took-over',
+  'snapshot-adopted',
+  'snapshot-rejected',
+  'published',
+  'publish-refused',
   'paused',
   'resumed',
   'closed',

@@ -2,7 +2,7 @@
 export interface Codec {
   /**
    * Names the format, with its version: `'msgpack/1'`. A snapshot of another format is not decoded: it counts as
-   * absent, and is reported. @default 'json'
+   * absent, and is reported. @default 'custom'
    */
   readonly format?: string | undefined;
   /** Throws for a value that it can't take. */

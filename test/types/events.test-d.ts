@@ -75,6 +75,20 @@ function inWords(event: TicklessEvent): string {
       return `${event.age} ms old`;
     case 'too-stale':
       return `${event.age} of ${event.maxStaleness} ms`;
+    case 'lease-acquired':
+    case 'took-over':
+      return `token ${event.token}`;
+    case 'lease-held-elsewhere':
+    case 'round-done-elsewhere':
+      return `${event.owner} on ${event.host}, again in ${event.retryAfter} ms`;
+    case 'lease-lost':
+      return event.error.message;
+    case 'snapshot-adopted':
+    case 'published':
+    case 'publish-refused':
+      return `version ${event.version}`;
+    case 'snapshot-rejected':
+      return `version ${event.version}: ${event.error.message}`;
     case 'paused':
     case 'resumed':
     case 'closed':

@@ -1,0 +1,126 @@
+import type { Clock, Timer } from '../clock.ts';
+import type { Lease, LeaseId, LockProvider, ReleaseOutcome } from '../lock/contract.ts';
+import { asked } from './asked.ts';
+
+/** The pause after the first release that failed; each further one is twice as long, up to the longest. */
+const RELEASE_PAUSE_MS = 100;
+const LONGEST_RELEASE_PAUSE_MS = 1000;
+
+/** How a lease ended without its holder. */
+export type LossReason = 'expired' | 'taken' | 'unreachable';
+
+/**
+ * A lease that this process holds.
+ *
+ * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than the
+ * engine thinks. Whoever is about to rely on it asks {@link isLost} first: after a pause of the process nothing else
+ * may run before. It is extended at each third of its length between {@link keep} and {@link stop}, and at no other
+ * time.
+ */
+export class HeldLease {
+  readonly id: LeaseId;
+  readonly #lock: LockProvider;
+  readonly #clock: Clock;
+  readonly #leaseFor: number;
+  #validUntil: number;
+  #timer: Timer | undefined;
+  #isLost = false;
+  #isEnded = false;
+  #trouble: unknown;
+
+  /** @param sentAt when it was asked for (monotonic). */
+  constructor(
+    lock: LockProvider,
+    { remaining, ...id }: Lease,
+    sentAt: number,
+    clock: Clock,
+    leaseFor: number,
+  ) {
+    this.id = id;
+    this.#lock = lock;
+    this.#clock = clock;
+    this.#leaseFor = leaseFor;
+    this.#validUntil = sentAt + remaining;
+  }
+
+  /** It has ended, or must be taken to have. */
+  get isLost(): boolean {
+    return this.#isLost || this.#clock.monotonic() >= this.#validUntil;
+  }
+
+  /** Extends it from now on. @param lost called once, should it end meanwhile. */
+  keep(lost: (reason: LossReason, cause: unknown) => void): void {
+    const lose = (reason: LossReason): void => {
+      this.#isLost = true;
+      lost(reason, this.#trouble);
+    };
+    const look = (): void => {
+      if (this.#isEnded) return;
+      if (this.isLost) {
+        lose(this.#trouble === undefined ? 'expired' : 'unreachable');
+        return;
+      }
+      const sentAt = this.#clock.monotonic();
+      asked(() => this.#lock.extend(this.id, this.#leaseFor)).then(
+        (isExtended) => {
+          this.#trouble = undefined;
+          if (this.#isEnded) return;
+          if (!isExtended) {
+            lose('taken');
+            return;
+          }
+          if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + this.#leaseFor);
+          next();
+        },
+        (error) => {
+          this.#trouble = error;
+          next();
+        },
+      );
+    };
+    const next = (): void => {
+      if (this.#isEnded) return;
+      const left = this.#validUntil - this.#clock.monotonic();
+      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(this.#leaseFor / 3, left)));
+    };
+    next();
+  }
+
+  /** Extends it no longer. @param over called when it has expired, unless {@link release} comes first. */
+  stop(over: () => void = () => {}): void {
+    this.#timer?.cancel();
+    this.#isEnded = true;
+    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#validUntil - this.#clock.monotonic()));
+  }
+
+  /**
+   * Gives it back. Where that fails it is tried again behind, while the lease lasts, and then left to expire. Never
+   * rejects.
+   *
+   * @returns whether it was given back at once: it was still ours, and the engine could be asked.
+   */
+  async release(outcome: () => ReleaseOutcome): Promise<boolean> {
+    this.#timer?.cancel();
+    this.#isEnded = true;
+    if (this.isLost) return false;
+    try {
+      return await asked(() => this.#lock.release(this.id, outcome()));
+    } catch {
+      void this.#releaseLater(outcome);
+      return false;
+    }
+  }
+
+  async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {
+    for (let pause = RELEASE_PAUSE_MS; !this.isLost; pause = Math.min(2 * pause, LONGEST_RELEASE_PAUSE_MS)) {
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, pause));
+      if (this.isLost) return;
+      try {
+        await asked(() => this.#lock.release(this.id, outcome()));
+        return;
+      } catch {
+        // once more, while it lasts
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { DurationLike } from '../duration.ts';
+import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
+import type { LockProvider } from '../lock/contract.ts';
+import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
+import { messageOf } from '../observe/logger.ts';
+import { isNumber, OptionChecks } from '../option-checks.ts';
+import { asked } from './asked.ts';
+import { HeldLease } from './held-lease.ts';
+
+/** The options of {@link lockedTask}. `name` and `lock` are required. */
+export interface LockedTaskOptions {
+  /** What is locked: the same on all instances. */
+  readonly name: string;
+  readonly lock: LockProvider;
+  /**
+   * After that the lock is free whatever the task does, and its `signal` is aborted: so long a crash keeps others from
+   * running it. It is not extended, so it must be longer than the task ever takes. Over 0, finite.
+   * @default the lock's `leaseFor`
+   */
+  readonly lockAtMostFor?: DurationLike | undefined;
+  /**
+   * Counted from the start, nobody else runs it before that, also where it was done sooner. It should be longer than
+   * the clocks and schedulers of the instances differ, and shorter than the time between two runs. Without it a
+   * short task is run by each instance in turn. From 0 to `lockAtMostFor`. Of no effect where the task fails: another
+   * instance may try at once. @default 0
+   */
+  readonly lockAtLeastFor?: DurationLike | undefined;
+  /** `FakeClock` of `tickless/testing` in tests. @default the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/** What a locked task is told. */
+export interface LockedContext {
+  /** Aborted after `lockAtMostFor`: somebody else may run by then. */
+  readonly signal: AbortSignal;
+  /** The fencing token: grows with each run in the cluster. */
+  readonly token: number;
+}
+
+/** What became of one call. Contention is an answer, not an error. */
+export type LockedOutcome<R = unknown> =
+  | { readonly kind: 'executed'; readonly result: R; readonly token: number }
+  | {
+      /** Somebody else runs it (`held`), or has run it and `lockAtLeastFor` is not over (`done`). */
+      readonly kind: 'held' | 'done';
+      /** Milliseconds. */
+      readonly retryAfter: number;
+      readonly owner: string;
+      readonly host: string;
+    };
+
+/**
+ * Guards a function that a scheduler of yours runs on every instance (node-cron, croner, BullMQ, `setInterval`): it runs
+ * on one of them at a time.
+ *
+ * ```ts
+ * import { lockedTask } from 'tickless';
+ * import { memoryLock } from 'tickless/lock/memory';
+ *
+ * const nightly = lockedTask(async () => 'report sent', {
+ *   name: 'nightly-report',
+ *   lock: memoryLock(), // in production one that all instances share
+ *   lockAtMostFor: { minutes: 10 },
+ *   lockAtLeastFor: { minutes: 1 },
+ * });
+ * console.log((await nightly()).kind); // executed
+ * console.log((await nightly()).kind); // done
+ * ```
+ *
+ * The function that it returns resolves with what became of the call. It rejects with the error of the task; with
+ * `LeaseLostError` where the task succeeded after `lockAtMostFor`, so that others may have run it meanwhile; with
+ * `LockUnavailableError` when the lock can't be asked, and the task was not run.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function lockedTask<R>(
+  task: (context: LockedContext) => R | PromiseLike<R>,
+  options: LockedTaskOptions,
+): () => Promise<LockedOutcome<R>> {
+  const { name, lock, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
+  const isNamed = typeof name === 'string' && name !== '';
+  const checks = new OptionChecks(isNamed ? name : 'lockedTask');
+  checks.names('', options ?? {}, ['name', 'lock', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
+  checks.function('task', task);
+  checks.that(isNamed, 'name', 'must be a string that is not empty', name);
+  checks.methods('lock', lock, ['acquire', 'extend', 'release']);
+  const atMostMs = checks.finiteDuration('lockAtMostFor', lockAtMostFor ?? lock?.leaseFor ?? 1);
+  const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
+  const isWithin = !isNumber(atMostMs, 0, Infinity) || atLeastMs <= atMostMs;
+  checks.that(isWithin, 'lockAtLeastFor', 'must not be longer than lockAtMostFor', lockAtLeastFor);
+  checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
+  const longest = lock?.longestName ?? Infinity;
+  const isShort = !isNamed || new TextEncoder().encode(name).length <= longest;
+  checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
+  checks.done();
+
+  /** Asks twice with the same request: the first time it may be the answer that was lost. */
+  async function acquire(): ReturnType<LockProvider['acquire']> {
+    const request = {
+      name,
+      requestId: randomId(),
+      owner: thisProcess(),
+      host: thisHost(),
+      leaseFor: atMostMs,
+      force: false,
+    };
+    try {
+      return await asked(() => lock.acquire(request)).catch((error) => {
+        if (isOptionError(error)) throw error;
+        return asked(() => lock.acquire(request));
+      });
+    } catch (cause) {
+      if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
+      const message = `the lock is unavailable: ${messageOf(cause)}`;
+      throw new LockUnavailableError(message, { cacheName: name, cause });
+    }
+  }
+
+  return async () => {
+    const sentAt = clock.monotonic();
+    const answer = await acquire();
+    if (answer.kind !== 'acquired') {
+      const { kind, retryAfter, owner, host } = answer;
+      return { kind, retryAfter, owner, host };
+    }
+    const { token } = answer.lease;
+    const lease = new HeldLease(lock, answer.lease, sentAt, clock, atMostMs);
+    const controller = new AbortController();
+    const lost = (): LeaseLostError =>
+      new LeaseLostError(`it ran longer than lockAtMostFor of ${atMostMs} ms`, { cacheName: name, token });
+    lease.stop(() => controller.abort(lost())); // not extended
+    try {
+      const result = await task({ signal: controller.signal, token });
+      if (lease.isLost) throw lost();
+      const startedAt = sentAt;
+      const left = (): number => Math.max(0, startedAt + atLeastMs - clock.monotonic());
+      await lease.release(() => ({ as: 'done', holdFor: left() }));
+      return { kind: 'executed', result, token };
+    } catch (error) {
+      const message = messageOf(error);
+      await lease.release(() => ({ as: 'failed', holdFor: 0, error: message }));
+      throw error;
+    }
+  };
+}

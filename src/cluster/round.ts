@@ -1,0 +1,415 @@
+import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
+import type { ReadAnswer } from '../executor/answer.ts';
+import { coolDownMs } from '../executor/cool-down.ts';
+import { Deferred } from '../executor/deferred.ts';
+import { Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
+import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../executor/entry.ts';
+import type { Around } from '../executor/flight.ts';
+import type { Trigger } from '../executor/load-context.ts';
+import type { ReleaseOutcome } from '../lock/contract.ts';
+import { messageOf } from '../observe/logger.ts';
+import type { Acquired, Cluster, ReadSnapshot } from './cluster.ts';
+import type { HeldLease, LossReason } from './held-lease.ts';
+import { lookAgainAfter, pollAfter } from './look-again.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/**
+ * The hold of a round begins a moment after its due time was computed: when the release reaches the engine. So that
+ * nobody asks a moment too early, the next round is due that much later for all.
+ */
+const HOLD_SLACK_MS = 25;
+
+/** Engines have calendars that end. A hold is at most a year, also where the next round is never due by itself. */
+const LONGEST_HOLD_MS = 365 * 86_400_000;
+
+/** What a round needs of who started it. */
+export interface RoundHost {
+  readonly trigger: Trigger;
+  readonly background: boolean;
+  /** The load is about to begin: what was invalidated before has no bearing on it. */
+  began(): void;
+  /** Ends the flight, and aborts its load: the lease is lost. */
+  fail(error: LeaseLostError): void;
+  /** The due time of the entry has changed behind its back. */
+  moved(): void;
+  /** The round is over. */
+  over(): void;
+}
+
+/** What an answer led to, when it had been applied. */
+interface Applied<T> {
+  readonly answer: ReadAnswer<T> | 'absent';
+  readonly took: number;
+}
+
+/**
+ * One execution in a cluster, around its tries:
+ *
+ *  1. {@link run} takes a snapshot that is there, or asks for the lease. `acquired`: the tries begin, the lease is
+ *     extended while they run. `held` or `done`: what others have loaded is taken over, or waited for;
+ *  2. the launcher applies what the load has brought, and readers go on;
+ *  3. {@link conclude} publishes it with the token and gives the lease back as done until the next due time; or
+ *     {@link giveUp} gives it back as failed;
+ *  4. if the flight is ended from outside (`invalidate`, the deadline, `close`) the lease is given back when the load
+ *     has settled, not before: two would run. A load that never does keeps it until it expires.
+ *
+ * The next round of the entry begins when this one is {@link over}.
+ */
+export class Round<T> implements RoundUnderWay {
+  readonly #over: Deferred<void> = new Deferred();
+  readonly #cluster: Cluster;
+  readonly #entry: Entry<T>;
+  readonly #state: SharedState;
+  readonly #host: RoundHost;
+  readonly #before: RoundUnderWay | undefined;
+  #lease: HeldLease | undefined;
+  /** The last try; p-retry does not wait for one that was aborted. */
+  #try: unknown;
+  /** The tries are over, and the launcher has not said yet what became of them. */
+  #isAnswered = false;
+  #isEnded = false;
+
+  constructor(cluster: Cluster, entry: Entry<T>, host: RoundHost) {
+    this.#cluster = cluster;
+    this.#entry = entry;
+    this.#state = sharedOf(entry);
+    this.#host = host;
+    this.#before = this.#state.round;
+    this.#state.round = this;
+  }
+
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get isHolder(): boolean {
+    return this.#lease !== undefined && !this.#lease.isLost;
+  }
+
+  /** The fencing token of its lease, if it has one. */
+  get token(): number | undefined {
+    return this.#lease?.id.token;
+  }
+
+  /** A try has begun. */
+  began(attempt: unknown): void {
+    this.#try = attempt;
+  }
+
+  /** What goes around the tries of the flight. Resolves with their answer, or with what was found elsewhere. */
+  async run(tries: () => Promise<FlightAnswer<T>>, { signal, sleep }: Around): Promise<FlightAnswer<T>> {
+    const windUp = (): void => {
+      if (this.#isAnswered) this.#windUp(signal.reason);
+    };
+    signal.addEventListener('abort', windUp, { once: true });
+    try {
+      await this.#before?.over;
+      const elsewhere = await this.#enter(signal, sleep);
+      if (elsewhere !== undefined) {
+        this.#end();
+        return elsewhere;
+      }
+    } catch (error) {
+      this.#windUp(error);
+      throw error;
+    }
+    if (signal.aborted) {
+      this.#windUp(signal.reason);
+      throw signal.reason;
+    }
+    // A load that ignores its signal may go on for ever.
+    const stopKeeping = (): void => {
+      if (this.#lease === undefined) this.#end();
+      else this.#lease.stop(() => this.#end());
+    };
+    signal.addEventListener('abort', stopKeeping, { once: true });
+    this.#lease?.keep((reason, cause) => this.#lost(reason, cause));
+    this.#host.began();
+    try {
+      return await tries();
+    } finally {
+      if (signal.aborted) await settled(this.#try);
+      else if (this.#lease?.isLost) this.#lost('expired', undefined);
+      this.#isAnswered = true;
+      if (signal.aborted) this.#windUp(signal.reason);
+    }
+  }
+
+  /** The answer has been applied: publishes it, and gives the lease back. Resolves when that is over; never rejects. */
+  conclude(applied: Applied<T>): Promise<void> {
+    this.#isAnswered = false;
+    const { clock } = this.#cluster.policy;
+    const entry = this.#entry;
+    this.#state.version = Math.max(this.#state.version, this.token ?? 0);
+    this.#state.isLocal = this.token === undefined;
+    const about = {
+      ...applied,
+      value: entry.value,
+      at: clock.monotonic(),
+      dueAt: entry.dueAt,
+      isDueSaid: !entry.isScheduled,
+      maxStaleness: entry.saidMaxStalenessMs,
+      isAbsent: applied.answer === 'absent',
+      absentUntil: entry.coolDownUntil,
+    };
+    void this.#publishAndRelease(about).then(() => this.#end());
+    return this.over;
+  }
+
+  /** The execution has failed: gives the lease back, so that others may try the same round. */
+  giveUp(error: Error): Promise<void> {
+    this.#isAnswered = false;
+    void Promise.resolve()
+      .then(() => this.#release(() => this.#failed(error)))
+      .then(() => this.#end());
+    return this.over;
+  }
+
+  /** Looks for what others have loaded, or for the lease. `undefined`: the load is to begin. */
+  async #enter(
+    signal: AbortSignal,
+    sleep: (ms: number) => Promise<void>,
+  ): Promise<Adopted<T> | StandBy | undefined> {
+    const { lock, store, policy } = this.#cluster;
+    const { trigger } = this.#host;
+    const entry = this.#entry;
+    const state = this.#state;
+    const isAsked = trigger === 'forced' || trigger === 'invalidated';
+    if (store !== undefined && policy.holdsValue) {
+      const known = await this.#known(isAsked);
+      if (known !== undefined) return known;
+    }
+    if (lock === undefined) return undefined;
+    let force = isAsked;
+    for (let looks = 0; ; looks++) {
+      signal.throwIfAborted();
+      const answer = await this.#cluster.acquire(entry, force);
+      if (answer.kind === 'acquired') {
+        this.#lease = answer.lease;
+        state.awaits = undefined;
+        return undefined;
+      }
+      signal.throwIfAborted();
+      if (answer.kind === 'unavailable') {
+        if (policy.whenLockUnavailable === 'skip') throw answer.error;
+        return undefined;
+      }
+      if (answer.kind === 'done') {
+        const found = await this.#takeOver(answer);
+        if (found !== undefined) return found;
+        force = true; // it is done, and its result is not to be had
+        continue;
+      }
+      this.#tellHeld(answer);
+      if (answer.isBackoff) force = isAsked;
+      else force = false; // who holds it loads now: that is the answer
+      if (this.#mayStandBy()) {
+        state.awaits = answer.isBackoff ? undefined : answer.token;
+        return new StandBy(answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer));
+      }
+      if (!answer.isBackoff || !isAsked) await sleep(Math.min(answer.retryAfter, pollAfter(looks)));
+    }
+  }
+
+  /** The snapshot that was being made elsewhere at the last look; of a cold start, any that may be served. */
+  async #known(isAsked: boolean): Promise<Adopted<T> | undefined> {
+    const entry = this.#entry;
+    const { awaits, version } = this.#state;
+    this.#state.awaits = undefined;
+    if (awaits !== undefined) {
+      const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
+      return snapshot === undefined || this.#isOlder(snapshot) ? undefined : this.#adopted(snapshot);
+    }
+    if (entry.isLoaded || isAsked) return undefined;
+    const snapshot = await this.#cluster.read(entry, version);
+    if (snapshot === undefined) return undefined;
+    const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
+    const age = clock.monotonic() - snapshot.writtenAt;
+    const isTooStale = age > (snapshot.maxStaleness ?? maxStalenessMs);
+    return isTooStale && whenTooStale !== 'serve' ? undefined : this.#adopted(snapshot);
+  }
+
+  /** The round is done elsewhere: what it has brought. `undefined`: that can't be had. */
+  async #takeOver(
+    done: Extract<Acquired, { readonly kind: 'done' }>,
+  ): Promise<Adopted<T> | StandBy | undefined> {
+    const { store, policy, events } = this.#cluster;
+    const { retryAfter, finishedAgo, owner, host, token } = done;
+    const entry = this.#entry;
+    const now = policy.clock.monotonic();
+    this.#state.awaits = undefined;
+    events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
+    const dueAt = now + retryAfter;
+    if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
+    if (entry.isLoaded && this.#state.version >= token) return new StandBy(retryAfter);
+    if (store === undefined) return undefined;
+    const snapshot = await this.#cluster.read(entry, this.#state.version);
+    if (snapshot === undefined) return undefined;
+    return this.#isOlder(snapshot) ? new StandBy(retryAfter) : this.#adopted(snapshot, dueAt);
+  }
+
+  /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */
+  #isOlder({ writtenAt }: ReadSnapshot): boolean {
+    return this.#entry.isLoaded && this.#state.isLocal && writtenAt < this.#entry.loadedAt;
+  }
+
+  #adopted(snapshot: ReadSnapshot, dueAt?: number): Adopted<T> {
+    const { value, isAbsent, version, took, maxStaleness, tags, isDueSaid, writtenAt, dueIn } = snapshot;
+    return new Adopted({
+      value: value as T,
+      isAbsent,
+      version,
+      loadedAt: writtenAt,
+      dueAt: dueAt ?? writtenAt + dueIn + HOLD_SLACK_MS,
+      took,
+      maxStalenessMs: maxStaleness,
+      tags,
+      isDueSaid,
+    });
+  }
+
+  /** Nobody waits here for the outcome, and there is something to serve meanwhile. */
+  #mayStandBy(): boolean {
+    const { isLoaded, waiters } = this.#entry;
+    return this.#host.background && !waiters?.hasReaders && (isLoaded || !this.#cluster.policy.holdsValue);
+  }
+
+  #tellHeld({ retryAfter, owner, host, token }: Extract<Acquired, { readonly kind: 'held' }>): void {
+    const details = { retryAfter, owner, host, token, ...keyOf(this.#entry) };
+    this.#cluster.events.emit('lease-held-elsewhere', details);
+  }
+
+  #lost(reason: LossReason, cause: unknown): void {
+    const { name } = this.#cluster.policy;
+    const token = (this.#lease as HeldLease).id.token;
+    const { key } = this.#entry;
+    const error = new LeaseLostError(LOSSES[reason], { cacheName: name, key, cause, token });
+    this.#lease?.stop();
+    this.#cluster.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
+    this.#host.fail(error);
+  }
+
+  async #publishAndRelease(about: Applied<T> & Concluded): Promise<void> {
+    const { store, lock, policy } = this.#cluster;
+    const lease = this.#lease;
+    if (lease === undefined && lock !== undefined) return; // loaded without the lock: nothing to be published
+    await Promise.resolve(); // codec and clients are not to run on the stack of who brought the value
+    let isShared = !policy.holdsValue;
+    if (store !== undefined && policy.holdsValue) {
+      if (lease?.isLost) return this.#expired();
+      isShared = await this.#publish(about, lease);
+    }
+    const holdFor = (): number => {
+      const left = Math.max(0, about.dueAt - policy.clock.monotonic());
+      return isShared ? Math.min(left, LONGEST_HOLD_MS) : 0;
+    };
+    const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
+    if (isReleased && isShared && this.#entry.dueAt === about.dueAt && about.dueAt < Infinity) {
+      this.#entry.dueAt += HOLD_SLACK_MS;
+      this.#host.moved();
+    }
+  }
+
+  /** @returns whether others find it in the store now. */
+  async #publish(about: Applied<T> & Concluded, lease: HeldLease | undefined): Promise<boolean> {
+    const { answer, value, isAbsent, isDueSaid, maxStaleness, took, dueAt, absentUntil } = about;
+    const { clock } = this.#cluster.policy;
+    const snapshot = (): Snapshot => ({
+      value,
+      isAbsent,
+      isDueSaid,
+      took,
+      maxStaleness,
+      dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
+      tags: answer === 'absent' ? undefined : answer.said.tags,
+    });
+    const written = await this.#cluster.publish(this.#entry, snapshot, lease?.id.token);
+    if (written === undefined) return false;
+    const entry = this.#entry;
+    if (written.kind === 'refused') {
+      // Somebody has published a newer one: it is looked for with the next read.
+      if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
+      this.#host.moved();
+      return false;
+    }
+    if (written.version > this.#state.version) this.#state.version = written.version;
+    this.#cluster.events.emit('published', { version: written.version, ...keyOf(entry) });
+    return true;
+  }
+
+  #expired(): void {
+    const { id } = this.#lease as HeldLease;
+    const about = { cacheName: this.#cluster.policy.name, key: this.#entry.key, token: id.token };
+    const error = new LeaseLostError(LOSSES.expired, about);
+    this.#cluster.events.emit('lease-lost', { token: id.token, error, ...keyOf(this.#entry) });
+  }
+
+  #release(outcome: () => ReleaseOutcome): Promise<boolean> {
+    return this.#lease?.release(outcome) ?? Promise.resolve(false);
+  }
+
+  #failed(error: unknown): ReleaseOutcome {
+    const { coolDown, random } = this.#cluster.policy;
+    return {
+      as: 'failed',
+      holdFor: coolDownMs(coolDown, 1, random()),
+      error: messageOf(error).slice(0, 500),
+    };
+  }
+
+  /** The flight was ended from outside, and its load has settled. */
+  #windUp(reason: unknown): void {
+    if (this.#isEnded) return;
+    this.#isAnswered = false;
+    const outcome = (): ReleaseOutcome =>
+      isLoadTimeoutError(reason) ? this.#failed(reason) : { as: 'abandoned' };
+    void this.#release(outcome).then(() => this.#end());
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    if (this.#state.round === this) this.#state.round = undefined;
+    this.#over.resolve();
+    this.#host.over();
+  }
+}
+
+/** What is to be known of an entry after its answer was applied, whatever becomes of it later. */
+interface Concluded {
+  readonly value: unknown;
+  readonly dueAt: number;
+  readonly isDueSaid: boolean;
+  readonly maxStaleness: number | undefined;
+  readonly isAbsent: boolean;
+  readonly absentUntil: number;
+}
+
+const LOSSES: Readonly<Record<LossReason, string>> = {
+  expired: 'the lease has expired: this process stood still for too long',
+  taken: 'the lease is lost: it has expired at the engine, or was released by an operator',
+  unreachable: 'the lease has expired: the lock could not be reached to extend it',
+};
+
+function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T> {
+  return new Adopted<T>({
+    value: undefined as T,
+    isAbsent: false,
+    version: token,
+    loadedAt,
+    dueAt,
+    took: 0,
+    maxStalenessMs: undefined,
+    tags: undefined,
+    isDueSaid: false,
+  });
+}
+
+/** Waits until a promise has settled, whatever it brings. */
+async function settled(promise: unknown): Promise<void> {
+  try {
+    await promise;
+  } catch {
+    // told by the flight
+  }
+}

@@ -1,0 +1,136 @@
+import { messageOf } from '../observe/logger.ts';
+import { isNumber } from '../option-checks.ts';
+import type { Codec, SnapshotStore } from '../store/contract.ts';
+import { strictJson } from './strict-json.ts';
+
+/** A value on its way between instances, with what its load said of it. All durations in milliseconds. */
+export interface Snapshot {
+  readonly value: unknown;
+  /** The source has no such key; there is no value. */
+  readonly isAbsent: boolean;
+  /** From when it was written to when the next round begins; `Infinity`: never by itself. */
+  readonly dueIn: number;
+  /** The load itself had said so, not the schedule. */
+  readonly isDueSaid: boolean;
+  /** How long its load took. */
+  readonly took: number;
+  /** The age limit that the load gave it; `Infinity`: none. */
+  readonly maxStaleness: number | undefined;
+  readonly tags: readonly string[] | undefined;
+}
+
+/** The version of this envelope: one line of JSON, then the value as the codec wrote it. */
+const ENVELOPE = 1;
+
+interface Header {
+  readonly tickless: number;
+  readonly format: string;
+  readonly isBase64?: true;
+  readonly isAbsent?: true;
+  readonly dueIn: number | null;
+  readonly isDueSaid?: true;
+  readonly took: number;
+  readonly maxStaleness?: number | null;
+  readonly tags?: readonly string[];
+}
+
+const json: Codec = { format: 'json', encode: strictJson, decode: (text) => JSON.parse(text as string) };
+
+/** Writes a snapshot as text. Rejects with what the codec can't take. */
+export async function encodeSnapshot(snapshot: Snapshot, codec: Codec = json): Promise<string> {
+  const { value, isAbsent, dueIn, isDueSaid, took, maxStaleness, tags } = snapshot;
+  const body = isAbsent ? '' : await codec.encode(value);
+  const isText = typeof body === 'string';
+  const header: Header = {
+    tickless: ENVELOPE,
+    format: formatOf(codec),
+    ...(isText ? {} : { isBase64: true }),
+    ...(isAbsent ? { isAbsent } : {}),
+    dueIn: orNull(dueIn),
+    ...(isDueSaid ? { isDueSaid } : {}),
+    took,
+    ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+  return `${JSON.stringify(header)}\n${isText ? body : toBase64(body)}`;
+}
+
+/**
+ * Reads a snapshot. Rejects with an `Error` that says why it can't be used: not a snapshot, of another format, refused
+ * by the codec or the schema.
+ */
+export async function decodeSnapshot(
+  payload: string,
+  { codec = json, schema }: Pick<SnapshotStore, 'codec' | 'schema'>,
+): Promise<Snapshot> {
+  const end = payload.indexOf('\n');
+  const header = readHeader(payload.slice(0, end));
+  if (header.format !== formatOf(codec)) {
+    throw new Error(`it is of the format '${header.format}', and the codec reads '${formatOf(codec)}'`);
+  }
+  const { isAbsent = false, isDueSaid = false, took, tags } = header;
+  const body = payload.slice(end + 1);
+  const about = {
+    isAbsent,
+    isDueSaid,
+    took,
+    tags,
+    dueIn: header.dueIn ?? Infinity,
+    maxStaleness: header.maxStaleness === null ? Infinity : header.maxStaleness,
+  };
+  if (isAbsent) return { ...about, value: undefined };
+  let value: unknown;
+  try {
+    value = await codec.decode(header.isBase64 ? fromBase64(body) : body);
+  } catch (cause) {
+    throw new Error(`the codec can't decode it: ${messageOf(cause)}`, { cause });
+  }
+  if (schema === undefined) return { ...about, value };
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return { ...about, value: result.value };
+  throw new Error(`the schema refuses it: ${result.issues.map(({ message }) => message).join('; ')}`);
+}
+
+function readHeader(line: string): Header {
+  let header: Partial<Header> | null;
+  try {
+    header = JSON.parse(line) as Partial<Header> | null;
+  } catch {
+    header = null;
+  }
+  if (typeof header?.tickless !== 'number') throw new Error('it is no snapshot of tickless');
+  if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
+  const { format, dueIn, took, maxStaleness = null, tags = [] } = header;
+  const isWhole =
+    typeof format === 'string' &&
+    (dueIn === null || isNumber(dueIn, -Number.MAX_VALUE, Number.MAX_VALUE)) &&
+    isNumber(took, 0, Number.MAX_VALUE) &&
+    (maxStaleness === null || isNumber(maxStaleness, 0, Number.MAX_VALUE)) &&
+    Array.isArray(tags) &&
+    tags.every((tag) => typeof tag === 'string');
+  if (!isWhole) throw new Error('its envelope is damaged');
+  return header as Header;
+}
+
+function formatOf({ format = 'custom' }: Codec): string {
+  return format;
+}
+
+function orNull(number: number): number | null {
+  return number === Infinity ? null : number;
+}
+
+/** So many bytes become characters at a time: a call takes a bounded number of arguments. */
+const CHUNK = 0x8000;
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  }
+  return btoa(binary);
+}
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,40 @@
+import type { KeyedAnswer } from './answer.ts';
+
+/** What comes instead of a load's answer where another instance has loaded: its snapshot. */
+export class Adopted<T> {
+  readonly what: {
+    /** `undefined` for a task, and for a key that the source does not have. */
+    readonly value: T;
+    readonly isAbsent: boolean;
+    /** That of the snapshot; of a task: the token of the round. */
+    readonly version: number;
+    /** When it was loaded, no later than that (monotonic). */
+    readonly loadedAt: number;
+    /** When the next round begins (monotonic); `Infinity`: never by itself. */
+    readonly dueAt: number;
+    /** How long its load took, in milliseconds. */
+    readonly took: number;
+    /** The age limit that the load gave it, if it did. */
+    readonly maxStalenessMs: number | undefined;
+    readonly tags: readonly string[] | undefined;
+    /** The instant was said by the load, not by the schedule. */
+    readonly isDueSaid: boolean;
+  };
+
+  constructor(what: Adopted<T>['what']) {
+    this.what = what;
+  }
+}
+
+/** What comes instead of a load's answer where there is nothing to take over yet: all stays as it is for a while. */
+export class StandBy {
+  /** Milliseconds until it is looked at again. */
+  readonly forMs: number;
+
+  constructor(forMs: number) {
+    this.forMs = forMs;
+  }
+}
+
+/** What an execution brings: the answer of its load, or what was found elsewhere in the cluster. */
+export type FlightAnswer<T> = KeyedAnswer<T> | Adopted<T> | StandBy;
