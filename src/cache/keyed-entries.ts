@@ -1,7 +1,7 @@
 import { isAbsentError, OptionError, showKey } from '../errors.ts';
 import type { ReadAnswer } from '../executor/answer.ts';
 import { ClockWatch } from '../executor/clock-watch.ts';
-import { waitersOf } from '../executor/entry.ts';
+import { sharedOf, waitersOf } from '../executor/entry.ts';
 import type { Keeper } from '../executor/keeper.ts';
 import type { LoadContext } from '../executor/load-context.ts';
 import type { Refresher } from '../executor/refresher.ts';
@@ -185,6 +185,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       entry.isInvalidated = false;
       entry.tags = tags;
       entry.size = size;
+      if (this.#options.policy.store !== undefined) sharedOf(entry).isLocal = true;
       timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
       this.shelf.place(entry); // also while it is being loaded
       return true;

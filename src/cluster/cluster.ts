@@ -44,6 +44,9 @@ export class Cluster {
   /** Why it could not be asked the last time; told once per outage. */
   lockError: LockUnavailableError | undefined;
   storeError: StoreUnavailableError | undefined;
+  /** One that could not be asked is left alone until then (monotonic): loads of many keys are not to wait for it each. */
+  #lockRestsUntil: number = Number.NEGATIVE_INFINITY;
+  #storeRestsUntil: number = Number.NEGATIVE_INFINITY;
 
   constructor(policy: Policy, events: Events) {
     this.policy = policy;
@@ -62,6 +65,9 @@ export class Cluster {
     const { clock } = this.policy;
     const state = sharedOf(entry);
     const name = this.#nameOf(entry);
+    if (this.lockError !== undefined && clock.monotonic() < this.#lockRestsUntil) {
+      return { kind: 'unavailable', error: this.lockError };
+    }
     state.requestId ??= randomId();
     const { requestId } = state;
     const request = {
@@ -102,6 +108,7 @@ export class Cluster {
   async read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
     const store = this.store as SnapshotStore;
     const sentAt = this.policy.clock.monotonic();
+    if (sentAt < this.#storeRestsUntil) return undefined;
     try {
       const name = this.#nameOf(entry);
       const stored = await asked(() => store.read(name, newerThan > 0 ? newerThan : undefined));
@@ -172,6 +179,7 @@ export class Cluster {
       this.policy.logger.warn('loads without its lock, which is unavailable', cause);
     }
     this.lockError = error;
+    this.#lockRestsUntil = this.#restsUntil();
     return error;
   }
 
@@ -180,6 +188,12 @@ export class Cluster {
     const about = { cacheName: this.policy.name, key: entry.key, cause };
     if (this.storeError === undefined) this.policy.logger.warn(what, cause);
     this.storeError = new StoreUnavailableError(`${what}: ${messageOf(cause)}`, about);
+    if (isStoreUnavailableError(thrown)) this.#storeRestsUntil = this.#restsUntil();
+  }
+
+  #restsUntil(): number {
+    const { clock, coolDown } = this.policy;
+    return clock.monotonic() + coolDown.initialMs;
   }
 
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {

@@ -245,7 +245,8 @@ export class Round<T> implements RoundUnderWay {
     if (store === undefined) return undefined;
     const snapshot = await this.#cluster.read(entry, this.#state.version);
     if (snapshot === undefined) return undefined;
-    return this.#isOlder(snapshot) ? new StandBy(retryAfter) : this.#adopted(snapshot, dueAt);
+    if (this.#isOlder(snapshot)) return new StandBy(retryAfter);
+    return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
 
   /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */

@@ -143,7 +143,7 @@ export class Launcher<T> {
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
     prepare();
-    if (entry.shared !== undefined) entry.shared.isLocal = true;
+    if (this.#cluster !== undefined) sharedOf(entry).isLocal = true;
     const answer = { outcome: 'set', value, said: {} } as const;
     this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
