@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -8,11 +8,13 @@ export default defineConfig({
     alias: [
       { find: /^tickless\/testing$/, replacement: source('src/testing/index.ts') },
       { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
+      { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],
   },
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/integration/**'],
     testTimeout: 20_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },

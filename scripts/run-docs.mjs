@@ -15,9 +15,10 @@
 //   console.log(rates.get('USD')); // 1.08
 //   rates.on('load-failed', report); // prints: failed after … ms
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
+import { installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
 import { run, severalAtOnce } from './support/run.mjs';
 
@@ -78,6 +79,9 @@ const nameOf = ({ file, line }) => `${file.replaceAll('/', '__')}__${line}.ts`;
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
+// Examples of adapters import drivers, which are installed for the tests with real servers.
+await installDrivers();
+symlinkSync(join(root, 'test', 'integration', 'node_modules'), join(folder, 'node_modules'));
 for (const block of checked) {
   // Empty lines before it give the code the line numbers that it has in the document.
   writeFileSync(

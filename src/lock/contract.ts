@@ -132,6 +132,98 @@ export interface ListOptions {
  * The token of an acquire is `max(previous + 1, the engine's clock in microseconds)`: a safe integer that grows
  * strictly per name, also when the engine has lost its memory. The record of a name outlives its lease, or holds and
  * tokens would be forgotten.
+ *
+ * An adapter of your own: `createLock` checks what is asked, bounds the time, and turns errors into
+ * `LockUnavailableError`; `acquireRecord` and the like decide. What is left is how to take one step at your engine.
+ * `lockConformance` says whether it is a lock.
+ *
+ * ```ts
+ * import {
+ *   acquireRecord, createLock, type EngineRecord, extendRecord, forceReleaseRecord, type Instant, type Lock,
+ *   type LockEngine, type LockOptions, releaseRecord, rowOfRecord,
+ * } from 'tickless/lock';
+ * import { lockConformance } from 'tickless/testing';
+ *
+ * // What the service can: replace a text if it is still the one that was read. etcd, Consul, DynamoDB, Deno KV can.
+ * interface Registry {
+ *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
+ *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
+ *   keys(): Promise<string[]>;
+ * }
+ *
+ * class RegistryLock implements LockEngine {
+ *   readonly #registry: Registry;
+ *
+ *   constructor(registry: Registry) {
+ *     this.#registry = registry;
+ *   }
+ *
+ *   acquire(...[request]: Parameters<LockEngine['acquire']>): ReturnType<LockEngine['acquire']> {
+ *     return this.#step(request.name, (record, now) => {
+ *       const next = acquireRecord(record, request, now);
+ *       return { next, answer: rowOfRecord(request.name, next, now) };
+ *     });
+ *   }
+ *
+ *   extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+ *     return this.#change(lease.name, (record, { at }) => extendRecord(record, lease, leaseFor, at));
+ *   }
+ *
+ *   release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+ *     return this.#change(lease.name, (record, { at }) => releaseRecord(record, lease, ending, at));
+ *   }
+ *
+ *   forceRelease(name: string, token: number): Promise<boolean> {
+ *     return this.#change(name, (record, { at }) => forceReleaseRecord(record, token, at));
+ *   }
+ *
+ *   find(name: string): ReturnType<LockEngine['find']> {
+ *     return this.#step(name, (record, now) => ({ answer: record && rowOfRecord(name, record, now) }));
+ *   }
+ *
+ *   async list(prefix: string, limit: number): ReturnType<LockEngine['list']> {
+ *     const keys = (await this.#registry.keys()).filter((key) => key.startsWith(prefix)).sort();
+ *     const rows = await Promise.all(keys.slice(0, limit).map((key) => this.find(key)));
+ *     return rows.filter((row) => row !== undefined);
+ *   }
+ *
+ *   #change(name: string, change: (record: EngineRecord | undefined, now: Instant) => EngineRecord | undefined) {
+ *     return this.#step(name, (record, now) => {
+ *       const next = change(record, now);
+ *       return { next, answer: next !== undefined };
+ *     });
+ *   }
+ *
+ *   // Reads, decides, replaces; and once more where somebody was quicker.
+ *   async #step<R>(
+ *     name: string,
+ *     decide: (record: EngineRecord | undefined, now: Instant) => { next?: EngineRecord | undefined; answer: R },
+ *   ): Promise<R> {
+ *     for (;;) {
+ *       const { text, now } = await this.#registry.read(name);
+ *       const record = text === undefined ? undefined : (JSON.parse(text) as EngineRecord);
+ *       const { next, answer } = decide(record, { at: now, wall: now });
+ *       const isDone = next === undefined || next === record;
+ *       if (isDone || (await this.#registry.replace(name, text, JSON.stringify(next)))) return answer;
+ *     }
+ *   }
+ * }
+ *
+ * function registryLock({ registry, ...options }: LockOptions & { registry: Registry }): Lock {
+ *   return createLock(new RegistryLock(registry), options, { longestName: undefined, options: [] });
+ * }
+ *
+ * // In the place of the service, for this example.
+ * const texts = new Map<string, string>();
+ * const registry: Registry = {
+ *   read: async (key) => ({ text: texts.get(key), now: Date.now() }),
+ *   replace: async (key, before, after) => texts.get(key) === before && texts.set(key, after) !== undefined,
+ *   keys: async () => [...texts.keys()],
+ * };
+ * const cases = lockConformance({ lock: () => registryLock({ registry }) });
+ * await Promise.all(cases.map(({ run }) => run())); // in your tests: it(name, run)
+ * console.log(cases.length > 30); // true
+ * ```
  */
 export interface LockProvider {
   /** How long leases last that do not say otherwise, in milliseconds. */

@@ -48,6 +48,73 @@ export interface WriteAnswer {
  * Each method is one atomic step at the engine, whose clock alone tells the age of a snapshot. It rejects with
  * `StoreUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a broken
  * rule of the caller (`OptionError`).
+ *
+ * An adapter of your own: `createStore` checks what is asked, bounds the time, and turns errors into
+ * `StoreUnavailableError`. `storeConformance` says whether it is a store.
+ *
+ * ```ts
+ * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
+ * import { createStore, type StoreEngine, type StoreOptions } from 'tickless/store';
+ * import { storeConformance } from 'tickless/testing';
+ *
+ * // What the service can: replace a text if it is still the one that was read. etcd, Consul, DynamoDB, Deno KV can.
+ * interface Registry {
+ *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
+ *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
+ *   delete(key: string): Promise<boolean>;
+ * }
+ *
+ * interface Written {
+ *   readonly version: number;
+ *   readonly writtenAt: number;
+ *   readonly payload: string;
+ * }
+ *
+ * class RegistryStore implements StoreEngine {
+ *   readonly #registry: Registry;
+ *
+ *   constructor(registry: Registry) {
+ *     this.#registry = registry;
+ *   }
+ *
+ *   async read(name: string, newerThan = -1): Promise<StoredSnapshot | undefined> {
+ *     const { text, now } = await this.#registry.read(name);
+ *     if (text === undefined) return undefined;
+ *     const { version, writtenAt, payload } = JSON.parse(text) as Written;
+ *     return version > newerThan ? { version, age: now - writtenAt, payload } : undefined;
+ *   }
+ *
+ *   async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+ *     for (;;) {
+ *       const { text, now } = await this.#registry.read(name);
+ *       const held = text === undefined ? 0 : (JSON.parse(text) as Written).version;
+ *       if (token !== undefined && token < held) return { kind: 'refused', version: held };
+ *       const version = token ?? Math.max(held + 1, Math.floor(now * 1000));
+ *       const next = JSON.stringify({ version, writtenAt: now, payload });
+ *       if (await this.#registry.replace(name, text, next)) return { kind: 'written', version };
+ *     }
+ *   }
+ *
+ *   delete(name: string): Promise<boolean> {
+ *     return this.#registry.delete(name);
+ *   }
+ * }
+ *
+ * function registryStore({ registry, ...options }: StoreOptions & { registry: Registry }): SnapshotStore {
+ *   return createStore(new RegistryStore(registry), options, { longestName: undefined, options: [] });
+ * }
+ *
+ * // In the place of the service, for this example.
+ * const texts = new Map<string, string>();
+ * const registry: Registry = {
+ *   read: async (key) => ({ text: texts.get(key), now: Date.now() }),
+ *   replace: async (key, before, after) => texts.get(key) === before && texts.set(key, after) !== undefined,
+ *   delete: async (key) => texts.delete(key),
+ * };
+ * const cases = storeConformance({ store: () => registryStore({ registry }) });
+ * await Promise.all(cases.map(({ run }) => run())); // in your tests: it(name, run)
+ * console.log(cases.length > 10); // true
+ * ```
  */
 export interface SnapshotStore {
   /** How values become payloads. @default JSON */

@@ -1,0 +1,56 @@
+// Several processes share one source: one of them loads, the others take over what it has loaded. Here they are three
+// processes of one machine that share a directory; across machines take `redisLock`, `postgresLock` and the like.
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RefreshingValue } from 'tickless';
+import { fileLock } from 'tickless/lock/file';
+import { fileStore } from 'tickless/store/file';
+
+if (process.send === undefined) await main();
+else await instance(process.argv[2] as string);
+
+async function instance(directory: string): Promise<void> {
+  let loads = 0;
+  const rates = new RefreshingValue({
+    name: 'exchange-rates',
+    load: async ({ token }) => {
+      loads += 1;
+      await sleep(200);
+      return { USD: 1.08, token };
+    },
+    schedule: { minutes: 10 },
+    lock: fileLock({ directory: join(directory, 'locks'), leaseFor: { seconds: 10 } }),
+    store: fileStore({ directory: join(directory, 'snapshots') }),
+  });
+  const { USD } = await rates.get(); // loads, or waits for who does
+  const { age = 0, lock } = rates.inspect();
+  process.send?.({ USD, loads, age, version: lock?.version });
+  await rates.close();
+  process.disconnect();
+}
+
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'rates-'));
+  const start = (): ChildProcess => fork(process.argv[1] as string, [directory]);
+  const report = async (child: ChildProcess) => (await once(child, 'message'))[0];
+
+  const reports = await Promise.all([start(), start(), start()].map(report));
+  for (const { USD, loads, age } of reports) {
+    console.log(`USD ${USD}, ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
+  }
+  assert.equal(
+    reports.reduce((sum, { loads }) => sum + loads, 0),
+    1,
+  );
+  assert.equal(new Set(reports.map(({ version }) => version)).size, 1);
+
+  const { loads, age } = await report(start()); // a restart finds the snapshot, and serves it at once
+  console.log(`after a restart: ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
+  assert.equal(loads, 0);
+  rmSync(directory, { recursive: true });
+}

@@ -1,0 +1,55 @@
+// SIGTERM in a cluster: the reload under way may finish within a deadline, and only then the lock is given back. Another
+// instance never starts while this one is still at it.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RefreshGroup } from 'tickless';
+import { memoryLock } from 'tickless/lock/memory';
+import { memoryStore } from 'tickless/store/memory';
+
+const lock = memoryLock(); // in production: redisLock({ client }), postgresLock({ client }), …
+const store = memoryStore();
+let isLoading = false;
+
+/** Two instances of one service; in production each is a process. */
+function instance(loadMs: number): RefreshGroup {
+  const group = new RefreshGroup({ lock, store, schedule: { minutes: 10 } });
+  group.value({
+    name: 'price-list',
+    load: async ({ signal }) => {
+      assert.equal(isLoading, false, 'two instances load at the same time');
+      isLoading = true;
+      try {
+        await sleep(loadMs, undefined, { signal });
+        return { apples: 3 };
+      } finally {
+        isLoading = false;
+      }
+    },
+    required: true,
+  });
+  return group;
+}
+
+const stopping = instance(300);
+const other = instance(50);
+
+process.once('SIGTERM', async () => {
+  console.log('SIGTERM: waits for the load, gives the lock back, exits');
+  // The platform kills after its grace period (Kubernetes: 30 s): stay below it. What takes longer is aborted.
+  await stopping.close({ timeout: { seconds: 20 } });
+  const [record] = await lock.list();
+  console.log(`${record?.name}: ${record?.state}, held for another ${record?.leaseLeft} ms`);
+  assert.equal(record?.state, 'done'); // it had loaded, published, and given the lock back
+
+  const { ok } = await other.ready(); // takes over the snapshot; nobody loads again
+  assert.equal(ok, true);
+  const [now] = await lock.list();
+  assert.equal(now?.token, record?.token);
+  console.log('the other instance serves what this one has loaded');
+  await other.close();
+});
+
+stopping.requestStart(); // a reload begins, in the midst of which we are stopped
+await sleep(50);
+assert.equal((await lock.inspect('price-list'))?.state, 'running');
+process.kill(process.pid, 'SIGTERM');

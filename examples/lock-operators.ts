@@ -1,0 +1,46 @@
+// The day it goes wrong: who holds which lock, since when, and how to take it away from one that hangs.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isLeaseLostError, PeriodicExecutor } from 'tickless';
+import { memoryLock } from 'tickless/lock/memory';
+
+const lock = memoryLock({ leaseFor: 600 }); // an operator's script takes the same engine as the service: redisLock({ client }), …
+
+// A service whose clean-up hangs, and extends its lease all the while.
+const cleanUp = new PeriodicExecutor(({ signal }) => sleep(60_000, undefined, { signal, ref: false }), {
+  name: 'clean-up',
+  lock,
+  timeout: { minutes: 5 },
+  logger: false,
+});
+let lost: Error | undefined;
+cleanUp.on('lease-lost', ({ error }) => {
+  lost = error;
+});
+const running = cleanUp.requestStart().catch((error) => error);
+await sleep(50);
+
+/** `npm run locks` */
+async function show(): Promise<void> {
+  for (const { name, state, token, owner, host, leaseLeft, holdLeft } of await lock.list()) {
+    const left = `lease ${Math.round(leaseLeft)} ms, next round in ${Math.round(holdLeft)} ms`;
+    console.log(`${name}: ${state}, token ${token}, by ${owner.slice(0, 12)}… on ${host}, ${left}`);
+  }
+}
+await show();
+
+/** `npm run unlock clean-up 1795219200000000`: by token, so that it never hits the next holder. */
+async function unlock(name: string, token: number): Promise<boolean> {
+  return lock.forceRelease(name, token);
+}
+const record = await lock.inspect('clean-up');
+assert.ok(record !== undefined && record.leaseLeft > 0);
+assert.equal(await unlock('clean-up', record.token - 1), false); // not the present one: nothing happens
+assert.equal(await unlock('clean-up', record.token), true);
+await show();
+
+const error = await running; // the holder learns of it at its next extension: a third of the lease
+assert.ok(isLeaseLostError(error));
+assert.equal(lost, error);
+console.log(`the one that hung: ${error.message}`);
+await cleanUp.close({ timeout: 0 });

@@ -1,0 +1,13 @@
+// For who writes an adapter: `createLock` around an engine of his own. See `LockProvider` for a worked one.
+
+export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
+export type { Ending, LockEngine, LockRow } from './engine.ts';
+export {
+  acquired as acquireRecord,
+  extended as extendRecord,
+  forceReleased as forceReleaseRecord,
+  type Instant,
+  type Record as EngineRecord,
+  released as releaseRecord,
+  rowOf as rowOfRecord,
+} from './record.ts';
