@@ -119,6 +119,7 @@ export class Batches<K, V> {
   #depart(batch: readonly Passenger<K, V>[]): void {
     if (batch === this.#open) this.#open = undefined;
     else this.#openTimed = undefined;
+    for (const { answer, context } of batch) if (context.signal.aborted) answer.reject(context.signal.reason);
     const passengers = batch.filter(({ context }) => !context.signal.aborted);
     const [first] = passengers;
     if (first !== undefined) this.#call(passengers, first.context);

@@ -32,6 +32,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   readonly shelf: Shelf<K, V>;
   readonly epochs: Epochs = new Epochs();
   readonly clocks: ClockWatch;
+  validSince: number = Number.NEGATIVE_INFINITY;
   /** Which keys are due, for who starts them unread. */
   dueKeys: DueKeys<K, V> | undefined;
   readonly #options: CachePolicy<K, V>;
@@ -44,7 +45,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     this.#options = options;
     this.#refresher = refresher;
     this.shelf = new Shelf(policy, bound, keepsKeys, this);
-    this.#vacancies = new Vacancies(options);
+    this.#vacancies = new Vacancies(options, policy.store !== undefined);
     this.clocks = new ClockWatch(policy.clock);
   }
 
@@ -136,6 +137,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** All entries that bear the tag are out of date. */
   invalidateTag(tag: string): void {
+    this.#distrustOlder();
     this.epochs.markTag(tag);
     if (this.epochs.isCrowded) this.#judgeAll();
     this.dueKeys?.markUnseen();
@@ -143,11 +145,17 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** All entries are out of date. */
   invalidateAll(): void {
+    this.#distrustOlder();
     this.epochs.markAll();
     for (const { id, key } of this.awake()) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
     }
     this.dueKeys?.rebuild();
+  }
+
+  /** A snapshot in the store may be of a key that is not held here, and yet was meant. */
+  #distrustOlder(): void {
+    this.validSince = this.#options.policy.clock.monotonic();
   }
 
   /** So that the marks can be forgotten, but for those that loads under way will be held against. */
@@ -194,6 +202,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Those are out of date that the predicate picks. @returns how many. */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    this.#distrustOlder();
     const picked: { readonly id: KeyId; readonly key: K }[] = [];
     for (const [id, row] of [...this.shelf.rows()]) {
       if (this.shelf.find(id) !== row || this.#awake.has(id)) continue; // also after what a predicate did
@@ -209,6 +218,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
 
   /** Forgets all values, and which keys are absent. */
   clear(): void {
+    this.#distrustOlder();
     for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
     for (const { id, key } of [...this.#awake.values(), ...this.#vacancies.all()]) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));

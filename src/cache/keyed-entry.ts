@@ -11,7 +11,6 @@ export class KeyedEntry<K, V> extends Entry<V> {
   judgedAt: number;
   /** The epoch in which the load under way began. */
   loadEpoch: number;
-  tags: readonly string[] | undefined = undefined;
   /** In units of `maxSize`. */
   size: number = 1;
   /** It has lost its place to others, and takes a new one when its load has landed. */

@@ -9,14 +9,17 @@ export interface VacancyBounds {
 }
 
 /**
- * The keys without a value that something is to be remembered of: that the source does not have them, or that they cool
- * down. They are bounded apart, so that look-ups of nonsense keys end neither what is known of others nor cool-downs.
+ * The keys without a value that something is to be remembered of: that the source does not have them, that they cool
+ * down, or that they were deleted, where a store still has what they were. They are bounded apart, so that look-ups of nonsense keys end neither what is known of others nor cool-downs.
  */
 export class Vacancies<K, V> {
   readonly #absent: Lru<KeyedEntry<K, V>>;
   readonly #failed: Lru<KeyedEntry<K, V>>;
 
-  constructor({ maxAbsent, maxFailed }: VacancyBounds) {
+  readonly #keepsDeleted: boolean;
+
+  constructor({ maxAbsent, maxFailed }: VacancyBounds, keepsDeleted: boolean) {
+    this.#keepsDeleted = keepsDeleted;
     // By size, not by number: that takes memory for what there is, not for what there may be.
     this.#absent = createLru({ maxSize: maxAbsent });
     this.#failed = createLru({ maxSize: maxFailed });
@@ -28,9 +31,10 @@ export class Vacancies<K, V> {
 
   /** Remembers it as what it is, or not at all. */
   put(entry: KeyedEntry<K, V>, isVacant: boolean): void {
-    const { id, lastError } = entry;
+    const { id, lastError, isInvalidated } = entry;
     const isAbsent = isVacant && isAbsentError(lastError);
-    const hasFailed = isVacant && !isAbsent && lastError !== undefined;
+    const isDeleted = isInvalidated && this.#keepsDeleted;
+    const hasFailed = isVacant && !isAbsent && (lastError !== undefined || isDeleted);
     if (!isAbsent) this.#absent.delete(id);
     else if (!this.#absent.has(id)) this.#absent.set(id, entry, { size: 1 });
     if (!hasFailed) this.#failed.delete(id);

@@ -44,6 +44,8 @@ export class Cluster {
   /** Why it could not be asked the last time; told once per outage. */
   lockError: LockUnavailableError | undefined;
   storeError: StoreUnavailableError | undefined;
+  /** What could not be done with the store: a value that can't be written may well be read. */
+  #failedStep: 'read' | 'written' | undefined;
   /** One that could not be asked is left alone until then (monotonic): loads of many keys are not to wait for it each. */
   #lockRestsUntil: number = Number.NEGATIVE_INFINITY;
   #storeRestsUntil: number = Number.NEGATIVE_INFINITY;
@@ -83,9 +85,9 @@ export class Cluster {
       const sentAt = clock.monotonic();
       try {
         const answer = await asked(() => lock.acquire(request));
+        const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
         state.requestId = this.lockError = undefined;
         if (clock instanceof EngineClock) clock.learn(answer.now);
-        const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
         const host = answer.kind === 'acquired' ? request.host : answer.host;
         state.holder = { owner, host, token };
         if (answer.kind !== 'acquired') return answer;
@@ -112,40 +114,49 @@ export class Cluster {
     try {
       const name = this.#nameOf(entry);
       const stored = await asked(() => store.read(name, newerThan > 0 ? newerThan : undefined));
-      this.storeError = undefined;
+      this.#storeAnswered('read');
       if (stored === undefined || stored.version <= newerThan) return undefined;
       const { version, age, payload } = stored;
       try {
         const snapshot = await decodeSnapshot(payload, store);
+        const { allowUndefined, isKeyed } = this.policy;
+        const isValue = snapshot.value !== undefined || allowUndefined;
+        if (snapshot.isAbsent ? !isKeyed : !isValue) throw new Error('it holds no value');
         return { ...snapshot, version, writtenAt: sentAt - Math.max(0, age) };
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
       }
     } catch (error) {
-      this.#storeFailed(entry, error, "its snapshot can't be read");
+      this.#storeFailed(entry, error, 'read');
       return undefined;
     }
   }
 
-  /** Writes the snapshot of an entry. Never rejects: what goes wrong is told. `undefined`: it was not written. */
+  /**
+   * Writes the snapshot of an entry. Never rejects: what goes wrong is told. `undefined`: it was not written.
+   *
+   * @param lease under which it was made. Without a valid one nothing is written: the codec may have taken its time.
+   */
   async publish(
     entry: Entry<unknown>,
     snapshot: () => Snapshot,
-    token: number | undefined,
+    lease: HeldLease | undefined,
   ): Promise<WriteAnswer | undefined> {
     const store = this.store as SnapshotStore;
+    const token = lease?.id.token;
     try {
       const payload = await encodeSnapshot(snapshot(), store.codec);
+      if (lease?.isLost) return undefined;
       const name = this.#nameOf(entry);
       const answer = await this.#write(() => asked(() => store.write(name, payload, token)));
-      this.storeError = undefined;
+      this.#storeAnswered('written');
       if (answer.kind === 'refused') {
         this.events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
       }
       return answer;
     } catch (error) {
-      this.#storeFailed(entry, error, "its snapshot can't be written");
+      this.#storeFailed(entry, error, 'written');
       return undefined;
     }
   }
@@ -183,7 +194,13 @@ export class Cluster {
     return error;
   }
 
-  #storeFailed(entry: Entry<unknown>, thrown: unknown, what: string): void {
+  #storeAnswered(step: 'read' | 'written'): void {
+    if (step === this.#failedStep) this.storeError = this.#failedStep = undefined;
+  }
+
+  #storeFailed(entry: Entry<unknown>, thrown: unknown, step: 'read' | 'written'): void {
+    const what = `its snapshot can't be ${step}`;
+    this.#failedStep = step;
     const cause = isStoreUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
     const about = { cacheName: this.policy.name, key: entry.key, cause };
     if (this.storeError === undefined) this.policy.logger.warn(what, cause);

@@ -50,6 +50,7 @@ export class HeldLease {
 
   /** Extends it from now on. @param lost called once, should it end meanwhile. */
   keep(lost: (reason: LossReason, cause: unknown) => void): void {
+    let isAsking = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;
       lost(reason, this.#trouble);
@@ -57,12 +58,15 @@ export class HeldLease {
     const look = (): void => {
       if (this.#isEnded) return;
       if (this.isLost) {
-        lose(this.#trouble === undefined ? 'expired' : 'unreachable');
+        lose(isAsking || this.#trouble !== undefined ? 'unreachable' : 'expired');
         return;
       }
       const sentAt = this.#clock.monotonic();
+      isAsking = true;
+      lookAfter(Infinity); // the answer may never come
       asked(() => this.#lock.extend(this.id, this.#leaseFor)).then(
         (isExtended) => {
+          isAsking = false;
           this.#trouble = undefined;
           if (this.#isEnded) return;
           if (!isExtended) {
@@ -70,20 +74,22 @@ export class HeldLease {
             return;
           }
           if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + this.#leaseFor);
-          next();
+          lookAfter(this.#leaseFor / 3);
         },
         (error) => {
+          isAsking = false;
           this.#trouble = error;
-          next();
+          if (!this.#isEnded) lookAfter(this.#leaseFor / 3);
         },
       );
     };
-    const next = (): void => {
-      if (this.#isEnded) return;
+    /** In so many milliseconds, but no later than it expires. */
+    const lookAfter = (ms: number): void => {
+      this.#timer?.cancel();
       const left = this.#validUntil - this.#clock.monotonic();
-      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(this.#leaseFor / 3, left)));
+      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, left)));
     };
-    next();
+    lookAfter(this.#leaseFor / 3);
   }
 
   /** Extends it no longer. @param over called when it has expired, unless {@link release} comes first. */

@@ -1,5 +1,4 @@
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
-import type { ReadAnswer } from '../executor/answer.ts';
 import { coolDownMs } from '../executor/cool-down.ts';
 import { Deferred } from '../executor/deferred.ts';
 import { Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
@@ -30,6 +29,8 @@ export interface RoundHost {
   began(): void;
   /** Ends the flight, and aborts its load: the lease is lost. */
   fail(error: LeaseLostError): void;
+  /** What was loaded before that instant (monotonic) was invalidated since, with many others: nobody remembers which. */
+  readonly validSince: number;
   /** The due time of the entry has changed behind its back. */
   moved(): void;
   /** The round is over. */
@@ -37,8 +38,9 @@ export interface RoundHost {
 }
 
 /** What an answer led to, when it had been applied. */
-interface Applied<T> {
-  readonly answer: ReadAnswer<T> | 'absent';
+interface Applied {
+  readonly isAbsent: boolean;
+  /** Milliseconds. */
   readonly took: number;
 }
 
@@ -136,7 +138,7 @@ export class Round<T> implements RoundUnderWay {
   }
 
   /** The answer has been applied: publishes it, and gives the lease back. Resolves when that is over; never rejects. */
-  conclude(applied: Applied<T>): Promise<void> {
+  conclude(applied: Applied): Promise<void> {
     this.#isAnswered = false;
     const { clock } = this.#cluster.policy;
     const entry = this.#entry;
@@ -148,8 +150,8 @@ export class Round<T> implements RoundUnderWay {
       at: clock.monotonic(),
       dueAt: entry.dueAt,
       isDueSaid: !entry.isScheduled,
-      maxStaleness: entry.saidMaxStalenessMs,
-      isAbsent: applied.answer === 'absent',
+      maxStaleness: limitOf(entry, this.#cluster.policy.maxStalenessMs),
+      tags: entry.tags,
       absentUntil: entry.coolDownUntil,
     };
     void this.#publishAndRelease(about).then(() => this.#end());
@@ -222,7 +224,7 @@ export class Round<T> implements RoundUnderWay {
     }
     if (entry.isLoaded || isAsked) return undefined;
     const snapshot = await this.#cluster.read(entry, version);
-    if (snapshot === undefined) return undefined;
+    if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
     const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
     const age = clock.monotonic() - snapshot.writtenAt;
     const isTooStale = age > (snapshot.maxStaleness ?? maxStalenessMs);
@@ -244,7 +246,7 @@ export class Round<T> implements RoundUnderWay {
     if (entry.isLoaded && this.#state.version >= token) return new StandBy(retryAfter);
     if (store === undefined) return undefined;
     const snapshot = await this.#cluster.read(entry, this.#state.version);
-    if (snapshot === undefined) return undefined;
+    if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
     if (this.#isOlder(snapshot)) return new StandBy(retryAfter);
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
@@ -290,7 +292,7 @@ export class Round<T> implements RoundUnderWay {
     this.#host.fail(error);
   }
 
-  async #publishAndRelease(about: Applied<T> & Concluded): Promise<void> {
+  async #publishAndRelease(about: Applied & Concluded): Promise<void> {
     const { store, lock, policy } = this.#cluster;
     const lease = this.#lease;
     if (lease === undefined && lock !== undefined) return; // loaded without the lock: nothing to be published
@@ -312,8 +314,8 @@ export class Round<T> implements RoundUnderWay {
   }
 
   /** @returns whether others find it in the store now. */
-  async #publish(about: Applied<T> & Concluded, lease: HeldLease | undefined): Promise<boolean> {
-    const { answer, value, isAbsent, isDueSaid, maxStaleness, took, dueAt, absentUntil } = about;
+  async #publish(about: Applied & Concluded, lease: HeldLease | undefined): Promise<boolean> {
+    const { value, isAbsent, isDueSaid, maxStaleness, tags, took, dueAt, absentUntil } = about;
     const { clock } = this.#cluster.policy;
     const snapshot = (): Snapshot => ({
       value,
@@ -321,10 +323,10 @@ export class Round<T> implements RoundUnderWay {
       isDueSaid,
       took,
       maxStaleness,
+      tags,
       dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
-      tags: answer === 'absent' ? undefined : answer.said.tags,
     });
-    const written = await this.#cluster.publish(this.#entry, snapshot, lease?.id.token);
+    const written = await this.#cluster.publish(this.#entry, snapshot, lease);
     if (written === undefined) return false;
     const entry = this.#entry;
     if (written.kind === 'refused') {
@@ -382,7 +384,7 @@ interface Concluded {
   readonly dueAt: number;
   readonly isDueSaid: boolean;
   readonly maxStaleness: number | undefined;
-  readonly isAbsent: boolean;
+  readonly tags: readonly string[] | undefined;
   readonly absentUntil: number;
 }
 
@@ -391,6 +393,11 @@ const LOSSES: Readonly<Record<LossReason, string>> = {
   taken: 'the lease is lost: it has expired at the engine, or was released by an operator',
   unreachable: 'the lease has expired: the lock could not be reached to extend it',
 };
+
+/** The age limit of the value, where it is not that of the option: the load gave it, or the schedule. */
+function limitOf({ maxStalenessMs }: Entry<unknown>, usual: number): number | undefined {
+  return maxStalenessMs === usual ? undefined : maxStalenessMs;
+}
 
 function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T> {
   return new Adopted<T>({

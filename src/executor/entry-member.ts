@@ -10,6 +10,7 @@ import type { Refresher } from './refresher.ts';
 export class EntryMember<T> implements Member, Keeper<T> {
   readonly name: string;
   readonly isRequired: boolean;
+  readonly validSince: number = Number.NEGATIVE_INFINITY;
   readonly status: () => unknown;
   readonly #policy: Policy;
   readonly #entry: Entry<T>;

@@ -29,6 +29,8 @@ export class Entry<T> {
   /** The age limit that the load gave this value, if it did. */
   saidMaxStalenessMs: number | undefined = undefined;
   isInvalidated: boolean = false;
+  /** What the load said of this value of a cache: the groups that it belongs to. */
+  tags: readonly string[] | undefined = undefined;
 
   /** Failures in a row. */
   failures: number = 0;

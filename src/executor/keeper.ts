@@ -17,6 +17,8 @@ export interface Keeper<T> {
   release(entry: Entry<T>): void;
   /** A load of the entry begins, here or at the source of another instance that it is taken over from. */
   began(entry: Entry<T>): void;
+  /** What was loaded before that instant (monotonic) may have been invalidated since, and be forgotten. */
+  readonly validSince: number;
   /** Reads may start loads from now on, or may not any more. */
   turned(): void;
   /** Throws what makes an answer unacceptable to him: it fails the load. */
@@ -31,6 +33,7 @@ export const nobody: Keeper<unknown> = {
   hold: () => {},
   release: () => {},
   began: () => {},
+  validSince: Number.NEGATIVE_INFINITY,
   turned: () => {},
   admit: () => {},
   isOutdated: () => false,

@@ -225,6 +225,7 @@ export class Launcher<T> {
     const round: Round<T> = new Round(cluster, entry, {
       trigger,
       background,
+      validSince: this.keeper.validSince,
       began: () => this.keeper.began(entry),
       fail,
       moved: () => this.keeper.changed(entry),
@@ -286,7 +287,8 @@ export class Launcher<T> {
       adopted === undefined ? this.#accept(entry, answer, startedAt) : this.#adopt(entry, adopted);
     const isOutdated = this.keeper.isOutdated(entry, answer);
     if (isOutdated) this.#timetable.invalidated(entry);
-    const settled = adopted === undefined ? round?.conclude({ answer, took }) : undefined;
+    const settled =
+      adopted === undefined ? round?.conclude({ isAbsent: answer === 'absent', took }) : undefined;
     // They asked after it was invalidated, maybe; only a load that begins from now on can answer them.
     const waitsOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
     if (waitsOn) {
