@@ -30,7 +30,10 @@ const LAYERS = [
       'bounded.ts',
     ],
   },
-  { name: 'contracts', files: ['lock/contract.ts', 'lock/identity.ts', 'store/contract.ts'] },
+  {
+    name: 'contracts',
+    files: ['lock/contract.ts', 'lock/identity.ts', 'store/contract.ts', 'sql/*', 'redis/*', 'mongodb/*'],
+  },
   {
     name: 'pure parts',
     files: [

@@ -23,13 +23,13 @@ export interface Instant {
 }
 
 /** Its lease is live: nobody else may have it. */
-export function isLive({ leaseUntil, acquiredAt }: Record, at: number): boolean {
-  return leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
+export function isLive({ state, leaseUntil, acquiredAt }: Record, at: number): boolean {
+  return state === 'running' && leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
 }
 
 /** The next round is held back. */
 function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
-  return notBefore > at && (finishedAt ?? at) <= at + CLOCK_BACK_MS;
+  return finishedAt !== null && notBefore > at && finishedAt <= at + CLOCK_BACK_MS;
 }
 
 /** The record of a name after an acquire; the same object where that has changed nothing. */

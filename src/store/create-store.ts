@@ -54,7 +54,7 @@ export function createStore(
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
   checks.done();
 
-  function check(name: string, token?: number): void {
+  function check(name: string, more: (found: OptionChecks) => void = () => {}): void {
     const isText = typeof name === 'string' && name !== '';
     const found = new OptionChecks(isText ? name : 'store');
     found.that(isText, 'name', 'must be a string that is not empty', name);
@@ -62,9 +62,12 @@ export function createStore(
       const isShort = new TextEncoder().encode(name).length <= longestName;
       found.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);
     }
-    const isToken = token === undefined || Number.isSafeInteger(token);
-    found.that(isToken, 'token', 'must be a token', token);
+    more(found);
     found.done();
+  }
+
+  function isVersion(version: number | undefined): boolean {
+    return version === undefined || Number.isSafeInteger(version);
   }
 
   async function ask<R>(name: string, step: () => Promise<R>): Promise<R> {
@@ -82,11 +85,14 @@ export function createStore(
     schema,
     longestName,
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
-      check(name, newerThan);
+      check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
       return ask(name, () => engine.read(name, newerThan));
     },
     async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
-      check(name, token);
+      check(name, (found) => {
+        found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
+        found.that(isVersion(token), 'token', 'must be a token', token);
+      });
       return ask(name, () => engine.write(name, payload, token));
     },
     async delete(name: string): Promise<boolean> {

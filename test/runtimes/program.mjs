@@ -14,7 +14,9 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from 'tickless';
-import { FakeClock } from 'tickless/testing';
+import { memoryLock } from 'tickless/lock/memory';
+import { memoryStore } from 'tickless/store/memory';
+import { FakeClock, lockConformance, storeConformance } from 'tickless/testing';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -136,6 +138,36 @@ const checks = {
     await sleep(20);
     check(loads === 2 && group.health().ok, 'the second too');
     await group.close();
+  },
+
+  async 'of three instances one loads, and the others take over its snapshot'() {
+    const lock = memoryLock();
+    const store = memoryStore();
+    let loads = 0;
+    const load = async ({ token }) => {
+      loads += 1;
+      await sleep(10);
+      return { load: loads, isFenced: token > 0 };
+    };
+    const make = () => new RefreshingValue({ name: 'shared', load, lock, store, schedule: 200 });
+    const values = [make(), make(), make()];
+    const first = await Promise.all(values.map((value) => value.get()));
+    check(loads === 1 && first.every((value) => value.load === 1 && value.isFenced), 'one load');
+    await sleep(250);
+    for (const value of values) value.current;
+    await sleep(150);
+    for (const value of values) value.current;
+    await sleep(50);
+    check(loads === 2 && values.every((value) => value.peek().load === 2), 'one reload');
+    await Promise.all(values.map((value) => value.close()));
+    check((await lock.inspect('shared')).state === 'done', 'given back');
+  },
+
+  async 'lock and store in memory keep their promises'() {
+    const lock = memoryLock();
+    const store = memoryStore();
+    const cases = [...lockConformance({ lock: () => lock }), ...storeConformance({ store: () => store })];
+    await Promise.all(cases.map(({ run }) => run()));
   },
 
   async 'wrong options are named'() {

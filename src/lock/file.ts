@@ -1,0 +1,253 @@
+import type { DurationLike } from '../duration.ts';
+import { hasRestarted, isComparable, isMoment, MachineClock, type Moment } from '../files/machine-clock.ts';
+import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
+import { Sweep } from '../files/sweep.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { AcquireRequest, LeaseId } from './contract.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import type { Ending, LockEngine, LockRow } from './engine.ts';
+import { randomId } from './identity.ts';
+import { acquired, extended, forceReleased, type Record, released, rowOf } from './record.ts';
+
+/** The options of {@link fileLock}. */
+export interface FileLockOptions extends LockOptions {
+  /**
+   * Where the files are: a path or a `file:` URL, the same for all processes. Made at the first use, if it is not
+   * there. On a disk of this machine, whose file system has hard links (all usual ones but FAT). All processes need
+   * the rights to read, write and delete there. A store may have the same one.
+   */
+  readonly directory: string | URL;
+  /**
+   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
+   * Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A lock in the files of a directory, for the processes of one machine; containers are on one machine when they share
+ * its kernel. It needs no server. Not for a directory that several machines share over a network: their clocks have
+ * nothing in common.
+ *
+ * Time is that of the machine since its start, so that nothing happens to leases and holds when the wall clock is
+ * stepped. A restart of the machine ends all leases; holds go on, by the wall clock. A process that is killed at any
+ * moment holds nobody up longer than its lease. Names may be of any length.
+ *
+ * On Deno and Bun it goes by `/proc/uptime` where there is one, else by the wall clock; there the lease of another
+ * process lasts longer or shorter by as much as that is stepped.
+ *
+ * ```ts
+ * import { tmpdir } from 'node:os';
+ * import { join } from 'node:path';
+ * import { fileLock } from 'tickless/lock/file';
+ *
+ * const lock = fileLock({ directory: join(tmpdir(), 'my-service', 'locks'), leaseFor: { seconds: 10 } });
+ * const answer = await lock.acquire({ name: 'rates' });
+ * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
+ * console.log((await lock.inspect('rates'))?.state); // done
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function fileLock(options: FileLockOptions): Lock {
+  return createLock(new FileLock(options), options, {
+    longestName: undefined,
+    options: ['directory', 'retention'],
+  });
+}
+
+/** As many of the last states of a name stay: for a process that stood still, to see that it is late. */
+const KEPT_COUNT = 16;
+
+/** How many names are looked up at a time. */
+const AT_ONCE = 32;
+
+/** A state of a name, as its file has it. */
+interface Written extends Moment {
+  /** No two files are the same. */
+  readonly id: string;
+  readonly name: string;
+  readonly record: Record;
+}
+
+/** The last state of a name. */
+interface Head {
+  readonly number: number;
+  readonly text: string;
+  /** `undefined`: the file is not as we write it. */
+  readonly written: Written | undefined;
+  readonly listing: Listing;
+}
+
+type Step = (record: Record | undefined, now: Moment) => Record | undefined;
+
+/**
+ * The states of a name are files 1, 2, 3…; the one with the highest number is the present one. A step is:
+ *
+ * 1. Read the present state, number n.
+ * 2. Compute the next one, and write it to a temporary file.
+ * 3. Link that file to the name n + 1. If there is one, somebody was quicker: begin again.
+ * 4. Look whether n is still there. If it is not, others had gone on to n + 17 or further, and had deleted their n + 1
+ *    after n, before ours came into its place: take ours away and begin again.
+ * 5. Delete the states up to n - 15, the oldest first.
+ *
+ * So each state follows from the one before it, and a process that is killed leaves at most a temporary file.
+ */
+class FileLock implements LockEngine {
+  readonly #files: NumberedFiles;
+  readonly #clock: MachineClock = new MachineClock();
+  readonly #retentionMs: number;
+  readonly #sweep: Sweep;
+
+  constructor({ directory, retention = { days: 7 } }: FileLockOptions) {
+    const checks = new OptionChecks('lock');
+    this.#retentionMs = checks.duration('retention', retention);
+    checks.done();
+    this.#files = new NumberedFiles('lock', directory, { folder: 'lock-', file: '.json' });
+    const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
+    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
+  }
+
+  async acquire(request: AcquireRequest): Promise<LockRow> {
+    const record = await this.#change(request.name, (present, now) => acquired(present, request, now));
+    return rowOf(request.name, record as Record, this.#clock.now());
+  }
+
+  async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
+    return this.#does(lease.name, (record, { at }) => extended(record, lease, leaseFor, at));
+  }
+
+  async release(lease: LeaseId, ending: Ending): Promise<boolean> {
+    return this.#does(lease.name, (record, { at }) => released(record, lease, ending, at));
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    return this.#does(name, (record, { at }) => forceReleased(record, token, at));
+  }
+
+  async find(name: string): Promise<LockRow | undefined> {
+    return this.#row(this.#files.folderOf(name));
+  }
+
+  async list(prefix: string, limit: number): Promise<LockRow[]> {
+    const rows: LockRow[] = [];
+    const folders = (await this.#files.folders())
+      .filter(({ name }) => name === undefined || name.startsWith(prefix))
+      .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)); // first those that only their file tells
+    const unknown = folders.filter(({ name }) => name === undefined).length;
+    for (let i = 0; i < folders.length && rows.length < limit + unknown; i += AT_ONCE) {
+      const found = await Promise.all(folders.slice(i, i + AT_ONCE).map(({ folder }) => this.#row(folder)));
+      rows.push(...found.filter((row) => row?.name.startsWith(prefix) === true).map((row) => row as LockRow));
+    }
+    return rows.sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
+  }
+
+  async #row(folder: string): Promise<LockRow | undefined> {
+    const written = (await this.#head(folder))?.written;
+    const now = this.#clock.now();
+    return written && rowOf(written.name, recordAt(now, written), now);
+  }
+
+  async #does(name: string, step: Step): Promise<boolean> {
+    return (await this.#change(name, step)) !== undefined;
+  }
+
+  /** @returns the record after the step; `undefined` where the step has none. */
+  async #change(name: string, step: Step): Promise<Record | undefined> {
+    const folder = this.#files.folderOf(name);
+    for (;;) {
+      const head = await this.#head(folder);
+      const now = this.#clock.now();
+      const present = head?.written && recordAt(now, head.written);
+      const next = step(present, now);
+      if (next === undefined || next === present) return next;
+      if (head === undefined) {
+        await this.#files.create(folder, 0, randomId()); // for all to go on from
+        continue;
+      }
+      const record = present === undefined ? await this.#above(next, folder, head) : next;
+      if (await this.#append(folder, head, { ...now, id: randomId(), name, record })) return record;
+    }
+  }
+
+  async #head(folder: string): Promise<Head | undefined> {
+    for (;;) {
+      const listing = await this.#files.list(folder);
+      const number = listing.numbers.at(-1);
+      if (number === undefined) return undefined;
+      const text = await this.#files.read(folder, number);
+      if (text !== undefined) return { number, text, written: parsed(text), listing }; // else they have gone on since
+    }
+  }
+
+  /** Where the present state can't be read, its token can't either: one more for each state since the last that can. */
+  async #above(record: Record, folder: string, { listing: { numbers } }: Head): Promise<Record> {
+    const texts = await Promise.all(numbers.map((number) => this.#files.read(folder, number)));
+    const tokens = texts.map((text) => (text === undefined ? 0 : (parsed(text)?.record.token ?? 0)));
+    return { ...record, token: Math.max(record.token, Math.max(...tokens) + numbers.length + 1) };
+  }
+
+  async #append(folder: string, { number, text, listing }: Head, written: Written): Promise<boolean> {
+    if (!(await this.#files.create(folder, number + 1, JSON.stringify(written)))) return false;
+    if ((await this.#files.read(folder, number)) !== text) {
+      await this.#files.remove(folder, [number + 1]);
+      return false;
+    }
+    const old = listing.numbers.filter((one) => one <= number + 1 - KEPT_COUNT);
+    await this.#files.remove(folder, old).catch(() => {}); // no right to delete what another user has made
+    await this.#files.tidy(folder, listing).catch(() => {});
+    if (this.#retentionMs !== Infinity) this.#sweep.step();
+    return true;
+  }
+
+  /** Deletes the files of a name that was not used for long. */
+  async #forget(folder: string): Promise<void> {
+    const head = await this.#head(folder);
+    const now = this.#clock.now();
+    if (head?.written !== undefined) {
+      const { leaseUntil, notBefore } = recordAt(now, head.written);
+      if (now.at - Math.max(leaseUntil, notBefore) < this.#retentionMs) return;
+      await this.#files.remove(folder, head.listing.numbers);
+    }
+    await this.#files.tidy(folder, await this.#files.list(folder));
+    await this.#files.removeFolder(folder);
+  }
+}
+
+/** The record, its instants by the clock of now. */
+function recordAt(now: Moment, then: Written): Record {
+  const { record } = then;
+  if (isComparable(then, now)) return record;
+  const shift = now.at - Math.max(0, now.wall - then.wall) - then.at;
+  const { leaseUntil, notBefore, acquiredAt, finishedAt } = record;
+  return {
+    ...record,
+    leaseUntil: hasRestarted(then, now) ? Math.min(now.at, leaseUntil + shift) : leaseUntil + shift,
+    notBefore: notBefore + shift,
+    acquiredAt: acquiredAt + shift,
+    finishedAt: finishedAt === null ? null : finishedAt + shift,
+  };
+}
+
+const STATES = ['running', 'done', 'failed', 'abandoned', 'released'];
+
+/** @returns `undefined`: it is not as we write it, because somebody has edited it, or the disk is broken. */
+function parsed(text: string): Written | undefined {
+  try {
+    const written = JSON.parse(text);
+    const { token, owner, requestId, host, state, tookOver, ...others } = written.record;
+    const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError } = others;
+    const isWhole =
+      isMoment(written) &&
+      [written.name, owner, requestId, host].every((one) => typeof one === 'string') &&
+      Number.isSafeInteger(token) &&
+      STATES.includes(state) &&
+      typeof tookOver === 'boolean' &&
+      [leaseUntil, notBefore, acquiredAt, finishedAt ?? 0].every(Number.isFinite) &&
+      (finishedAt !== null) === (state !== 'running') &&
+      (lastError === null || typeof lastError === 'string');
+    return isWhole ? written : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,225 @@
+import type { DurationLike } from '../duration.ts';
+import { after, isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
+import { type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
+import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './engine.ts';
+import { rowOf } from './record.ts';
+
+export type { MongoCollection } from '../mongodb/collection.ts';
+
+/** The options of {@link mongodbLock}. */
+export interface MongodbLockOptions extends LockOptions {
+  /**
+   * A collection of the official driver (`mongodb` 6 or newer), with nothing else in it: `_id` is the name. The server
+   * makes it when it is first used. It and its client stay yours: they are not closed.
+   */
+  readonly collection: MongoCollection;
+  /**
+   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
+   * Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A lock in MongoDB (4.4 or newer): one document for each name, each step one `findOneAndUpdate` that runs at the
+ * primary and goes by its clock, to the millisecond. In a sharded cluster that is the clock of the `mongos` that was
+ * asked: keep them in step. Steps are acknowledged by the majority of a replica set, so that no lease is lost by a
+ * failover. Names may be of any length.
+ *
+ * Old records are deleted by the server, through an index that is made after the first acquire. Whoever may not do so
+ * makes it by hand, or goes without: `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. Its user
+ * needs the rights to find, insert and update.
+ *
+ * The driver looks for a server for 30 seconds, and then still sends what nobody waits for: give the client a
+ * `serverSelectionTimeoutMS` as long as `timeout`.
+ *
+ * ```ts no-run
+ * import { MongoClient } from 'mongodb';
+ * import { mongodbLock } from 'tickless/lock/mongodb';
+ *
+ * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
+ * const lock = mongodbLock({ collection: client.db('app').collection('locks') });
+ * const answer = await lock.acquire({ name: 'rates' });
+ * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 60_000 });
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function mongodbLock(options: MongodbLockOptions): Lock {
+  return createLock(new MongodbLock(options), options, {
+    longestName: undefined,
+    options: ['collection', 'retention'],
+  });
+}
+
+const STATES: readonly string[] = ['running', 'done', 'failed', 'abandoned', 'released'];
+
+/** For people: longer texts are cut. In UTF-16 code units. */
+const LONGEST_ERROR = 16_000;
+
+// What follows is `record.ts` in the server's language. A record that somebody has made unreadable counts as none, but
+// for its token. Values of any two types have an order there, hence the types.
+
+const BACK = after(CLOCK_BACK_MS);
+
+const IS_READABLE = {
+  $and: [
+    isWhole('$token'),
+    { $in: ['$state', STATES] },
+    ...['$owner', '$requestId'].map((field) => ({ $eq: [{ $type: field }, 'string'] })),
+    ...['$leaseUntil', '$notBefore', '$acquiredAt'].map((field) => ({ $eq: [{ $type: field }, 'date'] })),
+  ],
+};
+
+const IS_LIVE = {
+  $and: [
+    IS_READABLE,
+    { $eq: ['$state', 'running'] },
+    { $gt: ['$leaseUntil', NOW] },
+    { $lte: ['$acquiredAt', BACK] },
+  ],
+};
+
+const IS_HELD_BACK = {
+  $and: [
+    IS_READABLE,
+    { $eq: [{ $type: '$finishedAt' }, 'date'] },
+    { $gt: ['$notBefore', NOW] },
+    { $lte: ['$finishedAt', BACK] },
+  ],
+};
+
+/** Nothing but when it was asked for: the answer has to tell the time. */
+const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
+
+class MongodbLock implements LockEngine {
+  readonly #documents: MongoDocuments;
+
+  constructor(options: MongodbLockOptions) {
+    this.#documents = new MongoDocuments('lock', options);
+  }
+
+  async acquire({ name, owner, requestId, host, leaseFor, force }: AcquireRequest): Promise<LockRow> {
+    const lease = {
+      _id: '$_id',
+      token: next('$token'),
+      owner: text(owner),
+      requestId: text(requestId),
+      host: text(String(host)),
+      state: 'running',
+      tookOver: { $and: [IS_READABLE, { $eq: ['$state', 'running'] }] },
+      leaseUntil: after(leaseFor),
+      notBefore: NOW,
+      acquiredAt: NOW,
+      finishedAt: null,
+      lastError: null,
+      askedAt: NOW,
+      expireAt: this.#documents.expiry(leaseFor),
+    };
+    const isTaken = force ? IS_LIVE : { $or: [IS_LIVE, IS_HELD_BACK] };
+    const found = await this.#documents.put(name, [{ $replaceWith: { $cond: [isTaken, UNCHANGED, lease] } }]);
+    const row = readRow(found);
+    if (row === undefined) throw new Error('the server has returned no record');
+    return row;
+  }
+
+  async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
+    if (!isLeaseId(lease)) return false;
+    return this.#documents.change({ ...filterOf(lease), $expr: IS_LIVE }, [
+      { $set: { leaseUntil: after(leaseFor), expireAt: this.#documents.expiry(leaseFor) } },
+    ]);
+  }
+
+  async release(lease: LeaseId, { state, holdFor, error }: Ending): Promise<boolean> {
+    if (!isLeaseId(lease)) return false;
+    const ended = {
+      state,
+      leaseUntil: NOW,
+      notBefore: after(holdFor),
+      finishedAt: NOW,
+      lastError: error === undefined ? null : text(String(error).slice(0, LONGEST_ERROR)),
+      expireAt: this.#documents.expiry(holdFor),
+    };
+    const isTold = { $eq: ['$state', state] }; // once more, because the answer was lost
+    return this.#documents.change(
+      { ...filterOf(lease), $expr: { $and: [IS_READABLE, { $or: [isTold, IS_LIVE] }] } },
+      [{ $replaceWith: { $cond: [isTold, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
+    );
+  }
+
+  async find(name: string): Promise<LockRow | undefined> {
+    const [found] = await this.#documents.find([{ $match: { _id: name } }, { $set: { askedAt: NOW } }]);
+    return found && readRow(found);
+  }
+
+  async list(prefix: string, limit: number): Promise<LockRow[]> {
+    const found = await this.#documents.find([
+      { $match: { _id: { $regex: `^${escaped(prefix)}` }, $expr: IS_READABLE } },
+      { $sort: { _id: 1 } },
+      { $limit: limit },
+      { $set: { askedAt: NOW } },
+    ]);
+    return found.map(readRow).filter((row) => row !== undefined);
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    const released = { state: 'released', leaseUntil: NOW, notBefore: NOW, finishedAt: NOW };
+    return this.#documents.change({ _id: name, token, $expr: IS_READABLE }, [
+      { $set: { ...released, expireAt: this.#documents.expiry(0) } },
+    ]);
+  }
+}
+
+/** A lease is what a caller hands back: a filter must not take anything else in it for a condition. */
+function isLeaseId({ token, requestId }: LeaseId): boolean {
+  return typeof token === 'number' && typeof requestId === 'string';
+}
+
+function filterOf({ name, token, requestId }: LeaseId): object {
+  return { _id: name, token, requestId };
+}
+
+/** As it stands in a regular expression. */
+function escaped(prefix: string): string {
+  return prefix.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+/** `undefined` where it can't be read. The driver gives dates as dates, and numbers in one of several shapes. */
+function readRow(found: MongoDocument): LockRow | undefined {
+  const { _id: name, owner, requestId, host, state, tookOver, lastError } = found;
+  const [leaseUntil, notBefore, acquiredAt, askedAt] = [
+    found.leaseUntil,
+    found.notBefore,
+    found.acquiredAt,
+    found.askedAt,
+  ].map(instantOf) as [number, number, number, number];
+  const token = Number(found.token);
+  const isReadable =
+    Number.isSafeInteger(token) &&
+    STATES.includes(state as string) &&
+    typeof owner === 'string' &&
+    typeof requestId === 'string' &&
+    ![leaseUntil, notBefore, acquiredAt, askedAt].includes(Number.NaN);
+  if (!isReadable) return undefined;
+  const finishedAt = instantOf(found.finishedAt);
+  const record = {
+    token,
+    owner,
+    requestId,
+    host: typeof host === 'string' ? host : '',
+    state: state as LockState,
+    tookOver: tookOver === true,
+    leaseUntil,
+    notBefore,
+    acquiredAt,
+    finishedAt: Number.isNaN(finishedAt) ? null : finishedAt,
+    lastError: typeof lastError === 'string' ? lastError : null,
+  };
+  return rowOf(name, record, { at: askedAt, wall: askedAt });
+}
+
+function instantOf(value: unknown): number {
+  return value instanceof Date ? value.getTime() : Number.NaN;
+}

@@ -1,0 +1,236 @@
+import type { DurationLike } from '../duration.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { RedisHashes } from '../redis/hashes.ts';
+import { Script } from '../redis/script.ts';
+import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './engine.ts';
+
+export type {
+  IoredisClient,
+  IoredisCluster,
+  NodeRedisClient,
+  NodeRedisCluster,
+  RedisClient,
+} from '../redis/client.ts';
+
+/** The options of {@link redisLock}. */
+export interface RedisLockOptions extends LockOptions {
+  /**
+   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). It stays yours: it is
+   * not closed, and listens to `error` where its documentation asks for that.
+   */
+  readonly client: RedisClient;
+  /**
+   * What the keys begin with; the rest is the name. The client's own `keyPrefix` comes before it. The same on all
+   * instances; another one for other uses of the server. @default 'tickless:lock:'
+   */
+  readonly prefix?: string | undefined;
+  /**
+   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
+   * Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A lock in Redis (6 or newer) or Valkey: one hash for each name, each step one script that runs at the server and goes
+ * by its clock. A lease is as safe as the server's memory: a failover to a replica that has not heard of it yet, or a
+ * restart without persistence, ends it early, and tokens grow all the same. Names may be of any length.
+ *
+ * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
+ * `scan`; the latter goes through all keys of the server.
+ *
+ * ```ts no-run
+ * import { Redis } from 'ioredis';
+ * import { redisLock } from 'tickless/lock/redis';
+ *
+ * const lock = redisLock({ client: new Redis(), leaseFor: { seconds: 10 } });
+ * const answer = await lock.acquire({ name: 'rates' });
+ * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 60_000 });
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function redisLock(options: RedisLockOptions): Lock {
+  return createLock(new RedisLock(options), options, {
+    longestName: undefined,
+    options: ['client', 'prefix', 'retention'],
+  });
+}
+
+/** `record.ts` in the server's language. A record that somebody has made unreadable counts as none, but for its token. */
+const RECORD = `
+local states = {running = true, done = true, failed = true, abandoned = true, released = true}
+
+local function read()
+  local f = redis.call('HMGET', key, 'token', 'owner', 'requestId', 'host', 'state', 'tookOver',
+    'leaseUntil', 'notBefore', 'acquiredAt', 'finishedAt', 'lastError')
+  local record = {
+    token = whole(f[1]), owner = f[2], requestId = f[3], host = f[4] or '', state = f[5], tookOver = f[6] == '1',
+    leaseUntil = whole(f[7]), notBefore = whole(f[8]), acquiredAt = whole(f[9]), finishedAt = whole(f[10]),
+    lastError = f[11]
+  }
+  local readable = record.token and record.owner and record.requestId and states[record.state]
+    and record.leaseUntil and record.notBefore and record.acquiredAt
+  return readable and record or nil, record.token or 0
+end
+
+local back = now + ${CLOCK_BACK_MS} * 1000
+
+local function isLive(record)
+  return record.state == 'running' and record.leaseUntil > now and record.acquiredAt <= back
+end
+
+local function isHeldBack(record)
+  return record.finishedAt and record.notBefore > now and record.finishedAt <= back
+end
+
+local function isOf(record, token, requestId)
+  return record.token == tonumber(token) and record.requestId == requestId
+end
+
+-- durations in microseconds
+local function row(record)
+  return {
+    digits(record.token), record.owner, record.requestId, record.host, record.state, record.tookOver and '1' or '0',
+    digits(isLive(record) and record.leaseUntil - now or 0),
+    digits(isHeldBack(record) and record.notBefore - now or 0),
+    digits(now - record.acquiredAt),
+    record.finishedAt and digits(now - record.finishedAt) or false,
+    record.lastError, digits(now)
+  }
+end
+
+local record, token = read()
+`;
+
+// The numbers of ARGV begin after the retention.
+
+const ACQUIRE = new Script(`${RECORD}
+local owner, requestId, host, leaseFor, force = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
+if record and (isLive(record) or (isHeldBack(record) and not force)) then return row(record) end
+local lease = {
+  token = math.max(token + 1, now), owner = owner, requestId = requestId, host = host, state = 'running',
+  tookOver = record ~= nil and record.state == 'running', leaseUntil = after(leaseFor), notBefore = now,
+  acquiredAt = now, lastError = false
+}
+redis.call('HSET', key, 'token', digits(lease.token), 'owner', owner, 'requestId', requestId, 'host', host,
+  'state', 'running', 'tookOver', lease.tookOver and '1' or '0', 'leaseUntil', digits(lease.leaseUntil),
+  'notBefore', digits(now), 'acquiredAt', digits(now))
+redis.call('HDEL', key, 'finishedAt', 'lastError')
+keep(lease.leaseUntil)
+return row(lease)
+`);
+
+const EXTEND = new Script(`${RECORD}
+if not record or not isOf(record, ARGV[2], ARGV[3]) or not isLive(record) then return 0 end
+local leaseUntil = after(ARGV[4])
+redis.call('HSET', key, 'leaseUntil', digits(leaseUntil))
+keep(leaseUntil)
+return 1
+`);
+
+const RELEASE = new Script(`${RECORD}
+local state, holdFor, error = ARGV[4], ARGV[5], ARGV[6]
+if not record or not isOf(record, ARGV[2], ARGV[3]) then return 0 end
+if record.state == state then return 1 end -- told once more, because the answer was lost
+if not isLive(record) then return 0 end
+local notBefore = after(holdFor)
+redis.call('HSET', key, 'state', state, 'leaseUntil', digits(now), 'notBefore', digits(notBefore),
+  'finishedAt', digits(now))
+if error then redis.call('HSET', key, 'lastError', error) else redis.call('HDEL', key, 'lastError') end
+keep(notBefore)
+return 1
+`);
+
+const FORCE_RELEASE = new Script(`${RECORD}
+if not record or record.token ~= tonumber(ARGV[2]) then return 0 end
+redis.call('HSET', key, 'state', 'released', 'leaseUntil', digits(now), 'notBefore', digits(now),
+  'finishedAt', digits(now))
+keep(now)
+return 1
+`);
+
+const FIND = new Script(`${RECORD}
+return record and row(record) or false
+`);
+
+/** For people: longer texts are cut. In UTF-16 code units. */
+const LONGEST_ERROR = 16_000;
+
+class RedisLock implements LockEngine {
+  readonly #hashes: RedisHashes;
+
+  constructor(options: RedisLockOptions) {
+    this.#hashes = new RedisHashes('lock', options, 'tickless:lock:');
+  }
+
+  async acquire({ name, owner, requestId, host, leaseFor, force }: AcquireRequest): Promise<LockRow> {
+    const args = [owner, requestId, String(host), String(leaseFor), force ? '1' : '0'];
+    return rowOf(name, await this.#hashes.run(ACQUIRE, name, ...args));
+  }
+
+  async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
+    return isYes(await this.#hashes.run(EXTEND, name, String(token), String(requestId), String(leaseFor)));
+  }
+
+  async release({ name, token, requestId }: LeaseId, { state, holdFor, error }: Ending): Promise<boolean> {
+    const args = [String(token), String(requestId), state, String(holdFor)];
+    if (error !== undefined) args.push(String(error).slice(0, LONGEST_ERROR));
+    return isYes(await this.#hashes.run(RELEASE, name, ...args));
+  }
+
+  async find(name: string): Promise<LockRow | undefined> {
+    const reply = await this.#hashes.run(FIND, name);
+    return reply === null ? undefined : rowOf(name, reply);
+  }
+
+  async list(prefix: string, limit: number): Promise<LockRow[]> {
+    const names = (await this.#hashes.names(prefix)).slice(0, limit);
+    const rows = await Promise.all(names.map((name) => this.find(name)));
+    return rows.filter((row) => row !== undefined);
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    return isYes(await this.#hashes.run(FORCE_RELEASE, name, String(token)));
+  }
+}
+
+function isYes(reply: unknown): boolean {
+  return Number(reply) === 1;
+}
+
+function rowOf(name: string, reply: unknown): LockRow {
+  if (!Array.isArray(reply)) throw new Error(`an answer that is no record: ${String(reply)}`);
+  const [
+    token,
+    owner,
+    requestId,
+    host,
+    state,
+    tookOver,
+    leaseLeft,
+    holdLeft,
+    acquiredAgo,
+    finishedAgo,
+    lastError,
+    now,
+  ] = reply as [string, string, string, string, LockState, ...(string | null)[]];
+  const ms = (micros: string | null | undefined): number => Number(micros) / 1000;
+  return {
+    name,
+    token: Number(token),
+    owner,
+    requestId,
+    host,
+    state,
+    tookOver: tookOver === '1',
+    leaseLeft: ms(leaseLeft),
+    holdLeft: ms(holdLeft),
+    acquiredAgo: ms(acquiredAgo),
+    finishedAgo: finishedAgo === null ? undefined : ms(finishedAgo),
+    lastError: lastError ?? undefined,
+    now: Math.floor(ms(now)),
+  };
+}

@@ -1,0 +1,172 @@
+import { type DurationLike, toMillis } from '../duration.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { SqlClient, SqlRow } from '../sql/client.ts';
+import type { SqlDialect } from '../sql/dialect.ts';
+import { durationParameter, SqlTable } from '../sql/sql-table.ts';
+import { tableName } from '../sql/table-name.ts';
+import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import type { Ending, LockEngine, LockRow } from './engine.ts';
+import { type LockStatements, lockStatements } from './sql-statements.ts';
+
+/** What the locks of all SQL databases take. */
+export interface SqlLockOptions extends LockOptions {
+  /**
+   * The table, with its schema in front where it needs one: `'tickless_lock'`, `'ops.tickless_lock'`. Letters, digits,
+   * `_` and `$`. It is put into quotes, so capitals count. It is created when a command fails because it is missing.
+   * @default 'tickless_lock'
+   */
+  readonly table?: string | undefined;
+  /**
+   * How long the record of a name is kept once its lease and its hold are over. Older ones are deleted after a release,
+   * at most once an hour; an error there is ignored. Over 0; `Infinity`: they are kept for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/** What is particular to a database. */
+export interface SqlLockKind {
+  readonly client: SqlClient;
+  readonly dialect: SqlDialect;
+  /** The text of CREATE TABLE. */
+  readonly definition: (table?: string) => string;
+  /** The call that gives it, for people. */
+  readonly definedBy: string;
+  readonly longestName: number;
+}
+
+/** The name of the table that is used where none is given. */
+export const LOCK_TABLE = 'tickless_lock';
+
+const DAY_MS = 86_400_000;
+
+/** For people: longer texts are cut. In UTF-16 code units; a TEXT of MySQL takes 64 kB. */
+const LONGEST_ERROR = 16_000;
+
+/** How long the client is to wait for an answer. `createLock` checks the option. */
+export function timeoutOf(options: LockOptions | undefined): number {
+  return toMillis(options?.timeout ?? 3000);
+}
+
+/** @throws {OptionError} when an option breaks a rule. */
+export function sqlLock(options: SqlLockOptions, kind: SqlLockKind): Lock {
+  const { client, dialect, definition, definedBy, longestName } = kind;
+  const checks = new OptionChecks('lock');
+  const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
+  checks.done();
+  const statements = lockStatements(dialect, tableName('lock', options.table ?? LOCK_TABLE, dialect.quoted));
+  const table = new SqlTable({
+    client,
+    definition: definition(options.table),
+    definedBy,
+    timeoutMs: timeoutOf(options),
+    retentionMs,
+    ...statements,
+  });
+  return createLock(new SqlLock(table, statements), options, {
+    longestName,
+    options: ['client', 'table', 'retention'],
+  });
+}
+
+/**
+ * A lock in a table: a row per name, a statement per step.
+ *
+ * 1. `acquire` inserts the row, or updates it where it is free, and returns it as it is then. It writes the columns
+ *    that it leaves as they are with what they hold, so that one statement does both. Where the server knows no
+ *    RETURNING, a SELECT of the row follows.
+ * 2. `extend`, `release` and `forceRelease` are an UPDATE with all conditions in its WHERE: it finds the row, or not.
+ *
+ * Locks on rows last as long as a statement. The instants in it are those of its begin, also where it had to wait.
+ */
+class SqlLock implements LockEngine {
+  readonly #table: SqlTable;
+  readonly #statements: LockStatements;
+
+  constructor(table: SqlTable, statements: LockStatements) {
+    this.#table = table;
+    this.#statements = statements;
+  }
+
+  async acquire(request: AcquireRequest): Promise<LockRow> {
+    const { name, owner, requestId, leaseFor, host, force } = request;
+    const { acquire, returning } = this.#statements;
+    const hasReturning = await this.#table.hasReturning();
+    const [row] = await this.#table.query(hasReturning ? `${acquire} ${returning}` : acquire, {
+      name,
+      owner,
+      requestId,
+      leaseFor: durationParameter(leaseFor),
+      host,
+      force: force ? 1 : 0,
+    });
+    const found = row === undefined ? await this.find(name) : rowOf(row);
+    if (found === undefined) throw new Error('the row of the lock was deleted as soon as it was written');
+    return found;
+  }
+
+  async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
+    return this.#finds(this.#statements.extend, {
+      name,
+      token,
+      requestId,
+      leaseFor: durationParameter(leaseFor),
+    });
+  }
+
+  async release({ name, token, requestId }: LeaseId, ending: Ending): Promise<boolean> {
+    const { state, holdFor, error } = ending;
+    const isReleased = await this.#finds(this.#statements.release, {
+      name,
+      token,
+      requestId,
+      state,
+      holdFor: durationParameter(holdFor),
+      error: error === undefined ? null : printable(error),
+    });
+    this.#table.purgeSoon();
+    return isReleased;
+  }
+
+  async find(name: string): Promise<LockRow | undefined> {
+    const [row] = await this.#table.query(this.#statements.find, { name });
+    return row === undefined ? undefined : rowOf(row);
+  }
+
+  async list(prefix: string, limit: number): Promise<LockRow[]> {
+    return (await this.#table.query(this.#statements.list, { prefix, most: limit })).map(rowOf);
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    return this.#finds(this.#statements.forceRelease, { name, token });
+  }
+
+  async #finds(sql: string, parameters: Parameters<SqlTable['change']>[1]): Promise<boolean> {
+    return (await this.#table.change(sql, parameters)).matched > 0;
+  }
+}
+
+/** Not so long that it fills the table, and without the character that PostgreSQL takes in no text. */
+function printable(error: string): string {
+  return error.slice(0, LONGEST_ERROR).replaceAll('\0', '\ufffd');
+}
+
+/** Clients give numbers as numbers, as texts or as bigints. */
+function rowOf(row: SqlRow): LockRow {
+  const { name, token, owner, request_id, host, state, last_error, finished_ago } = row;
+  return {
+    name: String(name),
+    token: Number(token),
+    owner: String(owner),
+    requestId: String(request_id),
+    host: String(host),
+    state: String(state) as LockState,
+    tookOver: Number(row.took_over) === 1,
+    leaseLeft: Number(row.lease_left),
+    holdLeft: Number(row.hold_left),
+    acquiredAgo: Number(row.acquired_ago),
+    finishedAgo: finished_ago === null ? undefined : Number(finished_ago),
+    lastError: last_error === null ? undefined : String(last_error),
+    now: Number(row.engine_micros) / 1000,
+  };
+}

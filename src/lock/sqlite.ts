@@ -1,0 +1,78 @@
+import { OptionChecks } from '../option-checks.ts';
+import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
+import { tableName } from '../sql/table-name.ts';
+import type { Lock } from './create-lock.ts';
+import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
+
+export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
+export type { SqlLockOptions } from './sql.ts';
+
+/** The options of {@link sqliteLock}. */
+export interface SqliteLockOptions extends SqlLockOptions {
+  /** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. It stays yours: close it yourself. */
+  readonly client: SqliteClient;
+}
+
+/**
+ * A lock in a table of SQLite, version 3.35 or later: for several processes of one machine. Each step is one statement;
+ * the clock is the machine's. Instances share what shares the file.
+ *
+ * ```ts no-run
+ * import Database from 'better-sqlite3';
+ * import { sqliteLock } from 'tickless/lock/sqlite';
+ *
+ * const database = new Database('locks.db', { timeout: 50 });
+ * database.pragma('journal_mode = WAL');
+ * const lock = sqliteLock({ client: database });
+ * const answer = await lock.acquire({ name: 'rates' });
+ * console.log(answer.kind);
+ * database.close();
+ * ```
+ *
+ * While another process writes to the file, the statement is tried again, after pauses of up to 50 ms, until `timeout`
+ * is over. Before SQLite says so it waits for its own `busy_timeout`, and the whole process with it: 5 seconds in
+ * `better-sqlite3`, none in `node:sqlite`. Set it to some 50 ms, as above (`new DatabaseSync(file, { timeout: 50 })`), and give the
+ * lock a connection that holds no transaction open. Nothing is set on the connection. In the mode WAL readers and the
+ * writer don't wait for each other.
+ *
+ * Names are at most 1024 bytes of UTF-8 long, and compared byte by byte. Instants in the table are milliseconds since
+ * 1970: `datetime(lease_until / 1000, 'unixepoch')`. The table is created at first use, if it is missing;
+ * {@link sqliteLockTable} is for migrations.
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function sqliteLock(options: SqliteLockOptions): Lock {
+  const checks = new OptionChecks('lock');
+  checks.methods('client', options?.client, ['prepare']);
+  checks.done();
+  return sqlLock(options, {
+    client: new SqliteSql(options.client),
+    dialect: SQLITE,
+    definition: sqliteLockTable,
+    definedBy: 'sqliteLockTable()',
+    longestName: 1024,
+  });
+}
+
+/**
+ * The statement that creates the table of {@link sqliteLock}: for migrations.
+ *
+ * @param table @default 'tickless_lock'
+ * @throws {OptionError} when it is no name of a table.
+ */
+export function sqliteLockTable(table: string = LOCK_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, SQLITE.quoted)} (
+  name TEXT NOT NULL PRIMARY KEY,
+  token INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  lease_until INTEGER NOT NULL,
+  not_before INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  took_over INTEGER NOT NULL,
+  acquired_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  host TEXT NOT NULL,
+  last_error TEXT
+)`;
+}

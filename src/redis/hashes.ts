@@ -1,0 +1,113 @@
+import { bounded } from '../bounded.ts';
+import { type DurationLike, toMillis } from '../duration.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { IoredisClient, NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
+import { IoredisConnection } from './ioredis.ts';
+import { NodeRedisConnection } from './node-redis.ts';
+import type { Script } from './script.ts';
+
+/** What the factories take of the options of a Redis lock or store. */
+export interface RedisHashesOptions {
+  readonly client: RedisClient;
+  readonly prefix?: string | undefined;
+  readonly timeout?: DurationLike | undefined;
+  readonly retention?: DurationLike | undefined;
+}
+
+/** Longer than any server reckons: never. */
+const NEVER_MS = 1e16;
+
+/** How many keys a server looks through at a time: some tenths of a millisecond. */
+const SCAN_COUNT = '1000';
+
+/** The hashes of a lock or a store: one for each name, each under one key. */
+export class RedisHashes {
+  readonly #connection: RedisConnection;
+  readonly #prefix: string;
+  readonly #retention: string;
+  readonly #timeoutMs: number;
+
+  /**
+   * @param about what they belong to.
+   * @throws {OptionError} when an option breaks a rule; those that all locks or stores have are checked elsewhere.
+   */
+  constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
+    const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout = 3000 } = options ?? {};
+    const checks = new OptionChecks(about);
+    const isClient = isIoredis(client) || isNodeRedis(client);
+    checks.that(isClient, 'client', 'must be a client or a cluster of ioredis or node-redis', client);
+    checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
+    const retentionMs = checks.duration('retention', retention);
+    checks.done();
+    this.#connection = isIoredis(client)
+      ? IoredisConnection.of(client)
+      : new NodeRedisConnection(client as NodeRedisClient);
+    this.#prefix = prefix;
+    this.#retention = String(Math.min(retentionMs, NEVER_MS));
+    this.#timeoutMs = toMillis(timeout);
+  }
+
+  /** Runs a script on the hash of a name. Its `ARGV` are the retention and these. */
+  run(script: Script, name: string, ...args: string[]): Promise<unknown> {
+    return this.#inTime((signal) =>
+      script.run(this.#connection, this.#prefix + name, [this.#retention, ...args], signal),
+    );
+  }
+
+  /** The names of the hashes that there are, those that begin with that, in their order. */
+  names(prefix: string): Promise<string[]> {
+    return this.#inTime(async (signal) => {
+      const head = this.#connection.keyPrefix + this.#prefix;
+      const masters = await this.#connection.masters(signal);
+      if (masters.length === 0) throw new Error('no server is connected');
+      const keys = masters.map((send) => keysOf(send, `${escaped(head + prefix)}*`, signal));
+      const names = (await Promise.all(keys)).flat().map((key) => key.slice(head.length));
+      return [...new Set(names)].filter((name) => name !== '').sort(); // a scan may tell a key twice
+    });
+  }
+
+  /** What nobody waits for any more is not to be sent later. */
+  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
+    const controller = new AbortController();
+    try {
+      return await bounded(() => step(controller.signal), this.#timeoutMs);
+    } catch (error) {
+      controller.abort();
+      throw error;
+    }
+  }
+}
+
+async function keysOf(send: Send, pattern: string, signal: AbortSignal): Promise<string[]> {
+  const keys: string[] = [];
+  let cursor = '0';
+  do {
+    signal.throwIfAborted();
+    const reply = await send('scan', cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT, 'TYPE', 'hash');
+    const [next, found] = reply as [string, string[]];
+    keys.push(...found);
+    cursor = String(next);
+  } while (cursor !== '0');
+  return keys;
+}
+
+/** As it stands in a pattern of `SCAN`. */
+function escaped(text: string): string {
+  return text.replace(/[\\*?[\]^-]/g, '\\$&');
+}
+
+/** Both have `sendCommand`, with other arguments; `call` has only ioredis. */
+function isIoredis(client: RedisClient): client is IoredisClient {
+  return hasMethod(client, 'call') && hasMethod(client, 'on') && 'status' in client;
+}
+
+/** Its sentinel takes other arguments. */
+function isNodeRedis(client: RedisClient): client is NodeRedisClient {
+  return (
+    hasMethod(client, 'sendCommand') && !hasMethod(client, 'getSentinelNode') && !hasMethod(client, 'call')
+  );
+}
+
+function hasMethod(client: unknown, name: string): boolean {
+  return typeof client === 'object' && client !== null && typeof Reflect.get(client, name) === 'function';
+}

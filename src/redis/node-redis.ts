@@ -1,0 +1,70 @@
+import {
+  type NodeRedisClient,
+  type NodeRedisCluster,
+  type RedisConnection,
+  type Send,
+  textOf,
+} from './client.ts';
+
+/** Sends through a client, a pool or a cluster of node-redis. */
+export class NodeRedisConnection implements RedisConnection {
+  readonly #client: NodeRedisClient | NodeRedisCluster;
+
+  constructor(client: NodeRedisClient | NodeRedisCluster) {
+    this.#client = client;
+  }
+
+  get keyPrefix(): string {
+    return textOf(this.#client._keyPrefix);
+  }
+
+  async script(
+    ...[command, script, name, args, signal]: Parameters<RedisConnection['script']>
+  ): Promise<unknown> {
+    const client = this.#client;
+    const key = this.keyPrefix + name; // it does not do so for a command that it does not know the keys of
+    const sent = [command, script, '1', key, ...args];
+    if (!isCluster(client)) return client.sendCommand(sent, optionsFor(signal));
+    if (!client.isOpen) throw new Error('The client is closed'); // what it says itself is of no use
+    return client.sendCommand(key, false, sent, optionsFor(signal));
+  }
+
+  async masters(signal: AbortSignal): Promise<Send[]> {
+    const client = this.#client;
+    const servers = isCluster(client)
+      ? await Promise.all(client.masters.map((node) => client.nodeClient(node)))
+      : [client];
+    return servers.map(
+      (server) =>
+        (...command) =>
+          server.sendCommand(command, optionsFor(signal)),
+    );
+  }
+}
+
+function isCluster(client: NodeRedisClient | NodeRedisCluster): client is NodeRedisCluster {
+  return 'nodeClient' in client;
+}
+
+/** A signal takes a command out of the queue: `abortSignal` from 5 on, `signal` in 4. Replies as text, as by default. */
+function optionsFor(signal: AbortSignal): object {
+  return { abortSignal: signal, signal: forVersion4(signal), typeMapping: {} };
+}
+
+/** Version 4 goes on listening after it has sent the command, and throws when it does not find it in its queue. */
+function forVersion4(signal: AbortSignal): object {
+  return {
+    aborted: signal.aborted,
+    addEventListener(type: 'abort', listener: () => void): void {
+      const take = (): void => {
+        try {
+          listener();
+        } catch {
+          // sent long ago
+        }
+      };
+      signal.addEventListener(type, take, { once: true });
+    },
+    removeEventListener(): void {},
+  };
+}

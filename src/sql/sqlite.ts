@@ -1,0 +1,93 @@
+import {
+  type Positional,
+  propertyOf,
+  questioned,
+  type SqlClient,
+  type SqlParameters,
+  type SqlRow,
+} from './client.ts';
+import type { SqlDialect } from './dialect.ts';
+
+/**
+ * What is needed of a client of SQLite: a `Database` of the package `better-sqlite3`, a `DatabaseSync` of `node:sqlite`,
+ * or one that is made like them. SQLite 3.35 or later.
+ */
+export interface SqliteClient {
+  prepare(sql: string): SqliteStatement;
+}
+
+/** What is needed of a prepared statement. */
+export interface SqliteStatement {
+  all(...values: SqliteValue[]): unknown[];
+  run(...values: SqliteValue[]): { changes: number | bigint };
+}
+
+/** What is bound to a statement. */
+export type SqliteValue = string | number | null;
+
+/** Instants are milliseconds since 1970, as numbers. */
+const NOW = `CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
+
+export const SQLITE: SqlDialect = {
+  quoted: (identifier) => `"${identifier}"`,
+  now: NOW, // 'now' is one instant per statement
+  micros: `(${NOW} * 1000)`,
+  plus: (instant, ms) => `(${instant} + ${ms})`,
+  between: (from, to) => `(${to} - ${from})`,
+  greater: (a, b) => `max(${a}, ${b})`,
+  beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
+  told: (expression) => expression,
+  row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
+  orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
+  held: (table, column) => `${table.split('.').at(-1)}.${column}`,
+  incoming: (column) => `excluded.${column}`,
+  assignsInTurn: false,
+};
+
+/** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, is in the way. */
+const CONTENTION = { codes: [5, 6], name: /^SQLITE_(BUSY|LOCKED)/ };
+
+/** Each statement is prepared anew: some microseconds, and none is left that a closed database has made invalid. */
+export class SqliteSql implements SqlClient {
+  readonly #client: SqliteClient;
+  readonly #statements: Map<string, Positional> = new Map();
+
+  constructor(client: SqliteClient) {
+    this.#client = client;
+  }
+
+  async query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    const { text, values } = this.#positional(sql);
+    return this.#client.prepare(text).all(...values(parameters)) as SqlRow[];
+  }
+
+  async change(sql: string, parameters: SqlParameters): Promise<{ matched: number; told: number }> {
+    const { text, values } = this.#positional(sql);
+    return { matched: Number(this.#client.prepare(text).run(...values(parameters)).changes), told: 0 };
+  }
+
+  async hasReturning(): Promise<boolean> {
+    return true;
+  }
+
+  isTableMissing(error: unknown): boolean {
+    return String(propertyOf(error, 'message')).includes('no such table: ');
+  }
+
+  isTablePresent(): boolean {
+    return false; // one statement after the other
+  }
+
+  isContention(error: unknown): boolean {
+    const errcode = Number(propertyOf(error, 'errcode')); // of node:sqlite, with the extension in the upper bytes
+    return (
+      CONTENTION.codes.includes(errcode & 0xff) || CONTENTION.name.test(String(propertyOf(error, 'code')))
+    );
+  }
+
+  #positional(sql: string): Positional {
+    const statement = this.#statements.get(sql) ?? questioned(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

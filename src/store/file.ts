@@ -1,0 +1,174 @@
+import type { DurationLike } from '../duration.ts';
+import { isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
+import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
+import { Sweep } from '../files/sweep.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+
+/** The options of {@link fileStore}. */
+export interface FileStoreOptions extends StoreOptions {
+  /**
+   * Where the files are: a path or a `file:` URL, the same for all processes. Made at the first use, if it is not
+   * there. On a disk of this machine, whose file system has hard links (all usual ones but FAT). All processes need
+   * the rights to read, write and delete there. A lock may have the same one.
+   */
+  readonly directory: string | URL;
+  /**
+   * How long a snapshot is kept that is not written again. Longer than the time between two loads: a process that
+   * starts without a snapshot has to load. Older ones are deleted behind the writes of others. Over 0; `Infinity`: they
+   * are kept for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A store in the files of a directory, for the processes of one machine and over their restarts. It needs no server.
+ * Each snapshot is a file, which appears in one step: a reader never sees half of one, whoever is killed when. Names
+ * may be of any length.
+ *
+ * The age of a snapshot is measured by the time of the machine since its start, so that it is right when the wall clock
+ * is stepped; over a restart of the machine by the wall clock.
+ *
+ * ```ts
+ * import { tmpdir } from 'node:os';
+ * import { join } from 'node:path';
+ * import { fileStore } from 'tickless/store/file';
+ *
+ * const store = fileStore({ directory: join(tmpdir(), 'my-service', 'snapshots') });
+ * await store.write('rates', '{"EUR":1}');
+ * console.log((await store.read('rates'))?.payload); // {"EUR":1}
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function fileStore(options: FileStoreOptions): SnapshotStore {
+  return createStore(new FileStore(options), options, {
+    longestName: undefined,
+    options: ['directory', 'retention'],
+  });
+}
+
+/** What a file begins with, in a line of its own. The payload follows. */
+interface Header extends Moment {
+  /** Of the payload, in characters: so that a file that was cut is noticed. */
+  readonly length: number;
+}
+
+interface Snapshot {
+  readonly header: Header;
+  readonly payload: string;
+}
+
+interface Found extends Snapshot {
+  readonly version: number;
+}
+
+/** The snapshots of a name are files that bear their versions; the one with the highest number counts. */
+class FileStore implements StoreEngine {
+  readonly #files: NumberedFiles;
+  readonly #clock: MachineClock = new MachineClock();
+  readonly #retentionMs: number;
+  readonly #sweep: Sweep;
+
+  constructor({ directory, retention = { days: 7 } }: FileStoreOptions) {
+    const checks = new OptionChecks('store');
+    this.#retentionMs = checks.duration('retention', retention);
+    checks.done();
+    this.#files = new NumberedFiles('store', directory, { folder: 'snapshot-', file: '.snapshot' });
+    const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
+    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
+  }
+
+  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const newest = await this.#newest(this.#files.folderOf(name), newerThan);
+    if (newest === undefined) return undefined;
+    const { version, payload, header } = newest;
+    return { version, payload, age: passedSince(header, this.#clock.now()) };
+  }
+
+  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const folder = this.#files.folderOf(name);
+    for (;;) {
+      const listing = await this.#files.list(folder);
+      const last = listing.numbers.at(-1) ?? 0;
+      if (token !== undefined && token < last) {
+        const newer = await this.#newest(folder, token); // not those that can't be read
+        if (newer !== undefined) return { kind: 'refused', version: newer.version };
+      }
+      const now = this.#clock.now();
+      const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
+      const header: Header = { ...now, length: payload.length };
+      const content = `${JSON.stringify(header)}\n${payload}`;
+      if (token !== undefined) await this.#files.replace(folder, version, content);
+      else if (!(await this.#files.create(folder, version, content))) continue; // somebody was quicker
+      await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete what another user has made
+      return { kind: 'written', version };
+    }
+  }
+
+  async delete(name: string): Promise<boolean> {
+    const folder = this.#files.folderOf(name);
+    const { numbers } = await this.#files.list(folder);
+    const wasThere = await this.#files.remove(folder, numbers); // the newest last: a reader never sees an older one
+    await this.#files.removeFolder(folder);
+    return wasThere;
+  }
+
+  /** The newest snapshot that can be read. */
+  async #newest(folder: string, newerThan: number): Promise<Found | undefined> {
+    for (;;) {
+      const { numbers } = await this.#files.list(folder);
+      const found = await this.#lastOf(
+        folder,
+        numbers.filter((number) => number > newerThan),
+      );
+      if (found !== 'gone') return found;
+    }
+  }
+
+  /** @returns `gone`: one was deleted since they were listed, so there is a newer one, or none. */
+  async #lastOf(folder: string, versions: readonly number[]): Promise<Found | undefined | 'gone'> {
+    for (const version of versions.toReversed()) {
+      const text = await this.#files.read(folder, version);
+      if (text === undefined) return 'gone';
+      const snapshot = parsed(text);
+      if (snapshot !== undefined) return { ...snapshot, version };
+    }
+    return undefined;
+  }
+
+  async #tidy(folder: string, listing: Listing, version: number): Promise<void> {
+    const older = listing.numbers.filter((number) => number < version);
+    await this.#files.remove(folder, older);
+    await this.#files.tidy(folder, listing);
+    if (this.#retentionMs !== Infinity) this.#sweep.step();
+  }
+
+  /** Deletes the files of a name that was not written for long. */
+  async #forget(folder: string): Promise<void> {
+    const newest = await this.#newest(folder, -1);
+    if (newest !== undefined) {
+      if (passedSince(newest.header, this.#clock.now()) < this.#retentionMs) return;
+      const { numbers } = await this.#files.list(folder);
+      await this.#files.remove(
+        folder,
+        numbers.filter((number) => number <= newest.version),
+      );
+    }
+    await this.#files.tidy(folder, await this.#files.list(folder));
+    await this.#files.removeFolder(folder);
+  }
+}
+
+/** @returns `undefined`: it is not as we write it, because somebody has edited it, or the disk is broken. */
+function parsed(text: string): Snapshot | undefined {
+  try {
+    const end = text.indexOf('\n');
+    const header = JSON.parse(text.slice(0, end));
+    const payload = text.slice(end + 1);
+    return isMoment(header) && header.length === payload.length ? { header, payload } : undefined;
+  } catch {
+    return undefined;
+  }
+}

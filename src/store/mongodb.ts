@@ -1,0 +1,99 @@
+import type { DurationLike } from '../duration.ts';
+import { isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
+import { MongoDocuments } from '../mongodb/documents.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+
+export type { MongoCollection } from '../mongodb/collection.ts';
+
+/** The options of {@link mongodbStore}. */
+export interface MongodbStoreOptions extends StoreOptions {
+  /**
+   * A collection of the official driver (`mongodb` 6 or newer), with nothing else in it, so not that of a lock: `_id` is
+   * the name. The server makes it when it is first used. It and its client stay yours: they are not closed.
+   */
+  readonly collection: MongoCollection;
+  /**
+   * How long a snapshot is kept that is not written again. It should be longer than the time between two loads: an
+   * instance that starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A store in MongoDB (4.4 or newer): one document for each name, each step one command that runs at the primary and goes
+ * by its clock, to the millisecond. In a sharded cluster that is the clock of the `mongos` that was asked. Writes are
+ * acknowledged by the majority of a replica set. A snapshot is at most 16 MB long, less some hundred bytes; a longer one
+ * is a `StoreUnavailableError`. Names may be of any length.
+ *
+ * Old snapshots are deleted by the server, through an index that is made after the first write. Whoever may not do so
+ * makes it by hand, or goes without: `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. Its user
+ * needs the rights to find, insert, update and remove.
+ *
+ * The driver looks for a server for 30 seconds, and then still sends what nobody waits for: give the client a
+ * `serverSelectionTimeoutMS` as long as `timeout`.
+ *
+ * ```ts no-run
+ * import { MongoClient } from 'mongodb';
+ * import { mongodbStore } from 'tickless/store/mongodb';
+ *
+ * const client = new MongoClient('mongodb://localhost', { serverSelectionTimeoutMS: 3000 });
+ * const store = mongodbStore({ collection: client.db('app').collection('snapshots') });
+ * await store.write('rates', '{"EUR":1}');
+ * const snapshot = await store.read('rates');
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function mongodbStore(options: MongodbStoreOptions): SnapshotStore {
+  return createStore(new MongodbStore(options), options, {
+    longestName: undefined,
+    options: ['collection', 'retention'],
+  });
+}
+
+class MongodbStore implements StoreEngine {
+  readonly #documents: MongoDocuments;
+
+  constructor(options: MongodbStoreOptions) {
+    this.#documents = new MongoDocuments('store', options);
+  }
+
+  /** What somebody has made unreadable counts as none. */
+  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const [found] = await this.#documents.find([
+      {
+        $match: {
+          _id: name,
+          version: { $gt: newerThan },
+          writtenAt: { $type: 'date' },
+          payload: { $type: 'string' },
+          $expr: isWhole('$version'),
+        },
+      },
+      { $project: { version: 1, payload: 1, age: { $subtract: [NOW, '$writtenAt'] } } },
+    ]);
+    if (found === undefined) return undefined;
+    const { version, payload, age } = found;
+    return { version: Number(version), age: Math.max(0, Number(age)), payload: String(payload) };
+  }
+
+  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const written = {
+      _id: '$_id',
+      version: token ?? next('$version'),
+      writtenAt: NOW,
+      payload: text(payload),
+      expireAt: this.#documents.expiry(0),
+    };
+    const isNewer = { $and: [isWhole('$version'), { $gt: ['$version', token] }] };
+    const result = token === undefined ? written : { $cond: [isNewer, '$$ROOT', written] };
+    const found = await this.#documents.put(name, [{ $replaceWith: result }], { version: 1 });
+    const version = Number(found.version);
+    return { kind: token === undefined || version === token ? 'written' : 'refused', version };
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return this.#documents.delete(name);
+  }
+}

@@ -1,0 +1,114 @@
+import type { DurationLike } from '../duration.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { RedisHashes } from '../redis/hashes.ts';
+import { Script } from '../redis/script.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+
+export type {
+  IoredisClient,
+  IoredisCluster,
+  NodeRedisClient,
+  NodeRedisCluster,
+  RedisClient,
+} from '../redis/client.ts';
+
+/** The options of {@link redisStore}. */
+export interface RedisStoreOptions extends StoreOptions {
+  /**
+   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). It stays yours: it is
+   * not closed, and listens to `error` where its documentation asks for that.
+   */
+  readonly client: RedisClient;
+  /**
+   * What the keys begin with; the rest is the name. The client's own `keyPrefix` comes before it. The same on all
+   * instances; another one for other uses of the server. @default 'tickless:snapshot:'
+   */
+  readonly prefix?: string | undefined;
+  /**
+   * How long a snapshot is kept after it was last written or read. It should be longer than the time between two loads:
+   * an instance that starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/**
+ * A store in Redis (6 or newer) or Valkey: one hash for each name, each step one script that runs at the server and goes
+ * by its clock. A snapshot is as safe as the server's memory, and may be up to 512 MB long. Names may be of any length.
+ *
+ * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
+ *
+ * ```ts no-run
+ * import { Redis } from 'ioredis';
+ * import { redisStore } from 'tickless/store/redis';
+ *
+ * const store = redisStore({ client: new Redis() });
+ * await store.write('rates', '{"EUR":1}');
+ * const snapshot = await store.read('rates');
+ * ```
+ *
+ * @throws {OptionError} when an option breaks a rule.
+ */
+export function redisStore(options: RedisStoreOptions): SnapshotStore {
+  return createStore(new RedisStore(options), options, {
+    longestName: undefined,
+    options: ['client', 'prefix', 'retention'],
+  });
+}
+
+// The numbers of ARGV begin after the retention.
+
+/** The payload does not travel where it is not newer. What somebody has made unreadable counts as none. */
+const READ = new Script(`
+local held = redis.call('HMGET', key, 'version', 'writtenAt')
+local version, writtenAt = whole(held[1]), whole(held[2])
+if not version or not writtenAt or version <= tonumber(ARGV[2]) then return false end
+local payload = redis.call('HGET', key, 'payload')
+if not payload then return false end
+keep(now)
+return {digits(version), digits(math.max(0, now - writtenAt)), payload}
+`);
+
+const WRITE = new Script(`
+local held = whole(redis.call('HGET', key, 'version')) or 0
+local token = tonumber(ARGV[3] or '')
+if token and token < held then return {0, digits(held)} end
+local version = digits(token or math.max(held + 1, now))
+redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2])
+keep(now)
+return {1, version}
+`);
+
+const DELETE = new Script(`
+return redis.call('DEL', key)
+`);
+
+class RedisStore implements StoreEngine {
+  readonly #hashes: RedisHashes;
+
+  constructor(options: RedisStoreOptions) {
+    this.#hashes = new RedisHashes('store', options, 'tickless:snapshot:');
+  }
+
+  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const reply = await this.#hashes.run(READ, name, String(newerThan));
+    if (reply === null) return undefined;
+    const [version, micros, payload] = partsOf(reply);
+    return { version: Number(version), age: Number(micros) / 1000, payload };
+  }
+
+  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const args = token === undefined ? [payload] : [payload, String(token)];
+    const [isWritten, version] = partsOf(await this.#hashes.run(WRITE, name, ...args));
+    return { kind: Number(isWritten) === 1 ? 'written' : 'refused', version: Number(version) };
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return Number(await this.#hashes.run(DELETE, name)) === 1;
+  }
+}
+
+function partsOf(reply: unknown): [string, string, string] {
+  if (!Array.isArray(reply)) throw new Error(`an answer that is no snapshot: ${String(reply)}`);
+  return reply as [string, string, string];
+}

@@ -1,0 +1,153 @@
+import { type DurationLike, toMillis } from '../duration.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { SqlClient, SqlParameters } from '../sql/client.ts';
+import type { SqlDialect } from '../sql/dialect.ts';
+import { SqlTable } from '../sql/sql-table.ts';
+import { tableName } from '../sql/table-name.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+
+/** What the stores of all SQL databases take. */
+export interface SqlStoreOptions extends StoreOptions {
+  /**
+   * The table, with its schema in front where it needs one: `'tickless_snapshot'`, `'ops.tickless_snapshot'`. Letters,
+   * digits, `_` and `$`. It is put into quotes, so capitals count. It is created when a command fails because it is
+   * missing. @default 'tickless_snapshot'
+   */
+  readonly table?: string | undefined;
+  /**
+   * How long a snapshot is kept that is not written again. Older ones are deleted after a write, at most once an hour;
+   * an error there is ignored. Over 0; `Infinity`: they are kept for ever. @default 7 days
+   */
+  readonly retention?: DurationLike | undefined;
+}
+
+/** What is particular to a database. */
+export interface SqlStoreKind {
+  readonly client: SqlClient;
+  readonly dialect: SqlDialect;
+  /** The text of CREATE TABLE. */
+  readonly definition: (table?: string) => string;
+  /** The call that gives it, for people. */
+  readonly definedBy: string;
+  readonly longestName: number;
+}
+
+/** The name of the table that is used where none is given. */
+export const STORE_TABLE = 'tickless_snapshot';
+
+const DAY_MS = 86_400_000;
+
+/** How long the client is to wait for an answer. `createStore` checks the option. */
+export function timeoutOf(options: StoreOptions | undefined): number {
+  return toMillis(options?.timeout ?? 3000);
+}
+
+/** @throws {OptionError} when an option breaks a rule. */
+export function sqlStore(options: SqlStoreOptions, kind: SqlStoreKind): SnapshotStore {
+  const { client, dialect, definition, definedBy, longestName } = kind;
+  const checks = new OptionChecks('store');
+  const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
+  checks.done();
+  const statements = storeStatements(
+    dialect,
+    tableName('store', options.table ?? STORE_TABLE, dialect.quoted),
+  );
+  const table = new SqlTable({
+    client,
+    definition: definition(options.table),
+    definedBy,
+    timeoutMs: timeoutOf(options),
+    retentionMs,
+    ...statements,
+  });
+  return createStore(new SqlStore(table, statements), options, {
+    longestName,
+    options: ['client', 'table', 'retention'],
+  });
+}
+
+interface StoreStatements {
+  readonly read: string;
+  readonly write: string;
+  readonly writeWithToken: string;
+  /** The writes return the version; else they tell it, as `SqlDialect.told`. */
+  readonly hasReturning: boolean;
+  readonly delete: string;
+  readonly expired: string;
+  readonly purge: string;
+}
+
+function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
+  const { now, incoming, told } = dialect;
+  const held = (column: string): string => dialect.held(table, column);
+  const hasReturning = !dialect.assignsInTurn;
+  const insert = (version: string): string => {
+    const row = dialect.row({ name: ':name', version: told(version), written_at: now, payload: ':payload' });
+    return `INSERT INTO ${table} ${row} ${dialect.orUpdate}`;
+  };
+  const returning = hasReturning ? ' RETURNING version' : '';
+  const isNewer = `:token >= ${held('version')}`;
+  const assign = (column: string): string =>
+    `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${held(column)} END`;
+  const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
+
+  return {
+    read: `SELECT version, ${dialect.between('written_at', now)} AS age, payload FROM ${table}
+      WHERE name = :name AND version > :newerThan`,
+    write: `${insert(dialect.micros)} ${[
+      `payload = ${incoming('payload')}`,
+      `written_at = ${incoming('written_at')}`,
+      `version = ${told(dialect.greater(`${held('version')} + 1`, dialect.micros))}`,
+    ].join(', ')}${returning}`,
+    // The version comes last: some servers would compare the token with the new one.
+    writeWithToken: `${insert(':token')} ${[
+      assign('payload'),
+      assign('written_at'),
+      `version = ${told(`CASE WHEN ${isNewer} THEN :token ELSE ${held('version')} END`)}`,
+    ].join(', ')}${returning}`,
+    hasReturning,
+    delete: `DELETE FROM ${table} WHERE name = :name`,
+    expired: `SELECT name FROM ${table} WHERE ${isExpired} ORDER BY name LIMIT :most`,
+    purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
+  };
+}
+
+/** A store in a table: a row per name, a statement per step. A refused write writes what is there already. */
+class SqlStore implements StoreEngine {
+  readonly #table: SqlTable;
+  readonly #statements: StoreStatements;
+
+  constructor(table: SqlTable, statements: StoreStatements) {
+    this.#table = table;
+    this.#statements = statements;
+  }
+
+  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
+    if (row === undefined) return undefined;
+    // The clock may have been set back since.
+    const age = Math.max(0, Number(row.age));
+    return { version: Number(row.version), age, payload: String(row.payload) };
+  }
+
+  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const { write, writeWithToken } = this.#statements;
+    const version =
+      token === undefined
+        ? await this.#versionAfter(write, { name, payload })
+        : await this.#versionAfter(writeWithToken, { name, payload, token });
+    this.#table.purgeSoon();
+    return { kind: token !== undefined && version > token ? 'refused' : 'written', version };
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return (await this.#table.change(this.#statements.delete, { name })).matched > 0;
+  }
+
+  async #versionAfter(sql: string, parameters: SqlParameters): Promise<number> {
+    if (!this.#statements.hasReturning) return (await this.#table.change(sql, parameters)).told;
+    const [row] = await this.#table.query(sql, parameters);
+    return Number(row?.version);
+  }
+}

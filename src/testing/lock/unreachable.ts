@@ -1,0 +1,27 @@
+import { bounded } from '../../bounded.ts';
+import { isLockUnavailableError } from '../../errors.ts';
+import { randomId } from '../../lock/identity.ts';
+import { present, rejects } from '../assert.ts';
+import type { Case } from './trial.ts';
+
+/** An engine that can’t be asked. */
+export const UNREACHABLE: readonly Case[] = [
+  {
+    name: 'unreachable: each step rejects with LockUnavailableError, within ten seconds',
+    needs: 'unreachable',
+    async run(trial) {
+      const { name } = trial;
+      const lock = present(await trial.subject.unreachable?.(), 'unreachable');
+      const lease = { name, requestId: randomId(), token: 1 };
+      const asked = [
+        rejects(lock.acquire(trial.request()), isLockUnavailableError, 'acquire'),
+        rejects(lock.extend(lease, 1000), isLockUnavailableError, 'extend'),
+        rejects(lock.release(lease, { as: 'done', holdFor: 0 }), isLockUnavailableError, 'release'),
+        rejects(lock.inspect(name), isLockUnavailableError, 'inspect'),
+        rejects(lock.list(), isLockUnavailableError, 'list'),
+        rejects(lock.forceRelease(name, 1), isLockUnavailableError, 'forceRelease'),
+      ];
+      await bounded(() => Promise.all(asked), 10_000);
+    },
+  },
+];
