@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { Message } from './reports.ts';
 
 /** A process of the demo that serves HTTP and reports on itself. */
-export class Child<Report> {
+export class Child<Report, Event = never> {
   /** Its latest report; `undefined` before the first. */
   report: Report | undefined;
+  /** Is told what it tells at once. */
+  onEvent: ((event: Event) => void) | undefined;
   /** Settles only by rejecting: when the process ends before {@link end}. */
   readonly crashed: Promise<never>;
   readonly #process: ChildProcess;
@@ -18,9 +20,16 @@ export class Child<Report> {
     const path = fileURLToPath(new URL(file, import.meta.url));
     this.#process = fork(path, args.map(String), { execArgv: ['--import', import.meta.resolve('tsx')] });
     this.#listening = new Promise((resolve) => {
-      this.#process.on('message', (message: Message<Report>) => {
-        if (message.kind === 'listening') resolve(message.port);
-        else this.report = message.report;
+      this.#process.on('message', (message: Message<Report, Event>) => {
+        switch (message.kind) {
+          case 'listening':
+            return resolve(message.port);
+          case 'report':
+            this.report = message.report;
+            return;
+          case 'event':
+            return this.onEvent?.(message.event);
+        }
       });
     });
     this.crashed = new Promise((_, reject) => {
@@ -41,6 +50,7 @@ export class Child<Report> {
     this.#process.send(message);
   }
 
+  /** Kills it (SIGKILL): it gets no chance to do anything more. */
   async end(): Promise<void> {
     this.#isEnding = true;
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;

@@ -1,7 +1,7 @@
 import type { Message } from './reports.ts';
 
 /** Sends the parent a message. */
-export function tell<Report>(message: Message<Report>): void {
+export function tell<Report, Event>(message: Message<Report, Event>): void {
   if (process.connected) process.send?.(message);
 }
 

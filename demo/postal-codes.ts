@@ -1,4 +1,4 @@
-import { keep, type LoadContext, RefreshingValue } from 'tickless';
+import { keep, type LoadContext, RefreshingValue, type RefreshingValueOptions } from 'tickless';
 import type { Place } from 'zipcodes';
 
 /** The data set as the service holds it. */
@@ -34,13 +34,15 @@ async function load(url: string, { signal, previous }: LoadContext<PostalCodes>)
   };
 }
 
+/** What differs between the services of the demo. */
+type Options = Pick<RefreshingValueOptions<PostalCodes>, 'schedule' | 'timeout' | 'lock' | 'store'>;
+
 /** The postal codes, kept fresh from the origin. In production the durations would be minutes. */
-export function postalCodesFrom(url: string): RefreshingValue<PostalCodes> {
+export function postalCodesFrom(url: string, options: Options): RefreshingValue<PostalCodes> {
   return new RefreshingValue({
     name: 'postal-codes',
     load: (context: LoadContext<PostalCodes>) => load(url, context),
-    schedule: { seconds: 1 },
-    timeout: { seconds: 2 },
+    ...options,
     retry: { retries: 1, minTimeout: 100 },
     coolDown: { initial: 300, factor: 2, max: 1000 },
   });

@@ -5,6 +5,8 @@ export interface OriginReport {
   readonly phase: Phase;
   /** HTTP requests that reached it. A refused connection does not. */
   readonly requests: number;
+  /** The most that were under way at one time. */
+  readonly mostAtOnce: number;
 }
 
 /** Loads by what became of them. */
@@ -55,9 +57,10 @@ export interface TrafficReport {
 }
 
 /** What a child process sends its parent. */
-export type Message<Report> =
+export type Message<Report, Event = never> =
   | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'report'; readonly report: Report };
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'event'; readonly event: Event };
 
 /** How often children report. */
 export const REPORT_EVERY_MS = 200;

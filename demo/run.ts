@@ -1,12 +1,13 @@
-import logUpdate from 'log-update';
 import type { Child } from './child.ts';
+import { display } from './display.ts';
+import { Rate } from './rate.ts';
 import type { OriginReport, ServiceReport } from './reports.ts';
+import { script } from './script.ts';
 import type { Results } from './summary.ts';
 import { Traffic } from './traffic.ts';
 import { line, type Sight, view } from './view.ts';
 
-const REDRAW_EVERY_MS = 250;
-const LINE_EVERY_MS = 2000;
+const CONNECTIONS = 10;
 
 /** Runs the traffic against the service while the origin plays its script, and shows how it goes. */
 export async function run(
@@ -14,9 +15,27 @@ export async function run(
   service: Child<ServiceReport>,
   seconds: number,
 ): Promise<Results> {
-  const traffic = new Traffic(await service.url(), seconds);
-  origin.send({ seconds, repeat: false });
-  const stopShowing = show(origin, service, traffic, seconds);
+  const traffic = new Traffic(await service.url(), { seconds, connections: CONNECTIONS });
+  origin.send({ script, seconds, repeat: false });
+  const startedAt = performance.now();
+  const rate = new Rate();
+  const sight = (): Sight | undefined => {
+    if (origin.report === undefined || service.report === undefined) return undefined;
+    const report = traffic.report();
+    return {
+      origin: origin.report,
+      service: service.report,
+      traffic: report,
+      readsPerSecond: rate.perSecond(report.reads),
+      secondsPassed: (performance.now() - startedAt) / 1000,
+      seconds,
+    };
+  };
+  const shown = (text: (sight: Sight) => string) => () => {
+    const now = sight();
+    return now && text(now);
+  };
+  const stopShowing = display({ view: shown(view), line: shown(line) });
   try {
     const summary = await Promise.race([traffic.summary(), origin.crashed, service.crashed]);
     // The children report on their own time: these are at most a moment older.
@@ -25,42 +44,6 @@ export async function run(
     traffic.stop();
     stopShowing();
   }
-}
-
-function show(
-  origin: Child<OriginReport>,
-  service: Child<ServiceReport>,
-  traffic: Traffic,
-  seconds: number,
-): () => void {
-  const { isTTY } = process.stdout;
-  const startedAt = performance.now();
-  let shownAt = startedAt;
-  let shownReads = 0;
-  const timer = setInterval(
-    () => {
-      if (origin.report === undefined || service.report === undefined) return;
-      const now = performance.now();
-      const report = traffic.report();
-      const sight: Sight = {
-        origin: origin.report,
-        service: service.report,
-        traffic: report,
-        readsPerSecond: (report.reads - shownReads) / ((now - shownAt) / 1000),
-        secondsPassed: (now - startedAt) / 1000,
-        seconds,
-      };
-      shownAt = now;
-      shownReads = report.reads;
-      if (isTTY) logUpdate(view(sight));
-      else console.log(line(sight));
-    },
-    isTTY ? REDRAW_EVERY_MS : LINE_EVERY_MS,
-  );
-  return () => {
-    clearInterval(timer);
-    if (isTTY) logUpdate.done();
-  };
 }
 
 function reportOf<Report>(child: Child<Report>): Report {

@@ -6,21 +6,31 @@ export interface Phase {
   /** Where it begins, as a fraction of the run. */
   readonly from: number;
   readonly behaviour: Behaviour;
+  /** How long an answer takes while it is slow. */
+  readonly delayMs?: number;
   /** Which edition of the data it serves: each has an ETag of its own. */
   readonly edition: number;
   /** For people. */
   readonly title: string;
 }
 
-/** How long a slow answer takes. */
-export const SLOW_MS = 1500;
+/** What befalls the origin, in order. */
+export type Script = readonly [Phase, ...Phase[]];
+
+const SLOW_MS = 1500;
 /** What `Retry-After` says while unavailable. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** What befalls the origin, in order. */
-export const script: readonly [Phase, ...Phase[]] = [
+/** That of the demo with one service. */
+export const script: Script = [
   { from: 0, behaviour: 'steady', edition: 1, title: 'answers at once' },
-  { from: 0.15, behaviour: 'slow', edition: 1, title: `is slow: ${SLOW_MS / 1000} s per answer` },
+  {
+    from: 0.15,
+    behaviour: 'slow',
+    delayMs: SLOW_MS,
+    edition: 1,
+    title: `is slow: ${SLOW_MS / 1000} s per answer`,
+  },
   { from: 0.32, behaviour: 'steady', edition: 2, title: 'answers at once, with new data' },
   { from: 0.42, behaviour: 'hanging', edition: 2, title: 'accepts requests and never answers' },
   {

@@ -1,5 +1,6 @@
 import type { Child } from './child.ts';
 import type { OriginReport, ServiceReport } from './reports.ts';
+import { script } from './script.ts';
 
 /** How long the origin's script takes when it is played over and over. */
 const CYCLE_SECONDS = 60;
@@ -19,7 +20,7 @@ The data is due for a reload after a second, but only a read of a postal code
 starts one: while nobody reads, the origin is left alone. This is what befalls
 the origin, over ${CYCLE_SECONDS} seconds and then again, until Ctrl-C:
 `);
-  origin.send({ seconds: CYCLE_SECONDS, repeat: true });
+  origin.send({ script, seconds: CYCLE_SECONDS, repeat: true });
   const timer = setInterval(tellPhases(origin), 200);
   return Promise.race([origin.crashed, service.crashed]).finally(() => clearInterval(timer));
 }

@@ -49,6 +49,7 @@ export function complaints({ traffic, service }: Results): string[] {
   const expectations: [boolean, string][] = [
     [traffic.reads > 0, 'no reads were served'],
     [errorCount(traffic) === 0, 'there were errors'],
+    [traffic.wentBack === 0, 'an older value was served after a newer one'],
     [loads.succeeded > 1, 'no reload brought new data'],
     [loads.kept > 0, 'no reload was answered with "not modified"'],
     [loads.failed > 0, 'no reload failed'],

@@ -9,10 +9,16 @@ declare module 'autocannon' {
     /** Lives from the set-up of a request to its response. */
     interface Context {
       code?: string | undefined;
+      newest?: number;
     }
 
     interface Request {
       path: string;
+    }
+
+    interface Client {
+      /** Closes its connection; the request under way gets no answer. */
+      destroy(): void;
     }
 
     interface Options {
@@ -22,6 +28,7 @@ declare module 'autocannon' {
       readonly duration: number;
       /** Seconds. */
       readonly timeout: number;
+      readonly setupClient: (client: Client) => void;
       readonly requests: readonly {
         readonly setupRequest: (request: Request, context: Context) => Request;
         readonly onResponse: (

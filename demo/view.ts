@@ -12,8 +12,6 @@ export interface Sight {
   readonly seconds: number;
 }
 
-const LABEL_WIDTH = 12;
-const TEXT_WIDTH = 65;
 const BAR_WIDTH = 40;
 
 /** A table without lines between its rows and without colours of its own. */
@@ -22,10 +20,13 @@ export const PLAIN: Readonly<Pick<Table.TableConstructorOptions, 'chars' | 'styl
   style: { head: [], border: [] },
 };
 
+/** One of facts, each with its name in front. */
+export const FACTS: Readonly<Pick<Table.TableConstructorOptions, 'colWidths'>> = { colWidths: [12, 65] };
+
 /** The live view, at most 80 columns wide. */
 export function view(sight: Sight): string {
   const { origin, service, traffic } = sight;
-  const table = new Table({ ...PLAIN, colWidths: [LABEL_WIDTH, TEXT_WIDTH] });
+  const table = new Table({ ...PLAIN, ...FACTS });
   table.push(
     ['origin', phaseText(origin)],
     ['', `${count(origin.requests)} requests so far`],
@@ -67,7 +68,8 @@ export function loadsText({ started, succeeded, kept, failed, timedOut }: LoadCo
   return `${started} started: ${succeeded} new, ${kept} kept, ${failed} failed, ${timedOut} timed out`;
 }
 
-function title({ secondsPassed, seconds: all }: Sight): string {
+/** The name, and how much of the run is over. */
+export function title({ secondsPassed, seconds: all }: Pick<Sight, 'secondsPassed' | 'seconds'>): string {
   const done = Math.min(BAR_WIDTH, Math.round((secondsPassed / all) * BAR_WIDTH));
   const bar = '█'.repeat(done) + '░'.repeat(BAR_WIDTH - done);
   return ` ${paint('bold', 'tickless')}  ${bar}  ${secondsPassed.toFixed(0)} of ${all} s`;
@@ -91,6 +93,7 @@ function errorsText(errors: number): string {
   return errors === 0 ? paint('green', '0 errors') : paint('red', `${count(errors)} errors`);
 }
 
-function paint(style: Parameters<typeof styleText>[0], text: string): string {
+/** Colours a text, where there is a terminal. */
+export function paint(style: Parameters<typeof styleText>[0], text: string): string {
   return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(style, text) : text;
 }

@@ -1,3 +1,6 @@
+/** The platform's timers take no longer delay. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 /**
  * Waits for an answer from outside, but no longer than that: a client may queue a command for ever while its server is
  * gone. What comes later is dropped. The timer does not keep the process alive.
@@ -8,7 +11,7 @@ export function bounded<R>(work: () => R | PromiseLike<R>, timeoutMs: number): P
   return new Promise((resolve, reject) => {
     const timer: unknown = setTimeout(() => {
       reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-    }, timeoutMs);
+    }, Math.min(timeoutMs, LONGEST_DELAY_MS));
     (timer as { unref?(): void }).unref?.();
     const settle = <V>(end: (value: V) => void): ((value: V) => void) => {
       return (value) => {

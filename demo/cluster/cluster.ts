@@ -1,0 +1,87 @@
+import { EventEmitter } from 'node:events';
+import { Stopwatch } from '../stopwatch.ts';
+import { Member, type MemberOptions, type Stopwatches } from './member.ts';
+import { News } from './news.ts';
+import type { InstanceEvent } from './reports.ts';
+import { Rounds } from './rounds.ts';
+import { INSTANCES } from './settings.ts';
+
+/** The instances, and what they have told. */
+export class Cluster {
+  readonly members: readonly Member[];
+  readonly rounds: Rounds = new Rounds();
+  readonly stopwatches: Stopwatches = { fresh: new Stopwatch(), reloading: new Stopwatch() };
+  /** What the instances tell: by the type of the event, with the member that tells it. */
+  readonly events: EventEmitter = new EventEmitter();
+  /** Settles only by rejecting: when the process of an instance ends by itself. */
+  readonly crashed: Promise<never>;
+  news: News = new News(performance.now(), () => {});
+  #takeovers = 0;
+  #leasesLost = 0;
+  #failures = 0;
+
+  constructor(options: Pick<MemberOptions, 'processes' | 'originUrl' | 'databaseUrl'>) {
+    let onCrash: (error: Error) => void = () => {};
+    this.crashed = new Promise((_, reject) => {
+      onCrash = reject;
+    });
+    this.crashed.catch(() => {});
+    const { stopwatches } = this;
+    const onEvent = (event: InstanceEvent, member: Member): void => this.#heard(event, member);
+    this.members = Array.from(
+      { length: INSTANCES },
+      (_, index) => new Member(index + 1, { ...options, stopwatches, onEvent, onCrash }),
+    );
+  }
+
+  /** How often a lease was taken over that its holder had let expire. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
+  /** How often an instance lost its lease while it lived. */
+  get leasesLost(): number {
+    return this.#leasesLost;
+  }
+
+  /** Loads that failed, and snapshots that could not be used. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get reads(): number {
+    return this.members.reduce((sum, { reads }) => sum + reads, 0);
+  }
+
+  #heard({ type, token }: InstanceEvent, member: Member): void {
+    const { rounds, news } = this;
+    const who = `instance ${member.number}`;
+    switch (type) {
+      case 'lease-acquired':
+        rounds.acquired(token ?? 0, member.number);
+        break;
+      case 'took-over':
+        this.#takeovers += 1;
+        news.add(`${who} takes over round ${rounds.numberOf(token)}: its lease has expired`);
+        break;
+      case 'load-started':
+        rounds.loading(token);
+        break;
+      case 'published':
+        rounds.published(token);
+        news.add(`${who} has loaded round ${rounds.numberOf(token)} for all`);
+        break;
+      case 'lease-lost':
+        this.#leasesLost += 1;
+        news.add(`${who} has lost its lease`);
+        break;
+      case 'publish-refused':
+        news.add(`${who} was late: round ${rounds.numberOf(token)} has been loaded since`);
+        break;
+      default:
+        this.#failures += 1;
+        news.add(`${who}: ${type}`);
+    }
+    this.events.emit(type, member);
+  }
+}

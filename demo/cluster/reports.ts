@@ -1,0 +1,45 @@
+import type { EventType } from 'tickless';
+import type { Latency, LoadCounts } from '../reports.ts';
+
+/** What an instance tells the demo, several times a second. */
+export interface InstanceReport {
+  readonly loads: LoadCounts;
+  /** A load runs, or a look for what others have loaded. */
+  readonly running: boolean;
+  readonly isHolder: boolean;
+  /** Of what is served; `undefined`: it is not what the cluster shares. */
+  readonly version: number | undefined;
+  /** Milliseconds. */
+  readonly age: number;
+  readonly edition: number;
+  /** The longest age of a value that was served, in milliseconds. */
+  readonly oldestServed: number;
+  /** How long reads of a value that was there took, pauses of the process included. */
+  readonly waits: Latency;
+  /** How many of them had to wait for it. */
+  readonly waited: number;
+  /** Milliseconds from the start of the first load to the first value. */
+  readonly firstValueAfter: number;
+  /** It was not loaded here. */
+  readonly isFirstAdopted: boolean;
+}
+
+/** The events that instances tell at once. */
+export const TOLD: readonly EventType[] = [
+  'lease-acquired',
+  'took-over',
+  'load-started',
+  'load-failed',
+  'load-timed-out',
+  'published',
+  'lease-lost',
+  'publish-refused',
+  'snapshot-rejected',
+];
+
+/** One of these events. */
+export interface InstanceEvent {
+  readonly type: EventType;
+  /** The fencing token of the lease, or the version of the snapshot; `undefined`: without a lease. */
+  readonly token: number | undefined;
+}

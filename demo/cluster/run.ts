@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { display } from '../display.ts';
+import type { Processes } from '../processes.ts';
+import { Rate } from '../rate.ts';
+import type { OriginReport } from '../reports.ts';
+import { type Accident, accident } from './accident.ts';
+import { Cluster } from './cluster.ts';
+import { startDatabase } from './database.ts';
+import { News } from './news.ts';
+import { LAST_EDITION, script } from './script.ts';
+import { complaints, type Results, summary } from './summary.ts';
+import { totalsOf } from './totals.ts';
+import { line, type Sight, view } from './view.ts';
+import { Watch } from './watch.ts';
+
+/** How much longer than it should the accident may take, on a machine that is busy. */
+const PATIENCE_MS = 30_000;
+/** How long nobody reads at the end. */
+const QUIET_MS = 1000;
+
+/** Runs the traffic on all instances, and the accident, and shows how it goes. */
+export async function runCluster(
+  processes: Processes,
+  seconds: number,
+): Promise<{ text: string; wrong: string[] }> {
+  console.log('Starts PostgreSQL, an origin and four instances.');
+  const starting = startDatabase();
+  processes.beforeEnd(() =>
+    starting.then(
+      (database) => database.close(),
+      () => {}, // it leaves nothing behind where it can't start
+    ),
+  );
+  const origin = processes.start<OriginReport>('origin.ts', 0);
+  const [database, originUrl] = await Promise.all([starting, origin.url()]);
+  await database.commandsServed(); // it counts from here
+  const cluster = new Cluster({ processes, originUrl, databaseUrl: database.url });
+  const crashed = Promise.race([origin.crashed, cluster.crashed]);
+  crashed.catch(() => {}); // it may come while nobody waits for it: the next wait tells
+  await Promise.race([Promise.all(cluster.members.map((member) => member.start())), crashed]);
+  const coldLoads = cluster.rounds.loads;
+
+  const watch = new Watch(database.url);
+  const startedAt = performance.now();
+  cluster.news = new News(startedAt, (item) => process.stdout.isTTY || console.log(item));
+  for (const member of cluster.members) member.beginTraffic();
+  origin.send({ script, seconds, repeat: false });
+  const rate = new Rate();
+  const sight = (): Sight => ({
+    cluster,
+    origin: origin.report,
+    record: watch.record,
+    readsPerSecond: rate.perSecond(cluster.reads),
+    secondsPassed: (performance.now() - startedAt) / 1000,
+    seconds,
+  });
+  const stopShowing = display({ view: () => view(sight()), line: () => line(sight()) });
+  const signal = AbortSignal.timeout(seconds * 1000 + PATIENCE_MS);
+  let happened: Accident | undefined;
+  try {
+    const accidentOver = accident(cluster, seconds, signal).catch((error) => {
+      if (!signal.aborted) throw error;
+      return undefined; // which is told in the end
+    });
+    const isOver = Promise.all([accidentOver, sleep(seconds * 1000)]);
+    [happened] = await Promise.race([isOver, crashed]);
+    await Promise.race([caughtUp(cluster, signal), crashed]);
+  } finally {
+    for (const member of cluster.members) member.stopTraffic();
+    stopShowing();
+  }
+  const secondsOfTraffic = (performance.now() - startedAt) / 1000;
+  await Promise.race([atRest(cluster), crashed]);
+  await watch.stop();
+  const commands = (await database.commandsServed()) - watch.commands;
+  await sleep(QUIET_MS);
+  const commandsAtRest = (await database.commandsServed()) - watch.commands - commands;
+  if (origin.report === undefined) throw new Error('the origin never reported');
+  const results: Results = {
+    cluster,
+    totals: await totalsOf(cluster),
+    accident: happened,
+    origin: origin.report,
+    coldLoads,
+    commands,
+    commandsAtRest,
+    seconds: secondsOfTraffic,
+  };
+  return { text: summary(results), wrong: complaints(results) };
+}
+
+/** Waits until all instances serve the last edition, if they do before the signal. */
+async function caughtUp({ members }: Cluster, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && members.some(({ report }) => report?.edition !== LAST_EDITION)) await sleep(100);
+}
+
+/** Nobody reads any more: waits until what the last reads have begun is over, and told. */
+async function atRest({ members }: Cluster): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  do await sleep(500);
+  while (performance.now() < end && members.some((member) => member.isBusy));
+}

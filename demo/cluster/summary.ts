@@ -1,0 +1,126 @@
+import Table from 'cli-table3';
+import type { OriginReport } from '../reports.ts';
+import { count, ms, PLAIN, seconds } from '../view.ts';
+import type { Accident } from './accident.ts';
+import type { Cluster } from './cluster.ts';
+import { LAST_EDITION } from './script.ts';
+import { INSTANCES, LEASE_MS } from './settings.ts';
+import type { Totals } from './totals.ts';
+
+/** How much later than the end of its lease a dead holder may be replaced, on a machine that is busy. */
+const TAKEOVER_SLACK_MS = 3000;
+
+/** What is known at the end of a run. */
+export interface Results {
+  readonly cluster: Cluster;
+  readonly totals: Totals;
+  /** `undefined`: nobody was killed, or nobody took over. */
+  readonly accident: Accident | undefined;
+  readonly origin: OriginReport;
+  /** Loads until all instances served for the first time. */
+  readonly coldLoads: number;
+  /** At PostgreSQL, by the instances. */
+  readonly commands: number;
+  /** Of them in a second without reads. */
+  readonly commandsAtRest: number;
+  /** How long the traffic was. */
+  readonly seconds: number;
+}
+
+/** The summary that is printed at the end. */
+export function summary(results: Results): string {
+  const { cluster, totals, accident, origin, coldLoads, commands, commandsAtRest } = results;
+  const { rounds } = cluster;
+  const { unwanted, timeouts, broken, lost } = totals;
+  const facts = new Table({ ...PLAIN, colWidths: [24, 53] });
+  const perRound = commands / Math.max(1, rounds.completed) / INSTANCES;
+  facts.push(
+    ['rounds', `${rounds.completed}, shared by ${INSTANCES} instances`],
+    ['loads', rounds.text],
+    ['requests at the origin', `${origin.requests}, at most ${origin.mostAtOnce} at a time`],
+    ['cold start', `${coldLoads === 1 ? '1 load' : `${coldLoads} loads`} for ${INSTANCES} instances at once`],
+    ...accidentRows(accident),
+    ['reads served', `${count(totals.reads)} (${count(totals.reads / results.seconds)} per second)`],
+    [
+      'errors',
+      `${errorCount(totals)} (${unwanted} wrong, ${timeouts} timed out, ${broken} broken, ${lost} lost)`,
+    ],
+    ['cut off by the kill', `${totals.cutOff} requests that were under way at that instance`],
+    ['warm reads that waited', `${totals.waited} of ${count(totals.warmReads)}`],
+    ['longest warm read', `${ms(totals.longestWait)}, pauses of the process included`],
+    ['versions going back', `${totals.wentBack}`],
+    ['longest staleness', `${seconds(totals.oldestServed)} (the age of the oldest value served)`],
+    ['commands, PostgreSQL', `${count(commands)}: ${perRound.toFixed(1)} per round and instance`],
+    ['a second without reads', `${commandsAtRest} commands`],
+  );
+  const latency = new Table({
+    ...PLAIN,
+    head: ['latency', 'reads', 'p50', 'p99', 'max'],
+    colWidths: [29, 13, 10, 11, 11],
+    colAligns: ['left', 'right', 'right', 'right', 'right'],
+  });
+  for (const [name, { count: reads, p50, p99, max }] of [
+    ['client, no load running', totals.fresh],
+    ['client, a load running', totals.reloading],
+  ] as const) {
+    latency.push([name, count(reads), ms(p50), ms(p99), ms(max)]);
+  }
+  return `${facts}\n${latency}`;
+}
+
+/** What went wrong; empty when the run showed what it is meant to show. */
+export function complaints({
+  cluster,
+  totals,
+  accident,
+  origin,
+  coldLoads,
+  commandsAtRest,
+}: Results): string[] {
+  const { rounds, takeovers, leasesLost, failures, members } = cluster;
+  // A load that brought nothing: of the kill, and on a machine that is busy of a process that stood still for too long.
+  const mostInVain = 1 + leasesLost;
+  const inVain = rounds.loads - rounds.completed;
+  const requestsAstray = Math.abs(origin.requests - rounds.loads);
+  const isCurrent = members.every(({ report }) => report?.edition === LAST_EDITION);
+  const expectations: [boolean, string][] = [
+    [totals.reads > 0, 'no reads were served'],
+    [errorCount(totals) === 0, 'there were errors'],
+    [totals.wentBack === 0, 'an older version was served after a newer one'],
+    [rounds.completed > 2, 'there were hardly any rounds'],
+    [coldLoads === 1, `${coldLoads} loads at the cold start`],
+    [rounds.mostPerLease === 1, 'something was loaded twice under one lease'],
+    [rounds.loadsWithout === 0, 'something was loaded without a lease'],
+    [inVain > 0 && inVain <= mostInVain, `${inVain} loads more than rounds; ${leasesLost} leases were lost`],
+    [takeovers > 0 && takeovers <= mostInVain, `${takeovers} takeovers; ${leasesLost} leases were lost`],
+    [origin.mostAtOnce <= 1 + leasesLost, 'several instances loaded at the same time'],
+    [requestsAstray <= leasesLost, `${origin.requests} requests at the origin for ${rounds.loads} loads`],
+    [failures === 0, `${failures} loads or snapshots failed`],
+    [accident !== undefined, 'the kill was not made up for in time'],
+    [
+      (accident?.tookOverAfter ?? 0) < LEASE_MS + TAKEOVER_SLACK_MS,
+      'the takeover took much longer than the lease',
+    ],
+    [accident?.isFirstAdopted ?? true, 'what was started again had to load'],
+    [totals.waited === 0, 'reads of a value that was there had to wait'],
+    [commandsAtRest === 0, 'there were commands while nobody read'],
+    [isCurrent, 'not all instances serve the last edition'],
+  ];
+  return expectations.filter(([holds]) => !holds).map(([, complaint]) => complaint);
+}
+
+function errorCount({ unwanted, timeouts, broken, lost }: Totals): number {
+  return unwanted + timeouts + broken + lost;
+}
+
+function accidentRows(accident: Accident | undefined): [string, string][] {
+  if (accident === undefined) return [['kill -9 during a load', 'not made up for']];
+  const { victim, heir, tookOverAfter, madeUpAfter, firstValueAfter, isFirstAdopted } = accident;
+  const source = isFirstAdopted ? 'from the store, no load' : 'by a load of its own';
+  return [
+    ['kill -9 during a load', `instance ${victim}`],
+    ['taken over', `after ${seconds(tookOverAfter)} by instance ${heir} (the lease: ${seconds(LEASE_MS)})`],
+    ['loaded for all', `${seconds(madeUpAfter)} after the kill`],
+    ['started again', `first value after ${seconds(firstValueAfter)}, ${source}`],
+  ];
+}
