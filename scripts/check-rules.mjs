@@ -1,13 +1,16 @@
 // Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it; so with the
-// promises of keyed caches and groups. A fault that no test sees, or that fits the source no longer, fails the check.
+// promises of keyed caches, groups and clusters. A fault that no test sees, or that fits the source no longer, fails the
+// check.
 //
 //   node scripts/check-rules.mjs            all faults
 //   node scripts/check-rules.mjs 5          those of rule 5, with the first failing test of each
 //   node scripts/check-rules.mjs keys       those of keyed caches and groups
+//   node scripts/check-rules.mjs cluster    those of clusters that are no rule's
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { clusterFaults } from './cluster-faults.mjs';
 import { keyedFaults } from './keyed-faults.mjs';
 import { faults } from './rule-faults.mjs';
 import { root } from './support/project.mjs';
@@ -23,6 +26,7 @@ async function plant({ file, find, put }) {
     'test/support',
     'test/rules',
     'test/cache',
+    'test/cluster',
     'test/executor',
     'vitest.config.ts',
     'tsconfig.json',
@@ -85,7 +89,11 @@ async function check(fault) {
 }
 
 const only = process.argv[2];
-const all = [...faults, ...keyedFaults.map((fault) => ({ ...fault, rule: 'keys' }))];
+const all = [
+  ...faults,
+  ...keyedFaults.map((fault) => ({ ...fault, rule: 'keys' })),
+  ...clusterFaults.map((fault) => ({ rule: 'cluster', ...fault })),
+];
 const chosen = all.filter(({ rule }) => only === undefined || String(rule) === only);
 const queue = chosen.entries();
 let unseen = 0;

@@ -51,7 +51,7 @@ export const keyedFaults = [
     tests: keys,
     name: 'an entry goes to sleep with its cool-down',
     file: 'src/cache/keyed-entries.ts',
-    find: '} else if (entry.lastError === undefined) {',
+    find: '} else if (entry.lastError === undefined && entry.coolDownUntil === Number.NEGATIVE_INFINITY) {',
     put: '} else {',
   },
   {

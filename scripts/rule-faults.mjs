@@ -90,8 +90,8 @@ export const faults = [
     rule: 4,
     name: 'no deadline',
     file: 'src/executor/flight.ts',
-    find: 'if (this.#deadlineAt < Infinity && !this.#isOver) {',
-    put: 'if (this.#deadlineAt < 0) {',
+    find: 'if (this.#deadlineAt === Infinity || this.#isOver) return;',
+    put: 'if (this.#deadlineAt > 0) return;',
   },
   {
     rule: 4,

@@ -81,10 +81,15 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     }
   }
 
-  /** Something is known of the key. */
+  /** Something is known of the key here. */
   has(key: K): boolean {
     const id = this.idOf(key);
     return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#vacancies.find(id) !== undefined;
+  }
+
+  /** Something may be known of the key, here or in the store: that may have what was pushed out here. */
+  mayHave(key: K): boolean {
+    return this.has(key) || this.#options.policy.store !== undefined;
   }
 
   /** The value of a key as it is. */

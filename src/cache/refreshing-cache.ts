@@ -225,7 +225,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   invalidate(...given: [key?: K, options?: InvalidateOptions]): void {
     const [key, options] = given;
     if (given.length === 0) this.#entries.invalidateAll();
-    else if (this.#entries.has(key as K)) {
+    else if (this.#entries.mayHave(key as K)) {
       this.#entries.use(key as K, (entry) => this.#refresher.invalidate(entry, options?.drop === true));
     }
   }
@@ -283,7 +283,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} for the key `undefined`.
    */
   delete(key: K): boolean {
-    if (!this.#entries.has(key)) return false;
+    if (!this.#entries.mayHave(key)) return false;
     return this.#entries.use(key, (entry) => {
       const had = entry.isLoaded;
       this.#refresher.invalidate(entry, true);

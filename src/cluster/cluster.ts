@@ -22,11 +22,18 @@ import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
 /** So often a lock is asked before it counts as unavailable; the second time it may be the answer that was lost. */
 const TRIES = 2;
 
+const KINDS: readonly (AcquireAnswer['kind'] | undefined)[] = ['acquired', 'held', 'done'];
+
 /** What the lock has answered, with the lease where there is one. */
 export type Acquired =
   | { readonly kind: 'acquired'; readonly lease: HeldLease }
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
-  | { readonly kind: 'unavailable'; readonly error: Error };
+  | {
+      readonly kind: 'unavailable';
+      readonly error: Error;
+      /** Milliseconds: it was not asked, and will not be for so long. 0: it was. */
+      readonly restsFor: number;
+    };
 
 /** A snapshot from the store. */
 export interface ReadSnapshot extends Snapshot {
@@ -67,8 +74,9 @@ export class Cluster {
     const { clock } = this.policy;
     const state = sharedOf(entry);
     const name = this.#nameOf(entry);
-    if (this.lockError !== undefined && clock.monotonic() < this.#lockRestsUntil) {
-      return { kind: 'unavailable', error: this.lockError };
+    const restsFor = this.#lockRestsUntil - clock.monotonic();
+    if (this.lockError !== undefined && restsFor > 0) {
+      return { kind: 'unavailable', error: this.lockError, restsFor };
     }
     state.requestId ??= randomId();
     const { requestId } = state;
@@ -85,6 +93,8 @@ export class Cluster {
       const sentAt = clock.monotonic();
       try {
         const answer = await asked(() => lock.acquire(request));
+        if (!KINDS.includes(answer?.kind))
+          throw new TypeError(`acquire() answered with ${messageOf(answer)}`);
         const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
         state.requestId = this.lockError = undefined;
         if (clock instanceof EngineClock) clock.learn(answer.now);
@@ -100,7 +110,12 @@ export class Cluster {
         cause = thrown;
       }
     }
-    return { kind: 'unavailable', error: this.#lockFailed(entry, cause) };
+    return { kind: 'unavailable', error: this.#lockFailed(entry, cause), restsFor: 0 };
+  }
+
+  /** Milliseconds for which the store, which could not be asked, is left alone; 0: it is asked. */
+  get storeRestsFor(): number {
+    return Math.max(0, this.#storeRestsUntil - this.policy.clock.monotonic());
   }
 
   /**

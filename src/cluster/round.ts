@@ -1,5 +1,6 @@
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { coolDownMs } from '../executor/cool-down.ts';
+import { isTooStale } from '../executor/decide.ts';
 import { Deferred } from '../executor/deferred.ts';
 import { Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
 import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../executor/entry.ts';
@@ -65,11 +66,11 @@ export class Round<T> implements RoundUnderWay {
   readonly #host: RoundHost;
   readonly #before: RoundUnderWay | undefined;
   #lease: HeldLease | undefined;
-  /** The last try; p-retry does not wait for one that was aborted. */
-  #try: unknown;
   /** The tries are over, and the launcher has not said yet what became of them. */
   #isAnswered = false;
   #isEnded = false;
+  #isUrged = false;
+  #isLossTold = false;
 
   constructor(cluster: Cluster, entry: Entry<T>, host: RoundHost) {
     this.#cluster = cluster;
@@ -93,9 +94,9 @@ export class Round<T> implements RoundUnderWay {
     return this.#lease?.id.token;
   }
 
-  /** A try has begun. */
-  began(attempt: unknown): void {
-    this.#try = attempt;
+  /** Somebody joins it who asks for a load: what others have loaded before is no answer any more. */
+  urge(): void {
+    this.#isUrged = true;
   }
 
   /** What goes around the tries of the flight. Resolves with their answer, or with what was found elsewhere. */
@@ -106,6 +107,7 @@ export class Round<T> implements RoundUnderWay {
     signal.addEventListener('abort', windUp, { once: true });
     try {
       await this.#before?.over;
+      this.#host.began(); // also where it is taken over: what was invalidated before has led here
       const elsewhere = await this.#enter(signal, sleep);
       if (elsewhere !== undefined) {
         this.#end();
@@ -130,8 +132,7 @@ export class Round<T> implements RoundUnderWay {
     try {
       return await tries();
     } finally {
-      if (signal.aborted) await settled(this.#try);
-      else if (this.#lease?.isLost) this.#lost('expired', undefined);
+      if (!signal.aborted && this.#lease?.isLost) this.#lost('expired', undefined);
       this.#isAnswered = true;
       if (signal.aborted) this.#windUp(signal.reason);
     }
@@ -140,14 +141,13 @@ export class Round<T> implements RoundUnderWay {
   /** The answer has been applied: publishes it, and gives the lease back. Resolves when that is over; never rejects. */
   conclude(applied: Applied): Promise<void> {
     this.#isAnswered = false;
-    const { clock } = this.#cluster.policy;
     const entry = this.#entry;
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined;
     const about = {
       ...applied,
       value: entry.value,
-      at: clock.monotonic(),
+      loadedAt: entry.loadedAt,
       dueAt: entry.dueAt,
       isDueSaid: !entry.isScheduled,
       maxStaleness: limitOf(entry, this.#cluster.policy.maxStalenessMs),
@@ -179,11 +179,12 @@ export class Round<T> implements RoundUnderWay {
     const isAsked = trigger === 'forced' || trigger === 'invalidated';
     if (store !== undefined && policy.holdsValue) {
       const known = await this.#known(isAsked);
-      if (known !== undefined) return known;
+      if (known !== undefined && !this.#isUrged) return known;
     }
     if (lock === undefined) return undefined;
     let force = isAsked;
     for (let looks = 0; ; looks++) {
+      const wasForced = force;
       signal.throwIfAborted();
       const answer = await this.#cluster.acquire(entry, force);
       if (answer.kind === 'acquired') {
@@ -193,23 +194,27 @@ export class Round<T> implements RoundUnderWay {
       }
       signal.throwIfAborted();
       if (answer.kind === 'unavailable') {
-        if (policy.whenLockUnavailable === 'skip') throw answer.error;
-        return undefined;
+        if (policy.whenLockUnavailable === 'load') return undefined;
+        // Not asked again yet: that is not one more failure, with one more cool-down.
+        if (answer.restsFor > 0 && entry.isLoaded && this.#mayStandBy()) return new StandBy(answer.restsFor);
+        throw answer.error;
       }
       if (answer.kind === 'done') {
         const found = await this.#takeOver(answer);
-        if (found !== undefined) return found;
-        force = true; // it is done, and its result is not to be had
+        if (found !== undefined && (wasForced || !this.#isUrged)) return found;
+        force = true; // it is done, and its result is not to be had, or not what was asked for
+        if (wasForced) await sleep(pollAfter(looks)); // done once more meanwhile, or a lock that knows no force
         continue;
       }
       this.#tellHeld(answer);
       if (answer.isBackoff) force = isAsked;
-      else force = false; // who holds it loads now: that is the answer
+      else force = this.#isUrged = false; // who holds it loads now: that is the answer
       if (this.#mayStandBy()) {
         state.awaits = answer.isBackoff ? undefined : answer.token;
         return new StandBy(answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer));
       }
-      if (!answer.isBackoff || !isAsked) await sleep(Math.min(answer.retryAfter, pollAfter(looks)));
+      const mayForce = answer.isBackoff && isAsked && !wasForced;
+      if (!mayForce) await sleep(Math.min(answer.retryAfter, pollAfter(looks)));
     }
   }
 
@@ -218,17 +223,15 @@ export class Round<T> implements RoundUnderWay {
     const entry = this.#entry;
     const { awaits, version } = this.#state;
     this.#state.awaits = undefined;
+    if (isAsked) return undefined; // what is there may have been loaded before
     if (awaits !== undefined) {
       const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
       return snapshot === undefined || this.#isOlder(snapshot) ? undefined : this.#adopted(snapshot);
     }
-    if (entry.isLoaded || isAsked) return undefined;
+    if (entry.isLoaded) return undefined;
     const snapshot = await this.#cluster.read(entry, version);
     if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
-    const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
-    const age = clock.monotonic() - snapshot.writtenAt;
-    const isTooStale = age > (snapshot.maxStaleness ?? maxStalenessMs);
-    return isTooStale && whenTooStale !== 'serve' ? undefined : this.#adopted(snapshot);
+    return this.#isTooOld(snapshot) ? undefined : this.#adopted(snapshot);
   }
 
   /** The round is done elsewhere: what it has brought. `undefined`: that can't be had. */
@@ -243,12 +246,26 @@ export class Round<T> implements RoundUnderWay {
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
-    if (entry.isLoaded && this.#state.version >= token) return new StandBy(retryAfter);
+    const mayBeServed = entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, now));
+    if (mayBeServed && this.#state.version >= token) return new StandBy(retryAfter);
     if (store === undefined) return undefined;
     const snapshot = await this.#cluster.read(entry, this.#state.version);
+    const { storeRestsFor } = this.#cluster;
+    if (snapshot === undefined && storeRestsFor > 0 && mayBeServed && this.#mayStandBy()) {
+      return new StandBy(Math.min(retryAfter, storeRestsFor)); // it is there; to load it again would be a second round
+    }
     if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
-    if (this.#isOlder(snapshot)) return new StandBy(retryAfter);
+    if (this.#isTooOld(snapshot)) return undefined;
+    if (this.#isOlder(snapshot)) return mayBeServed ? new StandBy(retryAfter) : undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
+  }
+
+  /** It may not be served, or says that there is none for longer than that was to hold. */
+  #isTooOld({ writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
+    const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
+    const age = clock.monotonic() - writtenAt;
+    if (isAbsent) return age >= dueIn;
+    return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
   }
 
   /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */
@@ -288,6 +305,7 @@ export class Round<T> implements RoundUnderWay {
     const { key } = this.#entry;
     const error = new LeaseLostError(LOSSES[reason], { cacheName: name, key, cause, token });
     this.#lease?.stop();
+    this.#isLossTold = true;
     this.#cluster.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
     this.#host.fail(error);
   }
@@ -299,7 +317,6 @@ export class Round<T> implements RoundUnderWay {
     await Promise.resolve(); // codec and clients are not to run on the stack of who brought the value
     let isShared = !policy.holdsValue;
     if (store !== undefined && policy.holdsValue) {
-      if (lease?.isLost) return this.#expired();
       isShared = await this.#publish(about, lease);
     }
     const holdFor = (): number => {
@@ -327,7 +344,10 @@ export class Round<T> implements RoundUnderWay {
       dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
     });
     const written = await this.#cluster.publish(this.#entry, snapshot, lease);
-    if (written === undefined) return false;
+    if (written === undefined) {
+      if (lease?.isLost) this.#expired();
+      return false;
+    }
     const entry = this.#entry;
     if (written.kind === 'refused') {
       // Somebody has published a newer one: it is looked for with the next read.
@@ -336,11 +356,14 @@ export class Round<T> implements RoundUnderWay {
       return false;
     }
     if (written.version > this.#state.version) this.#state.version = written.version;
+    if (entry.value === value && entry.loadedAt === about.loadedAt) this.#state.isLocal = false;
     this.#cluster.events.emit('published', { version: written.version, ...keyOf(entry) });
     return true;
   }
 
   #expired(): void {
+    if (this.#isLossTold) return;
+    this.#isLossTold = true;
     const { id } = this.#lease as HeldLease;
     const about = { cacheName: this.#cluster.policy.name, key: this.#entry.key, token: id.token };
     const error = new LeaseLostError(LOSSES.expired, about);
@@ -381,6 +404,7 @@ export class Round<T> implements RoundUnderWay {
 /** What is to be known of an entry after its answer was applied, whatever becomes of it later. */
 interface Concluded {
   readonly value: unknown;
+  readonly loadedAt: number;
   readonly dueAt: number;
   readonly isDueSaid: boolean;
   readonly maxStaleness: number | undefined;
@@ -411,13 +435,4 @@ function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T>
     tags: undefined,
     isDueSaid: false,
   });
-}
-
-/** Waits until a promise has settled, whatever it brings. */
-async function settled(promise: unknown): Promise<void> {
-  try {
-    await promise;
-  } catch {
-    // told by the flight
-  }
 }

@@ -41,6 +41,7 @@ export async function encodeSnapshot(snapshot: Snapshot, codec: Codec = json): P
   const { value, isAbsent, dueIn, isDueSaid, took, maxStaleness, tags } = snapshot;
   const body = isAbsent ? '' : await codec.encode(value);
   const isText = typeof body === 'string';
+  if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must bring text or a Uint8Array');
   const header: Header = {
     tickless: ENVELOPE,
     format: formatOf(codec),
@@ -105,7 +106,8 @@ function readHeader(line: string): Header {
     typeof format === 'string' &&
     (dueIn === null || isNumber(dueIn, -Number.MAX_VALUE, Number.MAX_VALUE)) &&
     isNumber(took, 0, Number.MAX_VALUE) &&
-    (maxStaleness === null || isNumber(maxStaleness, 0, Number.MAX_VALUE)) &&
+    (maxStaleness === null || isNumber(maxStaleness, Number.MIN_VALUE, Number.MAX_VALUE)) &&
+    [undefined, true].includes(header.isAbsent) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string');
   if (!isWhole) throw new Error('its envelope is damaged');

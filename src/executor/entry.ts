@@ -85,6 +85,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** It holds a lease. */
   readonly isHolder: boolean;
+  /** Somebody joins it who asks for a load of his own time. */
+  urge(): void;
 }
 
 /** The state of an entry in the cluster. */

@@ -203,7 +203,11 @@ export class Flight<A> implements UnderWay {
     const { clock, restAfter } = this.#plan;
     const delay = Math.max(ms, restAfter(error));
     if (clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
-    return new Promise((resolve) => this.#startTimer(() => resolve(true), delay));
+    // Superseded meanwhile, it ends too: what goes around the tries waits for the last of them.
+    return this.#sleep(delay).then(
+      () => true,
+      () => false,
+    );
   }
 
   #sleep(ms: number): Promise<void> {

@@ -83,6 +83,7 @@ export class Launcher<T> {
     const underWay = entry.flight;
     if (underWay !== undefined) {
       if (when === 'now') inCleanContext(() => underWay.depart());
+      if (trigger === 'forced') entry.shared?.round?.urge();
       return;
     }
     const start = { trigger, background, ...keyOf(entry) };
@@ -99,9 +100,7 @@ export class Launcher<T> {
       const previous = previousOf(entry);
       const token = round?.token;
       const context = { trigger, background, signal, attempt, previous };
-      const answer = this.#load(token === undefined ? context : { ...context, token }, entry);
-      round?.began(answer);
-      return answer;
+      return this.#load(token === undefined ? context : { ...context, token }, entry);
     };
     const flight: Flight<FlightAnswer<T>> = new Flight<FlightAnswer<T>>({
       clock,

@@ -204,7 +204,7 @@ export class Timetable {
   nextExecuteTime(entry: Entry<unknown>, now: number): number {
     const { dueAt, coolDownUntil } = entry;
     const wall = this.#policy.clock.now();
-    if (coolDownUntil > Math.max(now, dueAt)) return wall + Math.ceil(coolDownUntil - now);
+    if (coolDownUntil > now && coolDownUntil >= dueAt) return wall + Math.ceil(coolDownUntil - now);
     return entry.last === undefined || entry.isInvalidated ? wall : entry.nextExecuteTime;
   }
 

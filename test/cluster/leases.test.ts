@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import { isClosedError } from '../../src/index.ts';
+import { LEASE_MS, ManualCluster } from '../support/cluster.ts';
+import { rejectionOf, settled } from '../support/settle.ts';
+
+describe('renewal', () => {
+  it('begins a third after the lease was given, and ends with the load', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.advance(LEASE_MS);
+    expect(link.take()).toEqual(['read', 'acquire', 'extend', 'extend', 'extend']);
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(link.take()).toEqual(['write', 'release']);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('ends at the deadline; a load that ignores its signal keeps the lease until it expires', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { timeout: 2500 });
+    const b = cluster.instance();
+    await b.value.get();
+    void rejectionOf(a!.value.refresh());
+    await cluster.clock.advance(2500);
+    expect(a!.link.take()).toEqual(['acquire', 'extend', 'extend']);
+    const fresh = b.value.refresh();
+    await cluster.clock.advance(LEASE_MS - 501);
+    expect(b.manual.calls).toHaveLength(0);
+    expect(a!.link.take()).toEqual([]);
+    await cluster.clock.advance(1000);
+    expect(b.manual.calls).toHaveLength(1);
+    b.manual.call(0).resolve('two');
+    expect(await fresh).toBe('two');
+    a!.manual.call(1).resolve('late');
+    await cluster.clock.flush();
+    expect(a!.link.take()).toEqual([]);
+  });
+
+  it('that fails once is tried again, and the load goes on', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.breakOnce('refused', 'extend');
+    await cluster.clock.advance(2 * LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
+  it('whose answer is lost has been done all the same', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.breakOnce('answer-lost', 'extend');
+    await cluster.clock.advance(LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+});
+
+describe('retries', () => {
+  it('all tries of an execution run under one lease, and count as one', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance({ retry: { retries: 2, minTimeout: 100, factor: 1 } });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(1).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(2).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.flush();
+    expect(new Set(manual.calls.map(({ context }) => context.token)).size).toBe(1);
+    expect(manual.calls.map(({ context }) => context.attempt)).toEqual([1, 2, 3]);
+    expect(link.take()).toEqual(['read', 'acquire', 'write', 'release']);
+  });
+
+  it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100 } });
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    a!.value.set('by hand');
+    await cluster.clock.advance(100);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('running');
+    a!.manual.call(1).reject(new Error('late'));
+    await cluster.clock.flush();
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+});
+
+describe('a load that is superseded in the pause between two tries', () => {
+  it('has settled: the lease is given back at once, and the successor begins', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000 } });
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).reject(new Error('down'));
+    await cluster.clock.flush();
+    a!.value.invalidate();
+    await cluster.clock.advance(10);
+    expect(a!.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
+    a!.manual.call(2).resolve('two');
+    expect(await refreshed).toBe('two');
+    await cluster.clock.flush();
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+});
+
+describe('giving the lease back', () => {
+  it('is tried again where it fails, and the reader has long been served', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('refused', 'release');
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.advance(750); // after 100, 300 and 700 ms
+    expect(link.take()).toEqual(['read', 'acquire', 'write', 'release', 'release', 'release', 'release']);
+    link.mend();
+    await cluster.clock.advance(800);
+    expect(link.take()).toEqual(['release']);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('that never succeeds is left to expire', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('refused', 'release');
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(LEASE_MS);
+    link.take();
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(link.take()).toEqual([]);
+    expect(cluster.clock.timerCount).toBe(0);
+    expect((await cluster.lock.acquire({ name: 'v' })).kind).toBe('acquired');
+  });
+
+  it('whose answer was lost holds the round as it should', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.breakOnce('answer-lost', 'release');
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(200);
+    expect(a!.link.take()).toEqual(['acquire', 'write', 'release', 'release']);
+    const record = await cluster.lock.inspect('v');
+    expect(record?.state).toBe('done');
+    expect(record?.holdLeft).toBeGreaterThan(0);
+  });
+
+  for (const [name, supersede] of Object.entries({
+    invalidate: (value: { invalidate(): void }) => value.invalidate(),
+    set: (value: { set(text: string): void }) => value.set('by hand'),
+  })) {
+    it(`comes after the load has settled where ${name}() superseded it, not before`, async () => {
+      const cluster = new ManualCluster();
+      const [a] = await cluster.warm(1);
+      void a!.value.refresh().catch(() => {});
+      await cluster.clock.flush();
+      a!.link.take();
+      supersede(a!.value as never);
+      await cluster.clock.advance(100);
+      expect(a!.manual.call(1).context.signal.aborted).toBe(true);
+      expect(a!.link.take()).toEqual([]);
+      expect((await cluster.lock.inspect('v'))?.state).toBe('running');
+      a!.manual.call(1).resolve('late');
+      await cluster.clock.flush();
+      expect(a!.link.take()[0]).toBe('release');
+    });
+  }
+
+  it('the successor of a superseded load waits for that, and is one load', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    for (let i = 0; i < 5; i++) a!.value.invalidate();
+    await cluster.clock.advance(500);
+    expect(a!.manual.calls).toHaveLength(2);
+    a!.manual.call(1).reject(new Error('aborted'));
+    await cluster.clock.flush();
+    expect(a!.manual.calls).toHaveLength(3);
+    a!.manual.call(2).resolve('three');
+    expect(await refreshed).toBe('three');
+  });
+
+  it('one that is granted after the load was superseded is given back at once', async () => {
+    const cluster = new ManualCluster();
+    const { value, link, manual } = cluster.instance();
+    let answer = (): void => {};
+    link.break(
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+      'acquire',
+    );
+    void value.get().catch(() => {});
+    await cluster.clock.flush();
+    value.set('by hand');
+    answer();
+    await cluster.clock.flush();
+    expect(manual.calls).toHaveLength(0);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+});
+
+describe('close', () => {
+  it('waits until what was loaded is published and the lease given back', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    let answer = (): void => {};
+    link.break(
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+      'write',
+    );
+    manual.call(0).resolve('one');
+    await first;
+    const closed = value.close();
+    await cluster.clock.flush();
+    expect(await settled(closed)).toBe('pending');
+    answer();
+    await closed;
+    expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('aborts a load that takes too long, and gives the lease back when that has settled', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual } = cluster.instance();
+    const first = rejectionOf(value.get());
+    await cluster.clock.flush();
+    const closed = value.close({ timeout: 1000 });
+    await cluster.clock.advance(1000);
+    expect(isClosedError(await first)).toBe(true);
+    expect(await settled(closed)).toBe('pending');
+    manual.call(0).reject(new Error('aborted'));
+    await closed;
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+
+  it('does not wait for ever for a load that ignores its signal', async () => {
+    const cluster = new ManualCluster();
+    const { value } = cluster.instance();
+    void value.get().catch(() => {});
+    await cluster.clock.flush();
+    const closed = value.close({ timeout: 0 });
+    await cluster.clock.advance(1000);
+    await closed;
+    expect((await cluster.lock.inspect('v'))?.state).toBe('running'); // until it expires
+    await cluster.clock.advance(LEASE_MS);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('nor for a store that does not answer', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('no-answer', 'write');
+    manual.call(0).resolve('one');
+    await first;
+    const closed = value.close({ timeout: 2000 });
+    await cluster.clock.advance(3000);
+    await closed;
+  });
+});

@@ -1,0 +1,254 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type LoadContext, type LockProvider, RefreshingValue } from '../../src/index.ts';
+import { type Fault, Link, MachineClock, ManualCluster, type Step } from '../support/cluster.ts';
+import { settled } from '../support/settle.ts';
+
+const INSTANCES = 3;
+const PERIOD_MS = 1000;
+
+/** What a load brings: the token that it ran under; `NaN`: none. */
+interface Loaded {
+  readonly token: number;
+}
+
+interface Live {
+  readonly token: number;
+  readonly signal: AbortSignal;
+  resolve(loaded: Loaded): void;
+  reject(error: unknown): void;
+}
+
+type Command =
+  | {
+      readonly do: 'read' | 'refresh' | 'invalidate' | 'set' | 'kill' | 'stall' | 'end' | 'fail';
+      readonly at: number;
+    }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'break'; readonly at: number; readonly step: Step; readonly fault: Fault }
+  | { readonly do: 'mend' };
+
+const at = fc.nat({ max: INSTANCES - 1 });
+const steps = fc.constantFrom<Step[]>('acquire', 'extend', 'release', 'read', 'write');
+const faults = fc.constantFrom<Fault[]>('refused', 'answer-lost');
+const doing = <D extends 'read' | 'refresh' | 'invalidate' | 'set' | 'kill' | 'stall' | 'end' | 'fail'>(
+  ...what: [D, ...D[]]
+): fc.Arbitrary<Command> => fc.record({ do: fc.constantFrom(...what), at });
+const commands: fc.Arbitrary<Command[]> = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: doing('read') },
+    { weight: 6, arbitrary: doing('end') },
+    { weight: 3, arbitrary: doing('refresh', 'invalidate', 'set', 'fail') },
+    { weight: 2, arbitrary: doing('kill', 'stall') },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant('advance' as const),
+        ms: fc.constantFrom(10, 100, 300, 1030, 3100),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('break' as const), at, step: steps, fault: faults }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('mend' as const) }) },
+  ),
+  { maxLength: 60 },
+);
+
+/** Instances that share an engine which keeps books on what it grants. */
+class Simulation {
+  readonly cluster: ManualCluster = new ManualCluster();
+  /** In the order in which they were granted. */
+  readonly tokens: number[] = [];
+  readonly broken: string[] = [];
+  readonly instances: ReturnType<Simulation['start']>[] = [];
+  readonly #granted: Set<string> = new Set();
+  readonly #lock: LockProvider;
+
+  constructor() {
+    const { lock } = this.cluster;
+    const keepBooks = async (request: Parameters<LockProvider['acquire']>[0]) => {
+      const answer = await lock.acquire(request);
+      if (answer.kind === 'acquired' && !this.#granted.has(`${answer.lease.token}`)) {
+        this.#granted.add(`${answer.lease.token}`);
+        this.tokens.push(answer.lease.token);
+      }
+      return answer;
+    };
+    this.#lock = {
+      leaseFor: lock.leaseFor,
+      acquire: keepBooks,
+      extend: (...asked) => lock.extend(...asked),
+      release: (...asked) => lock.release(...asked),
+      inspect: (name) => lock.inspect(name),
+      list: (options) => lock.list(options),
+      forceRelease: (...asked) => lock.forceRelease(...asked),
+    };
+    for (let index = 0; index < INSTANCES; index++) this.instances.push(this.start());
+  }
+
+  start() {
+    const link = new Link(this.#lock, this.cluster.store);
+    const clock = new MachineClock(this.cluster.clock);
+    const live: Live[] = [];
+    const value: RefreshingValue<Loaded> = new RefreshingValue<Loaded>({
+      name: 'v',
+      load: ({ token = Number.NaN, signal }: LoadContext) =>
+        new Promise((resolve, reject) => void live.push({ token, signal, resolve, reject })),
+      schedule: PERIOD_MS,
+      timeout: 10_000,
+      coolDown: { initial: 200, max: 800 },
+      lock: link.lock,
+      store: link.store,
+      clock,
+      logger: false,
+    });
+    const lost = new Set<number>();
+    value.on('lease-lost', ({ token }) => void lost.add(token));
+    value.on('published', ({ version }) => {
+      if (lost.has(version)) this.broken.push(`published ${version}, whose lease was lost`);
+    });
+    return { link, clock, live, value, seen: { version: 0, token: 0 } };
+  }
+
+  kill(index: number): void {
+    const { clock, link } = this.instances[index] as Simulation['instances'][0];
+    clock.stop();
+    link.break('refused', 'acquire', 'extend', 'release', 'read', 'write');
+    this.instances[index] = this.start();
+  }
+
+  async carryOut(command: Command): Promise<void> {
+    const instance = 'at' in command ? this.instances[command.at] : undefined;
+    switch (command.do) {
+      case 'read': {
+        const { value } = instance!;
+        const isWarm = value.peek() !== undefined;
+        const read = value.get();
+        read.catch(() => {});
+        if (isWarm) expect(await settled(read)).toHaveProperty('value');
+        break;
+      }
+      case 'refresh':
+        instance!.value.refresh().catch(() => {});
+        break;
+      case 'invalidate':
+        instance!.value.invalidate();
+        break;
+      case 'set':
+        instance!.value.set({ token: Number.NaN });
+        break;
+      case 'end':
+      case 'fail': {
+        const load = instance!.live.shift();
+        if (command.do === 'end') load?.resolve({ token: load.token });
+        else load?.reject(new Error('down'));
+        break;
+      }
+      case 'kill':
+        this.kill(command.at);
+        break;
+      case 'stall':
+        instance!.link.break('refused', 'extend');
+        await this.cluster.clock.advance(3100); // its lease is lost
+        instance!.link.mend();
+        break;
+      case 'break':
+        instance!.link.break(command.fault, command.step);
+        break;
+      case 'mend':
+        for (const { link } of this.instances) link.mend();
+        break;
+      case 'advance':
+        await this.cluster.clock.advance(command.ms);
+    }
+    await this.cluster.clock.flush();
+  }
+
+  check(): void {
+    expect(this.broken).toEqual([]);
+    expect(this.tokens).toEqual([...new Set(this.tokens)].sort((a, b) => a - b));
+    // Of the loads under a lease one at most has not been told to stop.
+    const running = this.instances.flatMap(({ live }) =>
+      live.filter(({ token, signal }) => !Number.isNaN(token) && !signal.aborted),
+    );
+    expect(running.length).toBeLessThanOrEqual(1);
+    for (const { value, seen } of this.instances) {
+      const { version = seen.version } = value.inspect().lock ?? {};
+      expect(version).toBeGreaterThanOrEqual(seen.version);
+      seen.version = version;
+      const token = value.peek()?.token ?? Number.NaN;
+      if (Number.isNaN(token)) continue;
+      expect(token).toBeGreaterThanOrEqual(seen.token);
+      seen.token = token;
+    }
+  }
+}
+
+it('whatever happens to whom in whatever order, the rules hold after each step', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, async (all) => {
+      const simulation = new Simulation();
+      const { clock } = simulation.cluster;
+      for (const command of all) {
+        await simulation.carryOut(command);
+        simulation.check();
+      }
+      // All is well again: everybody comes to rest, and to the same value.
+      await simulation.carryOut({ do: 'mend' });
+      const endAll = async (): Promise<void> => {
+        for (let round = 0; round < 4; round++) {
+          for (const { live } of simulation.instances) {
+            for (const load of live.splice(0)) load.resolve({ token: load.token });
+          }
+          await clock.advance(4000);
+          simulation.check();
+        }
+      };
+      await endAll();
+      for (const { value } of simulation.instances) value.get().catch(() => {});
+      await endAll();
+      for (const { value } of simulation.instances) {
+        expect(value.inspect().running).toBe(false);
+        expect(value.peek()).toBeDefined();
+      }
+      expect(clock.timerCount).toBe(0);
+    }),
+    { numRuns: 300 },
+  );
+}, 60_000);
+
+it('undisturbed, one load is completed per round, whoever reads when', async () => {
+  const calm = fc.array(
+    fc.oneof(
+      { weight: 5, arbitrary: doing('read') },
+      { weight: 2, arbitrary: doing('end') },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          do: fc.constant('advance' as const),
+          ms: fc.constantFrom(10, 100, 300, 1030),
+        }),
+      },
+    ),
+    { maxLength: 80 },
+  );
+  await fc.assert(
+    fc.asyncProperty(calm, async (all) => {
+      const simulation = new Simulation();
+      const completed: number[] = [];
+      for (const { value } of simulation.instances) {
+        value.on('load-succeeded', () => void completed.push(simulation.cluster.clock.monotonic()));
+      }
+      for (const command of all) {
+        await simulation.carryOut(command);
+        simulation.check();
+      }
+      for (const [index, instant] of completed.entries()) {
+        if (index > 0) expect(instant - (completed[index - 1] as number)).toBeGreaterThanOrEqual(PERIOD_MS);
+      }
+    }),
+    { numRuns: 300 },
+  );
+}, 60_000);

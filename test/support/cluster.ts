@@ -1,0 +1,248 @@
+import {
+  type LockProvider,
+  LockUnavailableError,
+  PeriodicExecutor,
+  type PeriodicExecutorOptions,
+  RefreshingValue,
+  type RefreshingValueOptions,
+  type SnapshotStore,
+  StoreUnavailableError,
+  type TaskContext,
+  type TicklessEvent,
+} from '../../src/index.ts';
+import type { Lock } from '../../src/lock/create-lock.ts';
+import { memoryLock } from '../../src/lock/memory.ts';
+import { memoryStore } from '../../src/store/memory.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { recordEvents, recordLines } from './events.ts';
+import { ManualLoad } from './manual-load.ts';
+
+/** What is asked of a lock or a store. */
+export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write';
+
+/**
+ * What becomes of a command: it does not arrive; it is carried out and its answer is lost; it gets lost without a word;
+ * it is carried out and answered when that promise resolves.
+ */
+export type Fault = 'refused' | 'answer-lost' | 'no-answer' | Promise<unknown>;
+
+/** A command that was sent. */
+export interface Command {
+  readonly step: Step;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** The connection of one instance to the lock and the store that all share. Keeps what went over it. */
+export class Link {
+  readonly lock: LockProvider;
+  readonly store: SnapshotStore;
+  readonly commands: Command[] = [];
+  /** What becomes of the next command. */
+  fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
+
+  constructor(lock: LockProvider, store: SnapshotStore) {
+    this.lock = {
+      ...lockMethods(lock),
+      acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
+      extend: (lease, leaseFor) =>
+        this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
+      release: (lease, outcome) =>
+        this.#send('release', lease.name, [lease, outcome], () => lock.release(lease, outcome)),
+    };
+    this.store = {
+      codec: store.codec,
+      schema: store.schema,
+      read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
+      write: (name, payload, token) =>
+        this.#send('write', name, [payload, token], () => store.write(name, payload, token)),
+      delete: (name) => store.delete(name),
+    };
+  }
+
+  /** From now on those steps end so; all others are sound. */
+  break(fault: Fault, ...steps: readonly Step[]): void {
+    this.fault = (step) => (steps.includes(step) ? fault : undefined);
+  }
+
+  /** The next such step ends so, and no other. */
+  breakOnce(fault: Fault, step: Step): void {
+    this.fault = (sent) => {
+      if (sent !== step) return undefined;
+      this.mend();
+      return fault;
+    };
+  }
+
+  mend(): void {
+    this.fault = () => undefined;
+  }
+
+  /** The steps since the last time, in their order. */
+  take(): Step[] {
+    return this.commands.splice(0).map(({ step }) => step);
+  }
+
+  async #send<R>(step: Step, name: string, args: readonly unknown[], carryOut: () => Promise<R>): Promise<R> {
+    const command = { step, name, args };
+    this.commands.push(command);
+    const fault = this.fault(step, command);
+    if (fault === 'refused') throw unavailable(step, name, 'ECONNREFUSED');
+    if (fault === 'no-answer') return new Promise(() => {});
+    const answer = await carryOut();
+    if (fault === 'answer-lost') throw unavailable(step, name, 'ECONNRESET');
+    await fault;
+    return answer;
+  }
+}
+
+/** What a sound adapter rejects with. */
+function unavailable(step: Step, cacheName: string, cause: string): Error {
+  const about = { cacheName, cause: new Error(cause) };
+  return step === 'read' || step === 'write'
+    ? new StoreUnavailableError(`the store is unavailable: ${cause}`, about)
+    : new LockUnavailableError(`the lock is unavailable: ${cause}`, about);
+}
+
+function lockMethods(
+  lock: LockProvider,
+): Pick<LockProvider, 'leaseFor' | 'inspect' | 'list' | 'forceRelease'> {
+  return {
+    leaseFor: lock.leaseFor,
+    inspect: (name) => lock.inspect(name),
+    list: (options) => lock.list(options),
+    forceRelease: (name, token) => lock.forceRelease(name, token),
+  };
+}
+
+/** The clock of one machine: its wall clock may be wrong, and its process may stand still. */
+export class MachineClock {
+  readonly #base: FakeClock;
+  readonly #wrongBy: number;
+  #missed: (() => void)[] | undefined;
+
+  /** @param wrongBy how far its wall clock is ahead, in milliseconds. */
+  constructor(base: FakeClock, wrongBy: number = 0) {
+    this.#base = base;
+    this.#wrongBy = wrongBy;
+  }
+
+  now(): number {
+    return this.#base.now() + this.#wrongBy;
+  }
+
+  monotonic(): number {
+    return this.#base.monotonic();
+  }
+
+  setTimeout(callback: () => void, delayMs: number): ReturnType<FakeClock['setTimeout']> {
+    let isCancelled = false;
+    const fire = (): void => {
+      if (isCancelled) return;
+      if (this.#missed === undefined) callback();
+      else this.#missed.push(fire);
+    };
+    const timer = this.#base.setTimeout(fire, delayMs);
+    return {
+      ...timer,
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  /** The process stands still: no timer fires, though time goes on. */
+  stop(): void {
+    this.#missed ??= [];
+  }
+
+  /** It goes on; timers fire late. */
+  continue(): void {
+    const missed = this.#missed ?? [];
+    this.#missed = undefined;
+    for (const fire of missed) fire();
+  }
+}
+
+/** One instance of a service. */
+export interface Instance {
+  readonly value: RefreshingValue<string>;
+  readonly manual: ManualLoad<string>;
+  readonly link: Link;
+  readonly events: TicklessEvent[];
+  readonly logger: ReturnType<typeof recordLines>;
+  readonly clock: MachineClock;
+}
+
+/** A task of one instance. */
+export interface TaskInstance extends Omit<Instance, 'value'> {
+  readonly executor: PeriodicExecutor;
+}
+
+/** Leases last so long here, unless said otherwise. */
+export const LEASE_MS = 3000;
+
+/** A lock and a store on a fake clock, and instances that share them. */
+export class ManualCluster {
+  readonly clock: FakeClock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
+  readonly lock: Lock;
+  readonly store: SnapshotStore;
+
+  constructor(store: Parameters<typeof memoryStore>[0] = {}, leaseFor: number = LEASE_MS) {
+    this.lock = memoryLock({ clock: this.clock, leaseFor });
+    this.store = memoryStore({ clock: this.clock, ...store });
+  }
+
+  link(): Link {
+    return new Link(this.lock, this.store);
+  }
+
+  /** An instance with a value of a period of 1 s, that was never loaded. */
+  instance(own: Partial<RefreshingValueOptions<string>> = {}, wrongBy?: number): Instance {
+    const common = this.#common(wrongBy);
+    const { link, logger, clock, manual } = common;
+    const value = new RefreshingValue<string>({
+      name: 'v',
+      load: manual.load,
+      schedule: 1000,
+      clock,
+      logger,
+      lock: link.lock,
+      store: link.store,
+      ...own,
+    });
+    return { ...common, value, events: recordEvents(value) };
+  }
+
+  /** An instance with a task of a period of 1 s, that was never executed. */
+  task(own: Partial<PeriodicExecutorOptions> = {}): TaskInstance {
+    const common = this.#common();
+    const { link, logger, clock, manual } = common;
+    const options = { name: 't', schedule: 1000, clock, logger, lock: link.lock, ...own };
+    const load = (context: TaskContext): Promise<string> => manual.load({ ...context, previous: undefined });
+    const executor = new PeriodicExecutor(load, options);
+    return { ...common, executor, events: recordEvents(executor) };
+  }
+
+  /** Instances of which the first has loaded `one`, and the others have adopted it. */
+  async warm(count: number, own: Partial<RefreshingValueOptions<string>> = {}): Promise<Instance[]> {
+    const instances = Array.from({ length: count }, () => this.instance(own));
+    const reads = instances.map(({ value }) => value.get());
+    await this.clock.flush();
+    instances[0]?.manual.call(0).resolve('one');
+    await this.clock.advance(100); // the others look again
+    await Promise.all(reads);
+    for (const { link, events } of instances) {
+      link.take();
+      events.length = 0;
+    }
+    return instances;
+  }
+
+  #common(wrongBy?: number): Pick<Instance, 'link' | 'logger' | 'clock' | 'manual'> {
+    const link = this.link();
+    const clock = new MachineClock(this.clock, wrongBy);
+    return { link, logger: recordLines(), clock, manual: new ManualLoad<string>() };
+  }
+}

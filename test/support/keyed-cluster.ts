@@ -1,0 +1,69 @@
+import {
+  type KeyContext,
+  type KeyedAnswer,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+  type TicklessEvent,
+} from '../../src/index.ts';
+import type { Link, ManualCluster } from './cluster.ts';
+import { recordEvents, recordLines } from './events.ts';
+
+/** A load of a key that waits for the test to say how it ends. */
+export interface KeyCall {
+  readonly key: string;
+  readonly context: KeyContext<string>;
+  resolve(answer: KeyedAnswer<string>): void;
+  reject(error: unknown): void;
+}
+
+/** A cache of one instance. */
+export interface KeyedInstance {
+  readonly cache: RefreshingCache<string, string>;
+  readonly calls: KeyCall[];
+  readonly link: Link;
+  readonly events: TicklessEvent[];
+  readonly logger: ReturnType<typeof recordLines>;
+}
+
+/** An instance with a cache of a period of 1 s, without jitter. */
+export function keyedInstance(
+  cluster: ManualCluster,
+  own: Partial<RefreshingCacheOptions<string, string>> = {},
+): KeyedInstance {
+  const link = cluster.link();
+  const logger = recordLines();
+  const calls: KeyCall[] = [];
+  const cache = new RefreshingCache<string, string>({
+    name: 'c',
+    ...(own.loadMany === undefined
+      ? {
+          load: (key, context) =>
+            new Promise<KeyedAnswer<string>>((resolve, reject) => {
+              calls.push({ key, context, resolve, reject });
+            }),
+        }
+      : {}),
+    schedule: 1000,
+    jitter: false,
+    clock: cluster.clock,
+    logger,
+    lock: link.lock,
+    store: link.store,
+    ...own,
+  });
+  return { cache, calls, link, events: recordEvents(cache), logger };
+}
+
+/** Loads a key on one instance. */
+export async function loadKey(
+  cluster: ManualCluster,
+  { cache, calls }: KeyedInstance,
+  key: string,
+  answer: KeyedAnswer<string>,
+): Promise<void> {
+  const read = cache.get(key).catch(() => {});
+  await cluster.clock.flush();
+  calls.at(-1)?.resolve(answer);
+  await read;
+  await cluster.clock.flush();
+}
