@@ -15,7 +15,15 @@
 //   console.log(rates.get('USD')); // 1.08
 //   rates.on('load-failed', report); // prints: failed after … ms
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
 import { installDrivers } from './support/integration.mjs';

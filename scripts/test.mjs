@@ -5,6 +5,7 @@
 
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { report as integrationReport } from './support/integration.mjs';
 import { root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
@@ -29,13 +30,24 @@ const STEPS = [
       '--reporter=json',
       `--outputFile.json=${vitestReport}`,
     ]),
-    count: countTests,
+    count: countTests(vitestReport),
+  },
+  {
+    name: 'integration tests with real servers',
+    command: script('integration.mjs'),
+    count: countTests(integrationReport),
+  },
+  {
+    name: 'faults with real processes',
+    command: [...script('faults.mjs'), '--quick'],
+    count: countByLastLine,
   },
   { name: 'planted faults', command: script('check-rules.mjs'), saysLast: true },
   { name: 'package', command: script('check-package.mjs'), saysFirst: true },
   { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
   { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
   { name: 'demo', command: [...script('demo.mjs'), '--seconds', '10'] },
+  { name: 'demo of a cluster', command: [...script('demo.mjs'), '--cluster', '--seconds', '12'] },
 ];
 
 /** What a step adds to the last line, and to its own. */
@@ -45,23 +57,37 @@ function countStep({ saysFirst, saysLast }, { code, stdout }) {
   return code === 0 ? { passed: 1, failed: 0, says } : { passed: 0, failed: 1, says };
 }
 
-/** The tests by Vitest's own count. A run that went wrong outside of a test, or ran none, is one failure. */
-function countTests(_, { code }) {
-  let report;
-  try {
-    report = JSON.parse(readFileSync(vitestReport, 'utf8'));
-  } catch {
-    return { passed: 0, failed: 1, says: 'no report from Vitest' };
-  }
-  const { numPassedTests: passed, numFailedTests, numTotalTests } = report;
+/**
+ * The tests by Vitest's own count. A run that went wrong outside of a test, or ran none, is one failure. What the run
+ * says is not tested here is said too.
+ */
+function countTests(file) {
+  return (_, { code, stdout }) => {
+    let report;
+    try {
+      report = JSON.parse(readFileSync(file, 'utf8'));
+    } catch {
+      return { passed: 0, failed: 1, says: 'no report from Vitest' };
+    }
+    const { numPassedTests: passed, numFailedTests, numTotalTests } = report;
+    const wentWrong = code !== 0 || passed === 0;
+    const failed = wentWrong ? Math.max(1, numFailedTests) : numFailedTests;
+    const skipped = numTotalTests - passed - numFailedTests;
+    const says = [`${passed} tests passed${skipped > 0 ? `, ${skipped} skipped` : ''}`];
+    says.push(...stdout.split('\n').filter((line) => /^\S.*: (.*\b)?not tested\b/.test(line)));
+    return { passed, failed, says: says.join(' · ') };
+  };
+}
+
+/** By what the step counts itself: its last line is `N passed, N failed`. A run that does not come to that is one failure. */
+function countByLastLine(_, { code, stdout }) {
+  const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 0, 1];
   const wentWrong = code !== 0 || passed === 0;
-  const failed = wentWrong ? Math.max(1, numFailedTests) : numFailedTests;
-  const skipped = numTotalTests - passed - numFailedTests;
-  return { passed, failed, says: `${passed} tests passed${skipped > 0 ? `, ${skipped} skipped` : ''}` };
+  return { passed, failed: wentWrong ? Math.max(1, failed) : failed, says: `${passed} scenarios held` };
 }
 
 mkdirSync(join(root, '.tmp'), { recursive: true });
-rmSync(vitestReport, { force: true }); // an old one must not be counted
+for (const file of [vitestReport, integrationReport]) rmSync(file, { force: true }); // an old one must not be counted
 
 const total = { passed: 0, failed: 0 };
 for (const [index, step] of STEPS.entries()) {

@@ -183,7 +183,7 @@ function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
     owner,
     host,
     token,
-    isBackoff: !isLive,
+    isBackoff: row.state === 'failed',
     now,
   };
 }

@@ -162,7 +162,7 @@ class FileLock implements LockEngine {
       const next = step(present, now);
       if (next === undefined || next === present) return next;
       if (head === undefined) {
-        await this.#files.create(folder, 0, randomId()); // for all to go on from
+        await this.#files.create(folder, 0, randomId(), 'kill'); // for all to go on from
         continue;
       }
       const record = present === undefined ? await this.#above(next, folder, head) : next;
@@ -188,7 +188,10 @@ class FileLock implements LockEngine {
   }
 
   async #append(folder: string, { number, text, listing }: Head, written: Written): Promise<boolean> {
-    if (!(await this.#files.create(folder, number + 1, JSON.stringify(written)))) return false;
+    // A power failure ends all leases, and a hold that is lost costs one load. But tokens are to grow, whatever clock
+    // the machine starts with.
+    const survives = written.record.state === 'running' ? 'power failure' : 'kill';
+    if (!(await this.#files.create(folder, number + 1, JSON.stringify(written), survives))) return false;
     if ((await this.#files.read(folder, number)) !== text) {
       await this.#files.remove(folder, [number + 1]);
       return false;

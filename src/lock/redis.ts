@@ -41,6 +41,9 @@ export interface RedisLockOptions extends LockOptions {
  * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
  * `scan`; the latter goes through all keys of the server.
  *
+ * ioredis does not notice by itself that a connection hears nothing any more (a server that stands still, a partition):
+ * give it `socketTimeout`, and it connects anew.
+ *
  * ```ts no-run
  * import { Redis } from 'ioredis';
  * import { redisLock } from 'tickless/lock/redis';

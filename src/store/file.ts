@@ -101,7 +101,7 @@ class FileStore implements StoreEngine {
       const header: Header = { ...now, length: payload.length };
       const content = `${JSON.stringify(header)}\n${payload}`;
       if (token !== undefined) await this.#files.replace(folder, version, content);
-      else if (!(await this.#files.create(folder, version, content))) continue; // somebody was quicker
+      else if (!(await this.#createLast(folder, version, content))) continue; // somebody was quicker
       await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete what another user has made
       return { kind: 'written', version };
     }
@@ -136,6 +136,15 @@ class FileStore implements StoreEngine {
       if (snapshot !== undefined) return { ...snapshot, version };
     }
     return undefined;
+  }
+
+  /** A version may have been another's that is deleted by now; then there is a newer one. */
+  async #createLast(folder: string, version: number, content: string): Promise<boolean> {
+    if (!(await this.#files.create(folder, version, content, 'power failure'))) return false;
+    const { numbers } = await this.#files.list(folder);
+    const isLast = numbers.every((number) => number <= version);
+    if (!isLast) await this.#files.remove(folder, [version]);
+    return isLast;
   }
 
   async #tidy(folder: string, listing: Listing, version: number): Promise<void> {

@@ -38,6 +38,9 @@ export interface RedisStoreOptions extends StoreOptions {
  *
  * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
  *
+ * ioredis does not notice by itself that a connection hears nothing any more (a server that stands still, a partition):
+ * give it `socketTimeout`, and it connects anew.
+ *
  * ```ts no-run
  * import { Redis } from 'ioredis';
  * import { redisStore } from 'tickless/store/redis';

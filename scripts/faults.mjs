@@ -1,0 +1,126 @@
+// npm run faults: what a cluster does when things go wrong, with real processes and real servers. Six instances share a
+// value with a period of one second; they, their server and the network between them are hit, and what they do is held
+// against what tickless promises. Prints the figures; each is judged. The last line is `N passed, N failed`, counted by
+// scenario and engine. Ten minutes; the first run installs drivers and servers.
+//
+//   --quick                  a quarter of the repetitions: two minutes
+//   --engine <name>…         redis, postgres, mysql (a MariaDB). Default: all, side by side
+//   --scenario <number>…     1 to 7. Default: all
+//   --json <file>            the figures, also there
+
+import { fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { installDrivers, installServers } from './support/integration.mjs';
+import { root } from './support/project.mjs';
+
+const ENGINES = ['redis', 'postgres', 'mysql'];
+const SCENARIOS = [1, 2, 3, 4, 5, 6, 7];
+/** Far beyond what a run takes: a hang must end in a failure. */
+const TIMEOUT_MS = 30 * 60_000;
+/** What a run that is told to end takes for its children and its server. */
+const GRACE_MS = 10_000;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    engine: { type: 'string', multiple: true, default: ENGINES },
+    scenario: { type: 'string', multiple: true, default: SCENARIOS.map(String) },
+    json: { type: 'string' },
+  },
+});
+const unknown = [
+  ...values.engine.filter((name) => !ENGINES.includes(name)),
+  ...values.scenario.filter((number) => !SCENARIOS.map(String).includes(number)),
+];
+if (unknown.length > 0) {
+  console.error(`not an engine (${ENGINES.join(', ')}) or a scenario (1 to 7): ${unknown.join(', ')}`);
+  process.exit(2);
+}
+
+await installDrivers();
+installServers();
+
+const begunAt = performance.now();
+const verdicts = [];
+
+/** Runs the scenarios of one engine in a process of its own. Resolves with why it did not come to its end, if so. */
+function runEngine(engine) {
+  const args = [engine, ...values.scenario.flatMap((number) => ['--scenario', number])];
+  if (values.quick) args.push('--quick');
+  return new Promise((resolve) => {
+    const child = fork(join(root, 'test/integration/faults/main.ts'), args, {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+    });
+    let isLate = false;
+    let end;
+    const timer = setTimeout(() => {
+      isLate = true;
+      if (child.connected) child.disconnect(); // on which it ends its children
+      end = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+    }, TIMEOUT_MS);
+    child.on('message', (verdict) => {
+      verdicts.push(verdict);
+      const { isOk, version, scenario, title, seconds } = verdict;
+      console.log(
+        `${isOk ? 'ok  ' : 'FAIL'} ${version.padEnd(18)} ${scenario} ${title} (${seconds.toFixed(0)} s)`,
+      );
+    });
+    child.on('exit', (code, signal) => {
+      clearTimeout(timer);
+      clearTimeout(end);
+      if (isLate) resolve(`${engine}: not ended after ${TIMEOUT_MS / 60_000} minutes`);
+      else resolve(code === 0 ? undefined : `${engine}: ended with ${code ?? signal}`);
+    });
+  });
+}
+
+/** Lines of columns; all but the first are flush right. */
+function table(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+    )
+    .join('\n');
+}
+
+/** One table for each scenario: a column for each engine. */
+function print(scenario) {
+  const found = ENGINES.flatMap((engine) =>
+    verdicts.filter((verdict) => verdict.engine === engine && verdict.scenario === scenario),
+  );
+  if (found.length === 0) return;
+  const labels = [...new Set(found.flatMap(({ figures }) => figures.map(({ label }) => label)))];
+  const rows = labels.map((label) => {
+    const figures = found.map((verdict) => verdict.figures.find((figure) => figure.label === label));
+    const bound = figures.find((figure) => figure?.bound !== undefined)?.bound ?? '';
+    const cells = figures.map((figure) =>
+      figure === undefined ? '-' : `${figure.isBroken ? 'FAIL ' : ''}${figure.value}`,
+    );
+    return [`  ${label}`, bound, ...cells];
+  });
+  console.log(`\n${scenario} ${found[0].title}`);
+  console.log(table([['', 'bound', ...found.map(({ version }) => version)], ...rows]));
+  for (const { version, notes } of found) {
+    for (const note of notes) console.log(`  ${version}: ${note}`);
+  }
+}
+
+const broken = (await Promise.all(values.engine.map(runEngine))).filter((reason) => reason !== undefined);
+for (const scenario of SCENARIOS) print(scenario);
+for (const reason of broken) console.log(`\n${reason}`);
+if (values.json !== undefined) {
+  const seconds = (performance.now() - begunAt) / 1000;
+  writeFileSync(
+    values.json,
+    `${JSON.stringify({ isQuick: values.quick, seconds, verdicts, broken }, undefined, 2)}\n`,
+  );
+}
+
+const passed = verdicts.filter(({ isOk }) => isOk).length;
+const failed = values.engine.length * values.scenario.length - passed;
+console.log(`\nin ${((performance.now() - begunAt) / 1000).toFixed(0)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 || broken.length > 0 ? 1 : 0;

@@ -1,0 +1,9 @@
+// Servers of our own for tests: real ones, begun in a second or two, and gone with the process that began them.
+//
+//   const redis = await startRedis();
+//   try { … connect to redis.url … } finally { await redis.close(); }
+
+export { startMariadb } from './servers/mariadb.ts';
+export { startPostgres } from './servers/postgres.ts';
+export { startRedis } from './servers/redis.ts';
+export type { RealServer, ServerKind } from './servers/server.ts';
