@@ -9,9 +9,12 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
  */
 export function bounded<R>(work: () => R | PromiseLike<R>, timeoutMs: number): Promise<R> {
   return new Promise((resolve, reject) => {
-    const timer: unknown = setTimeout(() => {
-      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-    }, Math.min(timeoutMs, LONGEST_DELAY_MS));
+    const timer: unknown = setTimeout(
+      () => {
+        reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+      },
+      Math.min(timeoutMs, LONGEST_DELAY_MS),
+    );
     (timer as { unref?(): void }).unref?.();
     const settle = <V>(end: (value: V) => void): ((value: V) => void) => {
       return (value) => {

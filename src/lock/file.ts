@@ -30,7 +30,7 @@ export interface FileLockOptions extends LockOptions {
  * nothing in common.
  *
  * Time is that of the machine since its start, so that nothing happens to leases and holds when the wall clock is
- * stepped. A restart of the machine ends all leases; holds go on, by the wall clock. A process that is killed at any
+ * stepped; they stand still while the machine sleeps. A restart of the machine ends all leases; holds go on, by the wall clock. A process that is killed at any
  * moment holds nobody up longer than its lease. Names may be of any length.
  *
  * On Deno and Bun it goes by `/proc/uptime` where there is one, else by the wall clock; there the lease of another

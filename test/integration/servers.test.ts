@@ -112,6 +112,18 @@ describe.each(ownKinds)('a server of our own: %s', (kind) => {
     await client.end();
   });
 
+  it('stands still as soon as it is frozen', async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, () => session(server.url)));
+    for (let round = 0; round < 40; round++) {
+      server.freeze();
+      const asked = clients.map((client) => client.ask());
+      expect(await isAnswered(Promise.race(asked), 15)).toBe(false);
+      server.thaw();
+      await Promise.all(asked);
+    }
+    for (const client of clients) await client.end();
+  });
+
   it('keeps its data over a kill, unless it is to be empty', async () => {
     const client = await session(server.url);
     await client.keep();

@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<'redis' | 'sql', Readonly<Record<Step | 'read', 
   sql: {
     acquire: /INSERT INTO .tickless_lock/,
     publish: /INSERT INTO .tickless_snapshot/,
-    release: /UPDATE .tickless_lock.*done/s,
+    release: /UPDATE .tickless_lock.*(done|646f6e65)/s, // in MariaDB as hexadecimal digits
     read: /SELECT version.*FROM .tickless_snapshot/s,
   },
 };

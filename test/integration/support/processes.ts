@@ -50,15 +50,41 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Stops a process and all of its descendants where they stand. */
+/** Whether each thread of a process stands still, or has ended. */
+function isStill(pid: number): boolean {
+  if (process.platform !== 'linux') return true; // nothing tells of threads
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      return 'TtZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2));
+    });
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) return false; // one ended: look again
+    throw error;
+  }
+}
+
+const STILL_WITHIN_MS = 10_000;
+
+/** A signal is sent, not obeyed, when `kill` returns: a thread on another processor may answer one more command. */
+function stop(pid: number): void {
+  signal(pid, 'SIGSTOP');
+  const endAt = performance.now() + STILL_WITHIN_MS;
+  while (parents().has(pid) && !isStill(pid)) {
+    if (performance.now() > endAt) throw new Error(`process ${pid} does not stop`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
+}
+
+/** Stops a process and all of its descendants where they stand. When it returns, none of them does anything any more. */
 export function freezeAll(pid: number): void {
-  signal(pid, 'SIGSTOP'); // first, so that it begins no more of them
+  stop(pid); // first, so that it begins no more of them
   const frozen = new Set<number>();
   for (;;) {
     const found = descendants(pid).filter((child) => !frozen.has(child));
     if (found.length === 0) return;
     for (const child of found) {
-      signal(child, 'SIGSTOP');
+      stop(child);
       frozen.add(child);
     }
   }
@@ -72,7 +98,11 @@ export function thawAll(pid: number): void {
 
 /** Kills a process and all of its descendants, frozen or not. They get no chance to do anything more. */
 export function killAll(pid: number): void {
-  freezeAll(pid); // or those left behind would be nobody's children before they are found
+  try {
+    freezeAll(pid); // or those left behind would be nobody's children before they are found
+  } catch {
+    // It is killed all the same.
+  }
   for (const child of descendants(pid)) signal(child, 'SIGKILL');
   signal(pid, 'SIGKILL');
 }

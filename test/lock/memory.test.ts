@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest';
+import { memoryLock } from '../../src/lock/memory.ts';
+import { lockConformance } from '../../src/testing/index.ts';
+
+describe.concurrent('memoryLock', () => {
+  const lock = memoryLock();
+  for (const { name, run } of lockConformance({ lock: () => lock })) it(name, run);
+});
