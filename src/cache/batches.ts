@@ -51,8 +51,8 @@ export interface BatchPlan<K, V> {
   readonly idOf: (key: K) => KeyId;
   readonly clock: Clock;
   readonly logger: SafeLogger;
-  /** Each load begins when it has its lease, so they don't begin in the same turn of the event loop. */
-  readonly isLocked: boolean;
+  /** Each load begins when its lock or store has answered, so they don't begin in the same turn of the event loop. */
+  readonly isShared: boolean;
 }
 
 /**
@@ -60,7 +60,7 @@ export interface BatchPlan<K, V> {
  *
  * To everybody else each key has a load of its own, with its own deadline, retries and cool-down. Here that load
  * boards the batch that is open. The batch departs when it is full, or when some rounds of microtasks have brought nobody
- * new. Second tries, successors of loads that were superseded, and loads behind a lock begin one timer after the other; for
+ * new. Second tries, successors of loads that were superseded, and loads behind a lock or a store begin one timer after the other; for
  * their batch it is rounds of timers.
  */
 export class Batches<K, V> {
@@ -75,7 +75,7 @@ export class Batches<K, V> {
   /** Loads one key, with others that are loaded now. Rejects with what the call, or its answer for the key, says. */
   load(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
     const passenger = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
-    const isByTimer = this.#plan.isLocked || context.attempt > 1 || context.trigger === 'invalidated';
+    const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
     const batch = isByTimer ? this.#boardTimed() : this.#boardFirst();
     batch.push(passenger);
     if (batch.length >= this.#plan.batchSize) this.#depart(batch);

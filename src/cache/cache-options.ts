@@ -136,8 +136,8 @@ export function resolveCacheOptions<K, V extends P, P>(
     return { ...base, perLoad: 1, load: ({ key }, context) => loadOne(key, { ...context, key }) };
   }
   const { clock, logger } = policy;
-  const isLocked = policy.lock !== undefined;
-  const batches = new Batches<K, V>({ loadMany, batchSize, idOf, clock, logger, isLocked });
+  const isShared = policy.lock !== undefined || policy.store !== undefined;
+  const batches = new Batches<K, V>({ loadMany, batchSize, idOf, clock, logger, isShared });
   return { ...base, perLoad: batchSize, load: (entry, context) => batches.load(entry, context) };
 }
 

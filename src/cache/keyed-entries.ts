@@ -45,7 +45,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     this.#options = options;
     this.#refresher = refresher;
     this.shelf = new Shelf(policy, bound, keepsKeys, this);
-    this.#vacancies = new Vacancies(options, policy.store !== undefined);
+    this.#vacancies = new Vacancies(options, policy.store && (() => this.#distrustOlder()));
     this.clocks = new ClockWatch(policy.clock);
   }
 
@@ -274,7 +274,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     const entry = this.#awake.get(id);
     if (entry === undefined) return;
     entry.isPushedOut = true;
-    if (entry.uses === 0 && !isBusy(entry)) this.#awake.delete(id);
+    if (entry.uses === 0 && !isLoading(entry)) this.#awake.delete(id);
   }
 
   #wake(id: KeyId, key: K): KeyedEntry<K, V> {
@@ -321,7 +321,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       this.#awake.delete(entry.id);
       const about = `the value of ${showKey(entry.key)} is over maxSize and not held`;
       this.#options.policy.logger.error(about, `its size is ${entry.size}`);
-    } else if (entry.lastError === undefined && entry.coolDownUntil === Number.NEGATIVE_INFINITY) {
+    } else if (isCalm(entry)) {
       this.#awake.delete(entry.id);
       this.shelf.sleep(row, entry);
     }
@@ -329,7 +329,18 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   }
 }
 
-/** It has a load under way, or somebody who waits for one, or a lease that is not given back yet. */
-function isBusy({ flight, waiters, shared }: KeyedEntry<unknown, unknown>): boolean {
-  return flight !== undefined || waiters !== undefined || shared?.round !== undefined;
+/** It has a load under way, or somebody who waits for one. */
+function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
+  return flight !== undefined || waiters !== undefined;
+}
+
+/** It is being loaded, or its lease is not given back yet. */
+function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
+  return isLoading(entry) || entry.shared?.round !== undefined;
+}
+
+/** There is nothing to be remembered of it beyond its value and its times. */
+function isCalm({ lastError, standsByUntil, shared }: KeyedEntry<unknown, unknown>): boolean {
+  const isStandingBy = standsByUntil !== Number.NEGATIVE_INFINITY;
+  return lastError === undefined && !isStandingBy && shared?.requestId === undefined;
 }

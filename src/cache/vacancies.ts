@@ -16,29 +16,31 @@ export class Vacancies<K, V> {
   readonly #absent: Lru<KeyedEntry<K, V>>;
   readonly #failed: Lru<KeyedEntry<K, V>>;
 
-  readonly #keepsDeleted: boolean;
+  readonly #deleted: Lru<KeyedEntry<K, V>> | undefined;
 
-  constructor({ maxAbsent, maxFailed }: VacancyBounds, keepsDeleted: boolean) {
-    this.#keepsDeleted = keepsDeleted;
+  /** @param forgotten called when a deleted key is forgotten; `undefined`: deleted ones need not be remembered. */
+  constructor({ maxAbsent, maxFailed }: VacancyBounds, forgotten: (() => void) | undefined) {
     // By size, not by number: that takes memory for what there is, not for what there may be.
     this.#absent = createLru({ maxSize: maxAbsent });
     this.#failed = createLru({ maxSize: maxFailed });
+    const dispose = (_: unknown, __: unknown, reason: string): void => {
+      if (reason === 'evict') forgotten?.();
+    };
+    this.#deleted = forgotten && createLru<KeyedEntry<K, V>>({ maxSize: maxFailed }, dispose);
   }
 
   find(id: KeyId): KeyedEntry<K, V> | undefined {
-    return this.#absent.peek(id) ?? this.#failed.peek(id);
+    return this.#absent.peek(id) ?? this.#failed.peek(id) ?? this.#deleted?.peek(id);
   }
 
   /** Remembers it as what it is, or not at all. */
   put(entry: KeyedEntry<K, V>, isVacant: boolean): void {
-    const { id, lastError, isInvalidated } = entry;
-    const isAbsent = isVacant && isAbsentError(lastError);
-    const isDeleted = isInvalidated && this.#keepsDeleted;
-    const hasFailed = isVacant && !isAbsent && (lastError !== undefined || isDeleted);
-    if (!isAbsent) this.#absent.delete(id);
-    else if (!this.#absent.has(id)) this.#absent.set(id, entry, { size: 1 });
-    if (!hasFailed) this.#failed.delete(id);
-    else if (!this.#failed.has(id)) this.#failed.set(id, entry, { size: 1 });
+    const { lastError, isInvalidated } = entry;
+    const isAbsent = isAbsentError(lastError);
+    const hasFailed = !isAbsent && lastError !== undefined;
+    remember(this.#absent, entry, isVacant && isAbsent);
+    remember(this.#failed, entry, isVacant && hasFailed);
+    remember(this.#deleted, entry, isVacant && lastError === undefined && isInvalidated);
   }
 
   failed(): Iterable<KeyedEntry<K, V>> {
@@ -46,6 +48,15 @@ export class Vacancies<K, V> {
   }
 
   all(): KeyedEntry<K, V>[] {
-    return [...this.#absent.values(), ...this.#failed.values()];
+    return [...this.#absent.values(), ...this.#failed.values(), ...(this.#deleted?.values() ?? [])];
   }
+}
+
+function remember<E extends KeyedEntry<unknown, unknown>>(
+  lru: Lru<E> | undefined,
+  entry: E,
+  isOne: boolean,
+): void {
+  if (!isOne) lru?.delete(entry.id);
+  else if (!lru?.has(entry.id)) lru?.set(entry.id, entry, { size: 1 });
 }

@@ -13,16 +13,23 @@ import type { AcquireAnswer, LockProvider } from '../lock/contract.ts';
 import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
+import { isNumber } from '../option-checks.ts';
 import type { Policy } from '../policy.ts';
 import type { SnapshotStore, WriteAnswer } from '../store/contract.ts';
 import { asked } from './asked.ts';
+import { Gate } from './gate.ts';
 import { HeldLease } from './held-lease.ts';
+import { Outage } from './outage.ts';
 import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
 
 /** So often a lock is asked before it counts as unavailable; the second time it may be the answer that was lost. */
 const TRIES = 2;
 
-const KINDS: readonly (AcquireAnswer['kind'] | undefined)[] = ['acquired', 'held', 'done'];
+/** So many steps are under way at a time, however many keys are loaded. */
+const MOST_STEPS = 32;
+
+/** To ask takes at most this part of the deadline each time, so that most of it is left for the load. */
+const PART_OF_DEADLINE = 0.25;
 
 /** What the lock has answered, with the lease where there is one. */
 export type Acquired =
@@ -38,8 +45,10 @@ export type Acquired =
 /** A snapshot from the store. */
 export interface ReadSnapshot extends Snapshot {
   readonly version: number;
-  /** When it was written, no later than that (monotonic). */
+  /** When it was written (monotonic), or a little before. */
   readonly writtenAt: number;
+  /** When it was loaded (monotonic), or a little before. */
+  readonly loadedAt: number;
 }
 
 /** The lock and the store of a member: asks them, and tells what is to be told of that. */
@@ -48,20 +57,30 @@ export class Cluster {
   readonly events: Events;
   readonly lock: LockProvider | undefined;
   readonly store: SnapshotStore | undefined;
-  /** Why it could not be asked the last time; told once per outage. */
-  lockError: LockUnavailableError | undefined;
-  storeError: StoreUnavailableError | undefined;
-  /** What could not be done with the store: a value that can't be written may well be read. */
-  #failedStep: 'read' | 'written' | undefined;
-  /** One that could not be asked is left alone until then (monotonic): loads of many keys are not to wait for it each. */
-  #lockRestsUntil: number = Number.NEGATIVE_INFINITY;
-  #storeRestsUntil: number = Number.NEGATIVE_INFINITY;
+  /** For all steps at the engines but extensions, which can't wait. */
+  readonly gate: Gate = new Gate(MOST_STEPS);
+  readonly #lockOutage: Outage<LockUnavailableError>;
+  readonly #readOutage: Outage<StoreUnavailableError>;
+  readonly #writeOutage: Outage<StoreUnavailableError>;
 
   constructor(policy: Policy, events: Events) {
     this.policy = policy;
     this.events = events;
     this.lock = policy.lock;
     this.store = policy.store;
+    this.#lockOutage = new Outage(policy);
+    this.#readOutage = new Outage(policy);
+    this.#writeOutage = new Outage(policy);
+  }
+
+  /** Why the lock could not be asked the last time. */
+  get lockError(): LockUnavailableError | undefined {
+    return this.#lockOutage.error;
+  }
+
+  /** Why the store could not be written, or read, the last time. */
+  get storeError(): StoreUnavailableError | undefined {
+    return this.#writeOutage.error ?? this.#readOutage.error;
   }
 
   /**
@@ -69,15 +88,19 @@ export class Cluster {
    *
    * @throws {OptionError} when the name of the entry is not one that the lock can take.
    */
-  async acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
+  acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
+    return this.gate.through(() => this.#acquire(entry, force));
+  }
+
+  async #acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
     const lock = this.lock as LockProvider;
-    const { clock } = this.policy;
+    const { clock, timeoutMs } = this.policy;
     const state = sharedOf(entry);
     const name = this.#nameOf(entry);
-    const restsFor = this.#lockRestsUntil - clock.monotonic();
-    if (this.lockError !== undefined && restsFor > 0) {
-      return { kind: 'unavailable', error: this.lockError, restsFor };
-    }
+    const { error, restsFor } = this.#lockOutage;
+    if (error !== undefined && restsFor > 0) return { kind: 'unavailable', error, restsFor };
+    // One looks whether it is back; the others go on without it meanwhile.
+    if (error !== undefined) this.#lockOutage.rest();
     state.requestId ??= randomId();
     const { requestId } = state;
     const request = {
@@ -88,16 +111,17 @@ export class Cluster {
       leaseFor: lock.leaseFor,
       force,
     };
+    const mostMs = timeoutMs * PART_OF_DEADLINE;
     let cause: unknown;
-    for (let left = TRIES; left > 0; left--) {
+    for (let left = error === undefined ? TRIES : 1; left > 0; left--) {
       const sentAt = clock.monotonic();
       try {
-        const answer = await asked(() => lock.acquire(request));
-        if (!KINDS.includes(answer?.kind))
-          throw new TypeError(`acquire() answered with ${messageOf(answer)}`);
+        const answer = await asked(() => lock.acquire(request), mostMs);
+        if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${messageOf(answer)}`);
         const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
-        state.requestId = this.lockError = undefined;
-        if (clock instanceof EngineClock) clock.learn(answer.now);
+        state.requestId = undefined;
+        this.#lockOutage.over();
+        if (clock instanceof EngineClock) clock.learn(answer.now, sentAt);
         const host = answer.kind === 'acquired' ? request.host : answer.host;
         state.holder = { owner, host, token };
         if (answer.kind !== 'acquired') return answer;
@@ -115,35 +139,42 @@ export class Cluster {
 
   /** Milliseconds for which the store, which could not be asked, is left alone; 0: it is asked. */
   get storeRestsFor(): number {
-    return Math.max(0, this.#storeRestsUntil - this.policy.clock.monotonic());
+    return this.#readOutage.restsFor;
   }
 
   /**
    * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: what goes wrong is
    * told, and counts as none.
    */
-  async read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
+  read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
+    return this.gate.through(() => this.#read(entry, newerThan));
+  }
+
+  async #read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
     const store = this.store as SnapshotStore;
     const sentAt = this.policy.clock.monotonic();
-    if (sentAt < this.#storeRestsUntil) return undefined;
+    if (this.storeRestsFor > 0) return undefined;
+    if (this.#readOutage.error !== undefined) this.#readOutage.rest();
     try {
       const name = this.#nameOf(entry);
-      const stored = await asked(() => store.read(name, newerThan > 0 ? newerThan : undefined));
-      this.#storeAnswered('read');
+      const mostMs = this.policy.timeoutMs * PART_OF_DEADLINE;
+      const stored = await asked(() => store.read(name, newerThan > 0 ? newerThan : undefined), mostMs);
+      this.#readOutage.over();
       if (stored === undefined || stored.version <= newerThan) return undefined;
       const { version, age, payload } = stored;
       try {
-        const snapshot = await decodeSnapshot(payload, store);
+        const snapshot = await asked(() => decodeSnapshot(payload, store), mostMs);
         const { allowUndefined, isKeyed } = this.policy;
         const isValue = snapshot.value !== undefined || allowUndefined;
         if (snapshot.isAbsent ? !isKeyed : !isValue) throw new Error('it holds no value');
-        return { ...snapshot, version, writtenAt: sentAt - Math.max(0, age) };
+        const writtenAt = sentAt - Math.max(0, age);
+        return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
       }
     } catch (error) {
-      this.#storeFailed(entry, error, 'read');
+      this.#storeFailed(this.#readOutage, entry, error, "its snapshot can't be read");
       return undefined;
     }
   }
@@ -151,33 +182,40 @@ export class Cluster {
   /**
    * Writes the snapshot of an entry. Never rejects: what goes wrong is told. `undefined`: it was not written.
    *
+   * @param about what is to be said of the value; asked when it is encoded.
    * @param lease under which it was made. Without a valid one nothing is written: the codec may have taken its time.
    */
   async publish(
     entry: Entry<unknown>,
-    snapshot: () => Snapshot,
+    value: unknown,
+    about: () => Omit<Snapshot, 'value'>,
     lease: HeldLease | undefined,
   ): Promise<WriteAnswer | undefined> {
     const store = this.store as SnapshotStore;
     const token = lease?.id.token;
     try {
-      const payload = await encodeSnapshot(snapshot(), store.codec);
-      if (lease?.isLost) return undefined;
+      const payload = await asked(() => encodeSnapshot(value, about, store.codec));
       const name = this.#nameOf(entry);
-      const answer = await this.#write(() => asked(() => store.write(name, payload, token)));
-      this.#storeAnswered('written');
+      const answer = await this.gate.through(() =>
+        this.#write(async () => {
+          if (lease?.isLost) return undefined;
+          return asked(() => store.write(name, payload, token));
+        }),
+      );
+      if (answer === undefined) return undefined;
+      this.#writeOutage.over();
       if (answer.kind === 'refused') {
         this.events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
       }
       return answer;
     } catch (error) {
-      this.#storeFailed(entry, error, 'written');
+      this.#storeFailed(this.#writeOutage, entry, error, "its snapshot can't be written");
       return undefined;
     }
   }
 
   /** Asks twice: the first time it may be the answer that was lost. */
-  async #write(write: () => Promise<WriteAnswer>): Promise<WriteAnswer> {
+  async #write(write: () => Promise<WriteAnswer | undefined>): Promise<WriteAnswer | undefined> {
     try {
       return await write();
     } catch (error) {
@@ -204,28 +242,20 @@ export class Cluster {
     if (this.lockError === undefined && this.policy.whenLockUnavailable === 'load') {
       this.policy.logger.warn('loads without its lock, which is unavailable', cause);
     }
-    this.lockError = error;
-    this.#lockRestsUntil = this.#restsUntil();
+    this.#lockOutage.began(error);
     return error;
   }
 
-  #storeAnswered(step: 'read' | 'written'): void {
-    if (step === this.#failedStep) this.storeError = this.#failedStep = undefined;
-  }
-
-  #storeFailed(entry: Entry<unknown>, thrown: unknown, step: 'read' | 'written'): void {
-    const what = `its snapshot can't be ${step}`;
-    this.#failedStep = step;
+  #storeFailed(
+    outage: Outage<StoreUnavailableError>,
+    entry: Entry<unknown>,
+    thrown: unknown,
+    what: string,
+  ): void {
     const cause = isStoreUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
     const about = { cacheName: this.policy.name, key: entry.key, cause };
-    if (this.storeError === undefined) this.policy.logger.warn(what, cause);
-    this.storeError = new StoreUnavailableError(`${what}: ${messageOf(cause)}`, about);
-    if (isStoreUnavailableError(thrown)) this.#storeRestsUntil = this.#restsUntil();
-  }
-
-  #restsUntil(): number {
-    const { clock, coolDown } = this.policy;
-    return clock.monotonic() + coolDown.initialMs;
+    if (outage.error === undefined) this.policy.logger.warn(what, cause);
+    outage.began(new StoreUnavailableError(`${what}: ${messageOf(cause)}`, about));
   }
 
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {
@@ -234,4 +264,11 @@ export class Cluster {
     }
     this.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
   }
+}
+
+/** A lock of others may answer anything. */
+function isAnswer(answer: AcquireAnswer | undefined): boolean {
+  if (answer?.kind === 'acquired') return isNumber(answer.lease?.remaining, 0, Number.MAX_VALUE);
+  const isKind = answer?.kind === 'held' || answer?.kind === 'done';
+  return isKind && isNumber(answer.retryAfter, 0, Number.MAX_VALUE);
 }

@@ -24,6 +24,7 @@ export class HeldLease {
   readonly #leaseFor: number;
   #validUntil: number;
   #timer: Timer | undefined;
+  #deadline: Timer | undefined;
   #isLost = false;
   #isEnded = false;
   #trouble: unknown;
@@ -92,9 +93,16 @@ export class HeldLease {
     lookAfter(this.#leaseFor / 3);
   }
 
+  /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */
+  keepUntil(instant: number, over: () => void): void {
+    if (instant === Infinity || this.#isEnded) return;
+    const left = Math.max(0, instant - this.#clock.monotonic());
+    this.#deadline = this.#clock.setTimeout(() => this.stop(over), left);
+  }
+
   /** Extends it no longer. @param over called when it has expired, unless {@link release} comes first. */
   stop(over: () => void = () => {}): void {
-    this.#timer?.cancel();
+    this.#cancelTimers();
     this.#isEnded = true;
     this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#validUntil - this.#clock.monotonic()));
   }
@@ -106,7 +114,7 @@ export class HeldLease {
    * @returns whether it was given back at once: it was still ours, and the engine could be asked.
    */
   async release(outcome: () => ReleaseOutcome): Promise<boolean> {
-    this.#timer?.cancel();
+    this.#cancelTimers();
     this.#isEnded = true;
     if (this.isLost) return false;
     try {
@@ -115,6 +123,11 @@ export class HeldLease {
       void this.#releaseLater(outcome);
       return false;
     }
+  }
+
+  #cancelTimers(): void {
+    this.#timer?.cancel();
+    this.#deadline?.cancel();
   }
 
   async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { DurationLike } from '../duration.ts';
 import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
-import type { LockProvider } from '../lock/contract.ts';
+import type { AcquireAnswer, LockProvider } from '../lock/contract.ts';
 import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
@@ -96,7 +96,7 @@ export function lockedTask<R>(
   checks.done();
 
   /** Asks twice with the same request: the first time it may be the answer that was lost. */
-  async function acquire(): ReturnType<LockProvider['acquire']> {
+  async function acquire(): Promise<{ readonly answer: AcquireAnswer; readonly sentAt: number }> {
     const request = {
       name,
       requestId: randomId(),
@@ -105,10 +105,14 @@ export function lockedTask<R>(
       leaseFor: atMostMs,
       force: false,
     };
+    const ask = async (): Promise<{ readonly answer: AcquireAnswer; readonly sentAt: number }> => {
+      const sentAt = clock.monotonic();
+      return { answer: await asked(() => lock.acquire(request)), sentAt };
+    };
     try {
-      return await asked(() => lock.acquire(request)).catch((error) => {
+      return await ask().catch((error) => {
         if (isOptionError(error)) throw error;
-        return asked(() => lock.acquire(request));
+        return ask();
       });
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
@@ -118,8 +122,7 @@ export function lockedTask<R>(
   }
 
   return async () => {
-    const sentAt = clock.monotonic();
-    const answer = await acquire();
+    const { answer, sentAt } = await acquire();
     if (answer.kind !== 'acquired') {
       const { kind, retryAfter, owner, host } = answer;
       return { kind, retryAfter, owner, host };

@@ -31,7 +31,8 @@ export interface RoundHost {
   /** Ends the flight, and aborts its load: the lease is lost. */
   fail(error: LeaseLostError): void;
   /** What was loaded before that instant (monotonic) was invalidated since, with many others: nobody remembers which. */
-  readonly validSince: number;
+  validSince(): number;
+
   /** The due time of the entry has changed behind its back. */
   moved(): void;
   /** The round is over. */
@@ -85,6 +86,10 @@ export class Round<T> implements RoundUnderWay {
     return this.#over.promise;
   }
 
+  get isUrged(): boolean {
+    return this.#isUrged;
+  }
+
   get isHolder(): boolean {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
@@ -100,7 +105,10 @@ export class Round<T> implements RoundUnderWay {
   }
 
   /** What goes around the tries of the flight. Resolves with their answer, or with what was found elsewhere. */
-  async run(tries: () => Promise<FlightAnswer<T>>, { signal, sleep }: Around): Promise<FlightAnswer<T>> {
+  async run(
+    tries: () => Promise<FlightAnswer<T>>,
+    { signal, deadlineAt, sleep }: Around,
+  ): Promise<FlightAnswer<T>> {
     const windUp = (): void => {
       if (this.#isAnswered) this.#windUp(signal.reason);
     };
@@ -121,13 +129,18 @@ export class Round<T> implements RoundUnderWay {
       this.#windUp(signal.reason);
       throw signal.reason;
     }
-    // A load that ignores its signal may go on for ever.
-    const stopKeeping = (): void => {
+    // A load that ignores its signal keeps the lease while it runs; but it may run for ever.
+    const aborted = (): void => {
       if (this.#lease === undefined) this.#end();
-      else this.#lease.stop(() => this.#end());
+      else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
+      else this.#lease.keepUntil(deadlineAt, () => this.#end());
     };
-    signal.addEventListener('abort', stopKeeping, { once: true });
-    this.#lease?.keep((reason, cause) => this.#lost(reason, cause));
+    signal.addEventListener('abort', aborted, { once: true });
+    this.#lease?.keep((reason, cause) => {
+      const wasAborted = signal.aborted;
+      this.#lost(reason, cause);
+      if (wasAborted) this.#end(); // there is no flight any more that could fail
+    });
     this.#host.began();
     try {
       return await tries();
@@ -141,18 +154,22 @@ export class Round<T> implements RoundUnderWay {
   /** The answer has been applied: publishes it, and gives the lease back. Resolves when that is over; never rejects. */
   conclude(applied: Applied): Promise<void> {
     this.#isAnswered = false;
+    this.#lease?.stop(); // it is extended while a load runs, not after
     const entry = this.#entry;
+    const { policy, store } = this.#cluster;
+    const knownVersion = this.#state.version;
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
-    this.#state.isLocal = this.token === undefined;
+    this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
     const about = {
       ...applied,
       value: entry.value,
-      loadedAt: entry.loadedAt,
+      loadedAt: applied.isAbsent ? policy.clock.monotonic() : entry.loadedAt,
       dueAt: entry.dueAt,
       isDueSaid: !entry.isScheduled,
-      maxStaleness: limitOf(entry, this.#cluster.policy.maxStalenessMs),
+      maxStaleness: limitOf(entry, policy.maxStalenessMs),
       tags: entry.tags,
       absentUntil: entry.coolDownUntil,
+      knownVersion,
     };
     void this.#publishAndRelease(about).then(() => this.#end());
     return this.over;
@@ -176,13 +193,14 @@ export class Round<T> implements RoundUnderWay {
     const { trigger } = this.#host;
     const entry = this.#entry;
     const state = this.#state;
-    const isAsked = trigger === 'forced' || trigger === 'invalidated';
+    // What is awaited after an invalidation began after it.
+    const isAsked = trigger === 'forced' || (trigger === 'invalidated' && state.awaits === undefined);
     if (store !== undefined && policy.holdsValue) {
       const known = await this.#known(isAsked);
       if (known !== undefined && !this.#isUrged) return known;
     }
     if (lock === undefined) return undefined;
-    let force = isAsked;
+    let force = isAsked || state.passesHold;
     for (let looks = 0; ; looks++) {
       const wasForced = force;
       signal.throwIfAborted();
@@ -190,13 +208,15 @@ export class Round<T> implements RoundUnderWay {
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
         state.awaits = undefined;
+        state.passesHold = false;
         return undefined;
       }
       signal.throwIfAborted();
       if (answer.kind === 'unavailable') {
         if (policy.whenLockUnavailable === 'load') return undefined;
         // Not asked again yet: that is not one more failure, with one more cool-down.
-        if (answer.restsFor > 0 && entry.isLoaded && this.#mayStandBy()) return new StandBy(answer.restsFor);
+        const mayStandBy = answer.restsFor > 0 && entry.isLoaded && this.#mayStandBy();
+        if (mayStandBy) return new StandBy(answer.restsFor, true);
         throw answer.error;
       }
       if (answer.kind === 'done') {
@@ -211,7 +231,8 @@ export class Round<T> implements RoundUnderWay {
       else force = this.#isUrged = false; // who holds it loads now: that is the answer
       if (this.#mayStandBy()) {
         state.awaits = answer.isBackoff ? undefined : answer.token;
-        return new StandBy(answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer));
+        const forMs = answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer);
+        return new StandBy(this.#withinAgeLimit(forMs), true);
       }
       const mayForce = answer.isBackoff && isAsked && !wasForced;
       if (!mayForce) await sleep(Math.min(answer.retryAfter, pollAfter(looks)));
@@ -226,12 +247,14 @@ export class Round<T> implements RoundUnderWay {
     if (isAsked) return undefined; // what is there may have been loaded before
     if (awaits !== undefined) {
       const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
-      return snapshot === undefined || this.#isOlder(snapshot) ? undefined : this.#adopted(snapshot);
+      if (snapshot === undefined) return undefined;
+      if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
+      this.#state.version = Math.max(version, snapshot.version); // not looked at again
+      return undefined;
     }
     if (entry.isLoaded) return undefined;
     const snapshot = await this.#cluster.read(entry, version);
-    if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
-    return this.#isTooOld(snapshot) ? undefined : this.#adopted(snapshot);
+    return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
   /** The round is done elsewhere: what it has brought. `undefined`: that can't be had. */
@@ -247,39 +270,57 @@ export class Round<T> implements RoundUnderWay {
     const dueAt = now + retryAfter;
     if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
     const mayBeServed = entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, now));
-    if (mayBeServed && this.#state.version >= token) return new StandBy(retryAfter);
+    if (mayBeServed && this.#state.version >= token) return new StandBy(retryAfter, false);
     if (store === undefined) return undefined;
     const snapshot = await this.#cluster.read(entry, this.#state.version);
     const { storeRestsFor } = this.#cluster;
-    if (snapshot === undefined && storeRestsFor > 0 && mayBeServed && this.#mayStandBy()) {
-      return new StandBy(Math.min(retryAfter, storeRestsFor)); // it is there; to load it again would be a second round
+    if (snapshot === undefined) {
+      if (storeRestsFor === 0 || !mayBeServed || !this.#mayStandBy()) return undefined;
+      // It is there; to load it again would be a second round.
+      return new StandBy(this.#withinAgeLimit(Math.min(retryAfter, storeRestsFor)), true);
     }
-    if (snapshot === undefined || snapshot.writtenAt < this.#host.validSince) return undefined;
-    if (this.#isTooOld(snapshot)) return undefined;
-    if (this.#isOlder(snapshot)) return mayBeServed ? new StandBy(retryAfter) : undefined;
+    if (mayBeServed && this.#isOlder(snapshot)) return new StandBy(retryAfter, false);
+    if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
 
   /** It may not be served, or says that there is none for longer than that was to hold. */
-  #isTooOld({ writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
+  #isTooOld({ loadedAt, writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
     const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
-    const age = clock.monotonic() - writtenAt;
-    if (isAbsent) return age >= dueIn;
+    const now = clock.monotonic();
+    if (isAbsent) return now >= writtenAt + dueIn;
+    const age = now - loadedAt;
     return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
   }
 
+  /** It may be served here: not too old, not invalidated since, not older than what is held. */
+  #isUsable(snapshot: ReadSnapshot): boolean {
+    if (snapshot.loadedAt < this.#host.validSince()) return false;
+    return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
+  }
+
+  /** At its age limit a value is no reason to stand by any more. */
+  #withinAgeLimit(forMs: number): number {
+    const { isLoaded, loadedAt, maxStalenessMs } = this.#entry;
+    const { clock, holdsValue } = this.#cluster.policy;
+    if (!isLoaded || !holdsValue) return forMs;
+    const left = loadedAt + maxStalenessMs - clock.monotonic();
+    return left > 0 ? Math.min(forMs, left) : forMs;
+  }
+
   /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */
-  #isOlder({ writtenAt }: ReadSnapshot): boolean {
-    return this.#entry.isLoaded && this.#state.isLocal && writtenAt < this.#entry.loadedAt;
+  #isOlder({ loadedAt }: ReadSnapshot): boolean {
+    return this.#entry.isLoaded && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
   }
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adopted<T> {
-    const { value, isAbsent, version, took, maxStaleness, tags, isDueSaid, writtenAt, dueIn } = snapshot;
+    const { value, isAbsent, version, took, maxStaleness, tags, isDueSaid, loadedAt } = snapshot;
+    const { writtenAt, dueIn } = snapshot;
     return new Adopted({
       value: value as T,
       isAbsent,
       version,
-      loadedAt: writtenAt,
+      loadedAt,
       dueAt: dueAt ?? writtenAt + dueIn + HOLD_SLACK_MS,
       took,
       maxStalenessMs: maxStaleness,
@@ -334,31 +375,46 @@ export class Round<T> implements RoundUnderWay {
   async #publish(about: Applied & Concluded, lease: HeldLease | undefined): Promise<boolean> {
     const { value, isAbsent, isDueSaid, maxStaleness, tags, took, dueAt, absentUntil } = about;
     const { clock } = this.#cluster.policy;
-    const snapshot = (): Snapshot => ({
-      value,
+    // When it is written: the codec may take its time.
+    const said = (): Omit<Snapshot, 'value'> => ({
       isAbsent,
+      age: Math.max(0, clock.monotonic() - about.loadedAt),
       isDueSaid,
       took,
       maxStaleness,
       tags,
       dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
     });
-    const written = await this.#cluster.publish(this.#entry, snapshot, lease);
+    const written = await this.#cluster.publish(this.#entry, value, said, lease);
     if (written === undefined) {
       if (lease?.isLost) this.#expired();
       return false;
     }
     const entry = this.#entry;
     if (written.kind === 'refused') {
-      // Somebody has published a newer one: it is looked for with the next read.
-      if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
-      this.#host.moved();
+      this.#overtaken(about, written.version);
       return false;
     }
     if (written.version > this.#state.version) this.#state.version = written.version;
     if (entry.value === value && entry.loadedAt === about.loadedAt) this.#state.isLocal = false;
     this.#cluster.events.emit('published', { version: written.version, ...keyOf(entry) });
     return true;
+  }
+
+  /** The store holds a newer one. That is looked for at the next read; unless it was known, and is no news. */
+  #overtaken({ knownVersion, dueAt }: Concluded, version: number): void {
+    const { clock, logger } = this.#cluster.policy;
+    const entry = this.#entry;
+    if (version <= knownVersion) {
+      const about = 'the store holds a version that the lock has not come to yet: are they of two engines?';
+      logger.error(about, `version ${version}, token ${this.token}`);
+      return;
+    }
+    this.#state.version = knownVersion;
+    this.#state.isLocal = true;
+    this.#state.awaits = version;
+    if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
+    this.#host.moved();
   }
 
   #expired(): void {
@@ -371,7 +427,9 @@ export class Round<T> implements RoundUnderWay {
   }
 
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {
-    return this.#lease?.release(outcome) ?? Promise.resolve(false);
+    const lease = this.#lease;
+    if (lease === undefined) return Promise.resolve(false);
+    return this.#cluster.gate.through(() => lease.release(outcome));
   }
 
   #failed(error: unknown): ReleaseOutcome {
@@ -410,6 +468,8 @@ interface Concluded {
   readonly maxStaleness: number | undefined;
   readonly tags: readonly string[] | undefined;
   readonly absentUntil: number;
+  /** The version that was held before. */
+  readonly knownVersion: number;
 }
 
 const LOSSES: Readonly<Record<LossReason, string>> = {

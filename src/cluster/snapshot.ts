@@ -8,6 +8,8 @@ export interface Snapshot {
   readonly value: unknown;
   /** The source has no such key; there is no value. */
   readonly isAbsent: boolean;
+  /** How old it was when it was written. */
+  readonly age: number;
   /** From when it was written to when the next round begins; `Infinity`: never by itself. */
   readonly dueIn: number;
   /** The load itself had said so, not the schedule. */
@@ -27,6 +29,7 @@ interface Header {
   readonly format: string;
   readonly isBase64?: true;
   readonly isAbsent?: true;
+  readonly age?: number;
   readonly dueIn: number | null;
   readonly isDueSaid?: true;
   readonly took: number;
@@ -36,10 +39,18 @@ interface Header {
 
 const json: Codec = { format: 'json', encode: strictJson, decode: (text) => JSON.parse(text as string) };
 
-/** Writes a snapshot as text. Rejects with what the codec can't take. */
-export async function encodeSnapshot(snapshot: Snapshot, codec: Codec = json): Promise<string> {
-  const { value, isAbsent, dueIn, isDueSaid, took, maxStaleness, tags } = snapshot;
-  const body = isAbsent ? '' : await codec.encode(value);
+/**
+ * Writes a snapshot as text. Rejects with what the codec can't take.
+ *
+ * @param about what is to be said of the value; asked when it is encoded.
+ */
+export async function encodeSnapshot(
+  value: unknown,
+  about: () => Omit<Snapshot, 'value'>,
+  codec: Codec = json,
+): Promise<string> {
+  const body = about().isAbsent ? '' : await codec.encode(value);
+  const { isAbsent, age, dueIn, isDueSaid, took, maxStaleness, tags } = about();
   const isText = typeof body === 'string';
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must bring text or a Uint8Array');
   const header: Header = {
@@ -47,6 +58,7 @@ export async function encodeSnapshot(snapshot: Snapshot, codec: Codec = json): P
     format: formatOf(codec),
     ...(isText ? {} : { isBase64: true }),
     ...(isAbsent ? { isAbsent } : {}),
+    age,
     dueIn: orNull(dueIn),
     ...(isDueSaid ? { isDueSaid } : {}),
     took,
@@ -69,11 +81,12 @@ export async function decodeSnapshot(
   if (header.format !== formatOf(codec)) {
     throw new Error(`it is of the format '${header.format}', and the codec reads '${formatOf(codec)}'`);
   }
-  const { isAbsent = false, isDueSaid = false, took, tags } = header;
+  const { isAbsent = false, isDueSaid = false, age = 0, took, tags } = header;
   const body = payload.slice(end + 1);
   const about = {
     isAbsent,
     isDueSaid,
+    age,
     took,
     tags,
     dueIn: header.dueIn ?? Infinity,
@@ -101,10 +114,11 @@ function readHeader(line: string): Header {
   }
   if (typeof header?.tickless !== 'number') throw new Error('it is no snapshot of tickless');
   if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
-  const { format, dueIn, took, maxStaleness = null, tags = [] } = header;
+  const { format, age = 0, dueIn, took, maxStaleness = null, tags = [] } = header;
   const isWhole =
     typeof format === 'string' &&
     (dueIn === null || isNumber(dueIn, -Number.MAX_VALUE, Number.MAX_VALUE)) &&
+    isNumber(age, 0, Number.MAX_VALUE) &&
     isNumber(took, 0, Number.MAX_VALUE) &&
     (maxStaleness === null || isNumber(maxStaleness, Number.MIN_VALUE, Number.MAX_VALUE)) &&
     [undefined, true].includes(header.isAbsent) &&

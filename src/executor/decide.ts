@@ -31,7 +31,7 @@ export type WhenClosed = 'serve' | 'throw';
 
 type Times = Pick<
   Entry<unknown>,
-  'isLoaded' | 'flight' | 'dueAt' | 'loadedAt' | 'maxStalenessMs' | 'coolDownUntil'
+  'isLoaded' | 'flight' | 'dueAt' | 'loadedAt' | 'maxStalenessMs' | 'coolDownUntil' | 'standsByUntil'
 >;
 
 /**
@@ -42,8 +42,9 @@ type Times = Pick<
 export function decide(entry: Times, policy: DecisionPolicy, now: number): Decision {
   const { gate, whenTooStale, whenClosed } = policy;
   if (gate === 'closed' && whenClosed === 'throw') return 'reject';
-  const mayStart = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
-  const mayWait = entry.flight !== undefined || mayStart;
+  const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
+  const mayStart = mayLoad && now >= entry.standsByUntil;
+  const mayWait = entry.flight !== undefined || mayLoad;
   if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
   if (!isTooStale(entry, now)) return isDue(entry, now) && mayStart ? 'serve-and-start' : 'serve';
   switch (whenTooStale) {
@@ -61,12 +62,19 @@ export function decide(entry: Times, policy: DecisionPolicy, now: number): Decis
  * of its time, and not while it cools down.
  */
 export function startableFrom(
-  { flight, dueAt, loadedAt, coolDownUntil }: Times,
+  { flight, dueAt, loadedAt, coolDownUntil, standsByUntil }: Times,
   lookAheadMs: number,
 ): number {
   if (flight !== undefined) return Number.POSITIVE_INFINITY;
-  if (dueAt === Number.NEGATIVE_INFINITY) return coolDownUntil;
-  return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), coolDownUntil);
+  const mayFrom = Math.max(coolDownUntil, standsByUntil);
+  if (dueAt === Number.NEGATIVE_INFINITY) return mayFrom;
+  return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), mayFrom);
+}
+
+/** It is due, and stands by for others: who waits for the outcome may start a load all the same. */
+export function isStandingBy(entry: Times, gate: Gate, now: number): boolean {
+  const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
+  return mayLoad && isDue(entry, now) && now < entry.standsByUntil;
 }
 
 /** The next execute time has come. */

@@ -8,7 +8,7 @@ export class Adopted<T> {
     readonly isAbsent: boolean;
     /** That of the snapshot; of a task: the token of the round. */
     readonly version: number;
-    /** When it was loaded, no later than that (monotonic). */
+    /** When it was loaded (monotonic), or a little before: it is never said to be younger than it is. */
     readonly loadedAt: number;
     /** When the next round begins (monotonic); `Infinity`: never by itself. */
     readonly dueAt: number;
@@ -30,9 +30,12 @@ export class Adopted<T> {
 export class StandBy {
   /** Milliseconds until it is looked at again. */
   readonly forMs: number;
+  /** Only because nobody waited for the outcome when it was decided. */
+  readonly isUnlessAwaited: boolean;
 
-  constructor(forMs: number) {
+  constructor(forMs: number, isUnlessAwaited: boolean) {
     this.forMs = forMs;
+    this.isUnlessAwaited = isUnlessAwaited;
   }
 }
 

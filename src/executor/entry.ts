@@ -37,6 +37,8 @@ export class Entry<T> {
   lastError: Error | undefined = undefined;
   /** No read starts a load before this. */
   coolDownUntil: number = Number.NEGATIVE_INFINITY;
+  /** Somebody else in the cluster is at it: before this nobody starts a load unless he waits for the outcome. */
+  standsByUntil: number = Number.NEGATIVE_INFINITY;
 
   /** The load under way. Set before it starts, cleared before anybody learns that it ended. */
   flight: UnderWay | undefined = undefined;
@@ -69,8 +71,10 @@ export interface SharedState {
   version: number;
   /** The value was loaded without the lock, or set by hand: it has no version. */
   isLocal: boolean;
-  /** The token of the round that was seen under way elsewhere; its snapshot is looked for next. */
+  /** The token of the round that was seen under way elsewhere since the last invalidation; it is looked for next. */
   awaits: number | undefined;
+  /** The next time the lock is asked, the hold of a round that is done does not count: the schedule is another one. */
+  passesHold: boolean;
   /** Who held the lease when it was last asked for; this instance included. */
   holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined;
   /** The request that has not been answered: asked again, it gives the same lease. */
@@ -85,7 +89,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** It holds a lease. */
   readonly isHolder: boolean;
-  /** Somebody joins it who asks for a load of his own time. */
+  /** Somebody has joined it who asks for a load of his own time. */
+  readonly isUrged: boolean;
   urge(): void;
 }
 
@@ -95,6 +100,7 @@ export function sharedOf(entry: Entry<unknown>): SharedState {
     version: 0,
     isLocal: false,
     awaits: undefined,
+    passesHold: false,
     holder: undefined,
     requestId: undefined,
     round: undefined,

@@ -19,6 +19,8 @@ export type Outcome<A> =
 /** What code around the tries has of the flight. */
 export interface Around {
   readonly signal: AbortSignal;
+  /** When it is timed out (monotonic). */
+  readonly deadlineAt: number;
   /** Resolves after so many milliseconds; rejects with the reason when the flight is ended before. */
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -82,7 +84,9 @@ export class Flight<A> implements UnderWay {
     if (around !== undefined) {
       this.#startDeadline();
       const { signal } = this.#controller;
-      this.#landWith(around(() => this.#tries(), { signal, sleep: (ms) => this.#sleep(ms) }));
+      const deadlineAt = this.#deadlineAt;
+      const sleep = (ms: number): Promise<void> => this.#sleep(ms);
+      this.#landWith(around(() => this.#tries(), { signal, deadlineAt, sleep }));
       return;
     }
     const first = this.#firstTry();

@@ -16,7 +16,7 @@ import { Adopted, type FlightAnswer, StandBy } from './elsewhere.ts';
 import { type Entry, forget, keyOf, sharedOf, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
 import { type Keeper, nobody } from './keeper.ts';
-import type { LoadContext } from './load-context.ts';
+import type { LoadContext, Trigger } from './load-context.ts';
 import { absence, closedError } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Teller } from './teller.ts';
@@ -164,7 +164,7 @@ export class Launcher<T> {
    * own value would call itself, and a burst of invalidations would start a load each. Not in a microtask either: such
    * a load would keep all else from running.
    */
-  succeed(entry: Entry<T>): void {
+  succeed(entry: Entry<T>, trigger: Trigger = 'invalidated'): void {
     if (!entry.waiters?.hasReaders) {
       takeWaiters(entry)?.resolve(entry.value as T); // only those who wait for the end, which this is
       return;
@@ -173,7 +173,7 @@ export class Launcher<T> {
       const haveLeft = !entry.waiters?.hasReaders;
       if (this.#isDraining) takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
       else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);
-      else this.start(entry, { trigger: 'invalidated', background: false }, 'now');
+      else this.start(entry, { trigger, background: false }, 'now');
       this.keeper.changed(entry);
     };
     this.#policy.clock.setTimeout(start, 0).ref();
@@ -224,7 +224,7 @@ export class Launcher<T> {
     const round: Round<T> = new Round(cluster, entry, {
       trigger,
       background,
-      validSince: this.keeper.validSince,
+      validSince: () => this.keeper.validSince,
       began: () => this.keeper.began(entry),
       fail,
       moved: () => this.keeper.changed(entry),
@@ -262,8 +262,14 @@ export class Launcher<T> {
       return;
     }
     if (outcome.kind === 'answered' && outcome.answer instanceof StandBy) {
-      this.#timetable.stoodBy(entry, outcome.answer.forMs);
-      waiters?.resolve(entry.value as T);
+      const { forMs, isUnlessAwaited } = outcome.answer;
+      this.#timetable.stoodBy(entry, forMs);
+      // They came at the last moment, when it was decided already.
+      const waitsOn = (isUnlessAwaited || round?.isUrged) && !this.#isDraining && waiters?.hasReaders;
+      if (waitsOn) {
+        entry.waiters = waiters;
+        this.succeed(entry, round?.isUrged ? 'forced' : 'due');
+      } else waiters?.resolve(entry.value as T);
       return;
     }
     let answer: ReadAnswer<T> | 'absent';

@@ -67,7 +67,10 @@ export class Reader<T> {
     const promise = entry.promise as Promise<T>;
     const error =
       decision === 'reject' || decision === 'reject-and-start' ? this.#starter.refusal(entry) : undefined;
-    if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#starter.startBehind(entry);
+    const startsToWait = patienceMs > 0 && decision === 'serve' && this.#starter.isStandingBy(entry);
+    if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
+      this.#starter.startBehind(entry);
+    }
     this.#starter.promiseEnd(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (

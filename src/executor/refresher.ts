@@ -66,7 +66,9 @@ export class Refresher<T> {
     if (this.#starter.gate === 'closed') return rejected(closedError(this.#policy.name, entry.key));
     const waits = wait ?? !entry.isLoaded;
     const decision = this.#starter.look(entry);
-    const mayStart = entry.flight === undefined && decision !== 'serve' && decision !== 'reject';
+    const isToStart = decision !== 'serve' && decision !== 'reject';
+    const mayStart =
+      entry.flight === undefined && (isToStart || (waits && this.#starter.isStandingBy(entry)));
     let next: Promise<void> = DONE;
     if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.#starter.next(entry));
     else if (mayStart && entry.isLoaded) this.#starter.startBehind(entry);

@@ -6,7 +6,7 @@ import { handOver } from '../observe/foreign-call.ts';
 import type { WaitUntil } from '../options.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution } from '../schedule/schedule.ts';
-import { type Decision, decide, type Gate, isDue } from './decide.ts';
+import { type Decision, decide, type Gate, isDue, isStandingBy } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { Launcher, type Load } from './launcher.ts';
 import type { Trigger } from './load-context.ts';
@@ -42,6 +42,11 @@ export class Starter<T> {
     const now = this.lookAtClocks(entry);
     const { whenTooStale, whenClosed } = this.policy;
     return decide(entry, { gate: this.gate, whenTooStale, whenClosed }, now);
+  }
+
+  /** It stands by for others: who waits for the outcome may start a load all the same. */
+  isStandingBy(entry: Entry<T>): boolean {
+    return isStandingBy(entry, this.gate, this.policy.clock.monotonic());
   }
 
   /** Has the wall clock been stepped? Then the due time is computed anew. */

@@ -57,7 +57,7 @@ export class Timetable {
     entry.saidMaxStalenessMs =
       said.maxStalenessMs ?? (outcome === 'kept' ? entry.saidMaxStalenessMs : undefined);
     entry.loadedAt = now;
-    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = entry.standsByUntil = Number.NEGATIVE_INFINITY;
     entry.isInvalidated = false;
     // The schedule is asked last. Should it look at the value, it finds it loaded just now and not due.
     entry.clockOffset = wall - now;
@@ -106,17 +106,17 @@ export class Timetable {
     const nextExecuteTime = clock.now() + Math.ceil(dueAt - now);
     recovered(entry);
     entry.isInvalidated = false;
-    entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.coolDownUntil = entry.standsByUntil = Number.NEGATIVE_INFINITY;
     this.#restored(entry, now - loadedAt, nextExecuteTime, maxStalenessMs, took);
     entry.isScheduled = !isDueSaid;
     entry.scheduledFor = isDueSaid || !Number.isFinite(nextExecuteTime) ? undefined : nextExecuteTime;
   }
 
-  /** Somebody else is at it, or has been: no read starts anything before that has passed. */
+  /** Somebody else is at it, or has been: nobody starts anything behind him before that has passed. */
   stoodBy(entry: Entry<unknown>, forMs: number): void {
     const { clock, holdsValue } = this.#policy;
     const now = clock.monotonic();
-    entry.coolDownUntil = now + forMs;
+    entry.standsByUntil = now + forMs;
     if (holdsValue || entry.isLoaded) return;
     // A task that runs elsewhere: here it has been seen to, and is due again then.
     entry.isLoaded = true;
@@ -164,13 +164,18 @@ export class Timetable {
     entry.isInvalidated = true;
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
-    if (isAbsentError(entry.lastError)) recovered(entry); // the source may have the key by now
-    // What others are at began before.
-    if (entry.failures === 0) entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    entry.standsByUntil = Number.NEGATIVE_INFINITY;
+    if (entry.shared !== undefined) entry.shared.awaits = undefined; // what others are at began before
+    if (isAbsentError(entry.lastError)) {
+      recovered(entry); // the source may have the key by now
+      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** Another schedule holds from now on; an instant that it finds passed is due. */
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
+    if (entry.shared !== undefined) entry.shared.passesHold = true; // that of the schedule before
+    entry.standsByUntil = Number.NEGATIVE_INFINITY;
     if (entry.last === undefined || entry.isInvalidated) return undefined;
     const { clock } = this.#policy;
     const now = clock.monotonic();
@@ -202,9 +207,10 @@ export class Timetable {
 
   /** When a read will start a load, in epoch milliseconds; not in the future when it would at once. */
   nextExecuteTime(entry: Entry<unknown>, now: number): number {
-    const { dueAt, coolDownUntil } = entry;
+    const { dueAt } = entry;
     const wall = this.#policy.clock.now();
-    if (coolDownUntil > now && coolDownUntil >= dueAt) return wall + Math.ceil(coolDownUntil - now);
+    const mayFrom = Math.max(entry.coolDownUntil, entry.standsByUntil);
+    if (mayFrom > now && mayFrom >= dueAt) return wall + Math.ceil(mayFrom - now);
     return entry.last === undefined || entry.isInvalidated ? wall : entry.nextExecuteTime;
   }
 

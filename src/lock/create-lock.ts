@@ -90,7 +90,7 @@ class EngineLock implements Lock {
       checks.that(isText(requestId), 'requestId', 'must be a string that is not empty', requestId);
       checks.finiteDuration('leaseFor', leaseFor);
     });
-    return answerOf(await this.#ask(name, () => this.#engine.acquire(request)), request);
+    return answerOf(await this.#ask(name, async () => sound(await this.#engine.acquire(request))), request);
   }
 
   async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
@@ -101,8 +101,8 @@ class EngineLock implements Lock {
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
     const ending: Ending = {
       state: outcome?.as,
-      holdFor: 'holdFor' in outcome ? outcome.holdFor : 0,
-      error: 'error' in outcome ? outcome.error : undefined,
+      holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
+      error: outcome?.as === 'failed' ? outcome.error : undefined,
     };
     this.#check(lease.name, (checks) => {
       checks.oneOf('as', ending.state, ['done', 'failed', 'abandoned']);
@@ -136,6 +136,7 @@ class EngineLock implements Lock {
   #check(name: string, check: (checks: OptionChecks) => void = () => {}): void {
     const checks = new OptionChecks(isText(name) ? name : 'lock');
     checks.that(isText(name), 'name', 'must be a string that is not empty', name);
+    checks.that(!isText(name) || !name.includes('\0'), 'name', 'must not contain U+0000', name);
     const { longestName } = this;
     if (longestName !== undefined && isText(name)) {
       const isShort = new TextEncoder().encode(name).length <= longestName;
@@ -154,6 +155,12 @@ class EngineLock implements Lock {
       throw new LockUnavailableError(`the lock is unavailable: ${message}`, { cacheName: name, cause });
     }
   }
+}
+
+/** A record that was edited by hand may hold anything. */
+function sound(row: LockRow): LockRow {
+  if (Number.isSafeInteger(row.token)) return row;
+  throw new TypeError(`its record holds the token ${row.token}, which has no successor`);
 }
 
 function isText(value: unknown): boolean {

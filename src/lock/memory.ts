@@ -24,7 +24,7 @@ export interface MemoryLockOptions extends LockOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function memoryLock(options: MemoryLockOptions = {}): Lock {
-  return createLock(new MemoryLock(options.clock ?? systemClock), options, {
+  return createLock(new MemoryLock(options?.clock ?? systemClock), options, {
     longestName: undefined,
     options: ['clock'],
   });

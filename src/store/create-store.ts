@@ -58,6 +58,7 @@ export function createStore(
     const isText = typeof name === 'string' && name !== '';
     const found = new OptionChecks(isText ? name : 'store');
     found.that(isText, 'name', 'must be a string that is not empty', name);
+    found.that(!isText || !name.includes('\0'), 'name', 'must not contain U+0000', name);
     if (longestName !== undefined && isText) {
       const isShort = new TextEncoder().encode(name).length <= longestName;
       found.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);

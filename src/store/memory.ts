@@ -14,7 +14,7 @@ export interface MemoryStoreOptions extends StoreOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SnapshotStore {
-  return createStore(new MemoryStore(options.clock ?? systemClock), options, {
+  return createStore(new MemoryStore(options?.clock ?? systemClock), options, {
     longestName: undefined,
     options: ['clock'],
   });

@@ -1,18 +1,19 @@
 import { OptionChecks } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
+import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { SnapshotStore } from './contract.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore, timeoutOf } from './sql.ts';
+import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
 
-export type { MysqlClient, MysqlCommand } from '../sql/mysql.ts';
+export type { MysqlClient, MysqlCommand, MysqlField } from '../sql/mysql.ts';
 export type { SqlStoreOptions } from './sql.ts';
 
 /** The options of {@link mysqlStore}. */
 export interface MysqlStoreOptions extends SqlStoreOptions {
   /**
    * A pool of `mysql2` or `mysql2/promise`; or a connection, which is not inside of a transaction. `autocommit` must be
-   * on, as it is by default, and the mode `NO_BACKSLASH_ESCAPES` off, which
-   * `mysql2` does not know. It stays yours: end it yourself.
+   * on, as it is by default; other than that, it may have any `sql_mode`, character set and options. It stays yours: end
+   * it yourself.
    */
   readonly client: MysqlClient;
 }
@@ -31,7 +32,9 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. Names are at most 512
+ * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has
+ * waited for a connection of an exhausted pool for so long is not run any more; but a single connection runs late what
+ * waits behind other commands: an acquire that comes through then leaves a lease that nobody has, until it expires. Names are at most 512
  * bytes of UTF-8 long, and compared byte by byte. A payload must fit into the server's `max_allowed_packet`: 16 MB by
  * default in MariaDB, 64 MB in MySQL.
  *

@@ -1,8 +1,9 @@
 import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
+import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { SnapshotStore } from './contract.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore, timeoutOf } from './sql.ts';
+import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -31,7 +32,9 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. Names are at most
+ * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has
+ * waited for a connection of an exhausted pool for so long is not run any more, nor is one that has waited in a single
+ * `Client` behind other commands. Names are at most
  * 1024 bytes long, and compared byte by byte. U+0000 can't occur in names and payloads; JSON escapes it.
  *
  * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with

@@ -257,15 +257,20 @@ describe('close', () => {
 
   it('does not wait for ever for a load that ignores its signal', async () => {
     const cluster = new ManualCluster();
-    const { value } = cluster.instance();
+    const { value, link } = cluster.instance({ timeout: 10 * LEASE_MS });
     void value.get().catch(() => {});
     await cluster.clock.flush();
     const closed = value.close({ timeout: 0 });
     await cluster.clock.advance(1000);
     await closed;
-    expect((await cluster.lock.inspect('v'))?.state).toBe('running'); // until it expires
-    await cluster.clock.advance(LEASE_MS);
+    await cluster.clock.advance(9 * LEASE_MS); // nobody else loads while it may still be at it: until its deadline
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBeGreaterThan(0);
+    await cluster.clock.advance(2 * LEASE_MS);
+    const extended = link.commands.length;
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
     expect(cluster.clock.timerCount).toBe(0);
+    await cluster.clock.advance(LEASE_MS);
+    expect(link.commands).toHaveLength(extended);
   });
 
   it('nor for a store that does not answer', async () => {

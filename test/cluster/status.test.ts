@@ -191,7 +191,9 @@ describe('a group', () => {
       const load = async (): Promise<number> => ++loads;
       return [group.value({ name: 'one', load }), group.value({ name: 'two', load })] as const;
     });
-    for (const pair of made) for (const value of pair) await value.get();
+    const first = made.flat().map((value) => value.get());
+    await cluster.clock.advance(500);
+    await Promise.all(first);
     expect(loads).toBe(2);
     await cluster.clock.advance(1030);
     for (const [one] of made) one.current;

@@ -13,6 +13,7 @@ const situations = fc.record({
     loadedAt: fc.integer({ min: -100, max: 0 }),
     maxStalenessMs: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Infinity)),
     coolDownUntil: instant,
+    standsByUntil: instant,
   }),
   policy: fc.record({
     gate: fc.constantFrom('open', 'paused', 'closed'),
@@ -29,9 +30,10 @@ describe('decide', () => {
     fc.assert(
       fc.property(situations, ({ entry, policy, now }) => {
         const decision = decide(entry, policy, now);
-        const mayStart = !entry.flight && policy.gate === 'open' && now >= entry.coolDownUntil;
+        const mayLoad = !entry.flight && policy.gate === 'open' && now >= entry.coolDownUntil;
+        const mayStart = mayLoad && now >= entry.standsByUntil; // who waits may start all the same
         if (starts.includes(decision)) expect(mayStart).toBe(true);
-        if (decision === 'wait-for-load') expect(mayStart || entry.flight !== undefined).toBe(true);
+        if (decision === 'wait-for-load') expect(mayLoad || entry.flight !== undefined).toBe(true);
         const isTooStale = now - entry.loadedAt > entry.maxStalenessMs;
         if (entry.isLoaded && !isTooStale) {
           expect(decision).toBe(now >= entry.dueAt && mayStart ? 'serve-and-start' : 'serve');

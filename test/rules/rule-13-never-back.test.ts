@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SnapshotStore } from '../../src/index.ts';
+import { loaded, type SnapshotStore } from '../../src/index.ts';
 import { Link, ManualCluster } from '../support/cluster.ts';
 import { typesOf } from '../support/events.ts';
 
@@ -51,7 +51,19 @@ describe('rule 13: a value never goes back', () => {
     manual.call(1).resolve('two');
     await refreshed;
     await cluster.clock.flush();
-    expect(value.inspect().lock?.version).toBe(manual.call(1).context.token);
+    expect(value.inspect().lock?.version).toBeUndefined(); // nobody else has it
+    link.mend();
+    const other = cluster.instance({ schedule: { hours: 1 } });
+    const elsewhere = other.value.refresh();
+    await cluster.clock.flush();
+    other.manual.call(0).resolve('three');
+    await elsewhere;
+    await cluster.clock.advance(1000);
+    value.current;
+    await cluster.clock.flush();
+    const read = link.commands.filter(({ step }) => step === 'read').at(-1);
+    expect(read?.args[0]).toBe(manual.call(1).context.token);
+    expect(value.peek()).toBe('three');
   });
 
   it('what was set by hand is not replaced by a snapshot that was made before', async () => {
@@ -75,11 +87,11 @@ describe('rule 13: a value never goes back', () => {
     b!.link.break('refused', 'acquire');
     const refreshed = b!.value.refresh();
     await cluster.clock.flush();
-    b!.manual.call(0).resolve('without the lock');
+    const nextExecuteTime = cluster.clock.now() + 2000;
+    b!.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
     await refreshed;
     b!.link.mend();
     expect(b!.value.inspect().lock?.version).toBeUndefined();
-    b!.value.reschedule(2000);
     await cluster.clock.advance(2000);
     b!.value.current;
     await cluster.clock.flush();
