@@ -1,5 +1,4 @@
-/** The platform's timers take no longer delay. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+import { type Clock, systemClock } from './clock.ts';
 
 /**
  * Waits for an answer from outside, but no longer than that: a client may queue a command for ever while its server is
@@ -7,18 +6,18 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
  *
  * Rejects with what the work rejects with or throws, or with an `Error` of the code `ETIMEDOUT`.
  */
-export function bounded<R>(work: () => R | PromiseLike<R>, timeoutMs: number): Promise<R> {
+export function bounded<R>(
+  work: () => R | PromiseLike<R>,
+  timeoutMs: number,
+  clock: Pick<Clock, 'setTimeout'> = systemClock,
+): Promise<R> {
   return new Promise((resolve, reject) => {
-    const timer: unknown = setTimeout(
-      () => {
-        reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-      },
-      Math.min(timeoutMs, LONGEST_DELAY_MS),
-    );
-    (timer as { unref?(): void }).unref?.();
+    const timer = clock.setTimeout(() => {
+      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+    }, timeoutMs);
     const settle = <V>(end: (value: V) => void): ((value: V) => void) => {
       return (value) => {
-        clearTimeout(timer as ReturnType<typeof setTimeout>);
+        timer.cancel();
         end(value);
       };
     };

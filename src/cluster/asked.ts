@@ -1,4 +1,5 @@
 import { bounded } from '../bounded.ts';
+import type { Clock } from '../clock.ts';
 
 /** An adapter should bound the time of its steps by itself. One that does not must not hold up what comes after. */
 const LONGEST_STEP_MS = 15_000;
@@ -8,6 +9,10 @@ const LONGEST_STEP_MS = 15_000;
  *
  * @param mostMs where less time is left. @default 15 seconds
  */
-export function asked<R>(step: () => R | PromiseLike<R>, mostMs: number = LONGEST_STEP_MS): Promise<R> {
-  return bounded(step, Math.min(mostMs, LONGEST_STEP_MS));
+export function asked<R>(
+  step: () => R | PromiseLike<R>,
+  clock: Clock,
+  mostMs: number = LONGEST_STEP_MS,
+): Promise<R> {
+  return bounded(step, Math.min(mostMs, LONGEST_STEP_MS), clock);
 }

@@ -116,7 +116,7 @@ export class Cluster {
     for (let left = error === undefined ? TRIES : 1; left > 0; left--) {
       const sentAt = clock.monotonic();
       try {
-        const answer = await asked(() => lock.acquire(request), mostMs);
+        const answer = await asked(() => lock.acquire(request), clock, mostMs);
         if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${messageOf(answer)}`);
         const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
         state.requestId = undefined;
@@ -157,13 +157,18 @@ export class Cluster {
     if (this.#readOutage.error !== undefined) this.#readOutage.rest();
     try {
       const name = this.#nameOf(entry);
-      const mostMs = this.policy.timeoutMs * PART_OF_DEADLINE;
-      const stored = await asked(() => store.read(name, newerThan > 0 ? newerThan : undefined), mostMs);
+      const { clock, timeoutMs } = this.policy;
+      const mostMs = timeoutMs * PART_OF_DEADLINE;
+      const stored = await asked(
+        () => store.read(name, newerThan > 0 ? newerThan : undefined),
+        clock,
+        mostMs,
+      );
       this.#readOutage.over();
       if (stored === undefined || stored.version <= newerThan) return undefined;
       const { version, age, payload } = stored;
       try {
-        const snapshot = await asked(() => decodeSnapshot(payload, store), mostMs);
+        const snapshot = await asked(() => decodeSnapshot(payload, store), clock, mostMs);
         const { allowUndefined, isKeyed } = this.policy;
         const isValue = snapshot.value !== undefined || allowUndefined;
         if (snapshot.isAbsent ? !isKeyed : !isValue) throw new Error('it holds no value');
@@ -192,14 +197,15 @@ export class Cluster {
     lease: HeldLease | undefined,
   ): Promise<WriteAnswer | undefined> {
     const store = this.store as SnapshotStore;
+    const { clock } = this.policy;
     const token = lease?.id.token;
     try {
-      const payload = await asked(() => encodeSnapshot(value, about, store.codec));
+      const payload = await asked(() => encodeSnapshot(value, about, store.codec), clock);
       const name = this.#nameOf(entry);
       const answer = await this.gate.through(() =>
         this.#write(async () => {
           if (lease?.isLost) return undefined;
-          return asked(() => store.write(name, payload, token));
+          return asked(() => store.write(name, payload, token), clock);
         }),
       );
       if (answer === undefined) return undefined;

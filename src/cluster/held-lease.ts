@@ -65,7 +65,7 @@ export class HeldLease {
       const sentAt = this.#clock.monotonic();
       isAsking = true;
       lookAfter(Infinity); // the answer may never come
-      asked(() => this.#lock.extend(this.id, this.#leaseFor)).then(
+      asked(() => this.#lock.extend(this.id, this.#leaseFor), this.#clock).then(
         (isExtended) => {
           isAsking = false;
           this.#trouble = undefined;
@@ -118,7 +118,7 @@ export class HeldLease {
     this.#isEnded = true;
     if (this.isLost) return false;
     try {
-      return await asked(() => this.#lock.release(this.id, outcome()));
+      return await asked(() => this.#lock.release(this.id, outcome()), this.#clock);
     } catch {
       void this.#releaseLater(outcome);
       return false;
@@ -135,7 +135,7 @@ export class HeldLease {
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, pause));
       if (this.isLost) return;
       try {
-        await asked(() => this.#lock.release(this.id, outcome()));
+        await asked(() => this.#lock.release(this.id, outcome()), this.#clock);
         return;
       } catch {
         // once more, while it lasts

@@ -107,7 +107,7 @@ export function lockedTask<R>(
     };
     const ask = async (): Promise<{ readonly answer: AcquireAnswer; readonly sentAt: number }> => {
       const sentAt = clock.monotonic();
-      return { answer: await asked(() => lock.acquire(request)), sentAt };
+      return { answer: await asked(() => lock.acquire(request), clock), sentAt };
     };
     try {
       return await ask().catch((error) => {

@@ -22,8 +22,9 @@ export interface LockOptions {
    */
   readonly leaseFor?: DurationLike | undefined;
   /**
-   * How long the engine may take to answer, whatever its client would wait; then it counts as unavailable. Over 0,
-   * finite. @default 3 seconds
+   * How long the engine may take to answer, whatever its client would wait, the client's own queue included; then it
+   * counts as unavailable. Over 0, finite; of what tickless asks by itself a step takes at most 15 seconds, and a
+   * quarter of the deadline of a load. @default 3 seconds
    */
   readonly timeout?: DurationLike | undefined;
 }

@@ -99,7 +99,8 @@ class FileLock implements LockEngine {
   readonly #retentionMs: number;
   readonly #sweep: Sweep;
 
-  constructor({ directory, retention = { days: 7 } }: FileLockOptions) {
+  constructor(options: FileLockOptions) {
+    const { directory, retention = { days: 7 } } = options ?? ({} as FileLockOptions);
     const checks = new OptionChecks('lock');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();

@@ -56,7 +56,8 @@ export class IoredisConnection implements RedisConnection {
    */
   async #ready(signal: AbortSignal): Promise<void> {
     const { status, options } = this.#client;
-    if (status === 'ready' || status === 'end' || options?.enableOfflineQueue === false) return;
+    const isToWait = status === 'wait' || options?.enableOfflineQueue !== false;
+    if (status === 'ready' || status === 'end' || !isToWait) return;
     // A cluster goes from `end` back to `close`, and then keeps commands for ever.
     if (status === 'close' && this.#hasEnded) throw new Error('The client is closed');
     if (status === 'wait') this.#client.connect().catch(() => {}); // lazyConnect; its events tell

@@ -71,7 +71,8 @@ class FileStore implements StoreEngine {
   readonly #retentionMs: number;
   readonly #sweep: Sweep;
 
-  constructor({ directory, retention = { days: 7 } }: FileStoreOptions) {
+  constructor(options: FileStoreOptions) {
+    const { directory, retention = { days: 7 } } = options ?? ({} as FileStoreOptions);
     const checks = new OptionChecks('store');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
