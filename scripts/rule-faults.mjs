@@ -6,8 +6,8 @@ export const faults = [
     rule: 1,
     name: 'a read does not look for a running load',
     file: 'src/executor/decide.ts',
-    find: "const mayStart = entry.flight === undefined && gate === 'open'",
-    put: "const mayStart = gate === 'open'",
+    find: "const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;\n  const mayStart",
+    put: "const mayLoad = gate === 'open' && now >= entry.coolDownUntil;\n  const mayStart",
   },
   {
     rule: 1,
@@ -132,8 +132,8 @@ export const faults = [
     rule: 5,
     name: 'reads do not look at it',
     file: 'src/executor/decide.ts',
-    find: ' && now >= entry.coolDownUntil;',
-    put: ';',
+    find: "const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;\n  const mayStart",
+    put: "const mayLoad = entry.flight === undefined && gate === 'open';\n  const mayStart",
   },
   {
     rule: 5,

@@ -265,6 +265,7 @@ export class Cluster {
   }
 
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {
+    sharedOf(entry).useless = version;
     if (!this.events.has('snapshot-rejected')) {
       this.policy.logger.warn(`its snapshot of version ${version} can't be used`, error);
     }

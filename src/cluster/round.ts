@@ -157,7 +157,7 @@ export class Round<T> implements RoundUnderWay {
     this.#lease?.stop(); // it is extended while a load runs, not after
     const entry = this.#entry;
     const { policy, store } = this.#cluster;
-    const knownVersion = this.#state.version;
+    const knownVersion = Math.max(this.#state.version, this.#state.useless);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
     const about = {
@@ -249,7 +249,7 @@ export class Round<T> implements RoundUnderWay {
       const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
       if (snapshot === undefined) return undefined;
       if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
-      this.#state.version = Math.max(version, snapshot.version); // not looked at again
+      this.#state.useless = snapshot.version;
       return undefined;
     }
     if (entry.isLoaded) return undefined;
@@ -410,7 +410,6 @@ export class Round<T> implements RoundUnderWay {
       logger.error(about, `version ${version}, token ${this.token}`);
       return;
     }
-    this.#state.version = knownVersion;
     this.#state.isLocal = true;
     this.#state.awaits = version;
     if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();

@@ -69,6 +69,8 @@ export class Entry<T> {
 export interface SharedState {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number;
+  /** The version of the last snapshot that could not be used; it is not looked at again. */
+  useless: number;
   /** The value was loaded without the lock, or set by hand: it has no version. */
   isLocal: boolean;
   /** The token of the round that was seen under way elsewhere since the last invalidation; it is looked for next. */
@@ -98,6 +100,7 @@ export interface RoundUnderWay {
 export function sharedOf(entry: Entry<unknown>): SharedState {
   entry.shared ??= {
     version: 0,
+    useless: 0,
     isLocal: false,
     awaits: undefined,
     passesHold: false,
