@@ -280,7 +280,7 @@ export const clusterFaults = [
     put: '',
   },
   {
-    tests: leases,
+    tests: ['test/cluster/standing-by.test.ts'],
     name: 'the renewal goes on after the load',
     file: round,
     find: '    this.#lease?.stop(); // it is extended while a load runs, not after\n',
@@ -577,8 +577,8 @@ export const clusterFaults = [
     name: 'who waits for the outcome is held off by a stand-by',
     tests: ['test/cluster/standing-by.test.ts'],
     file: 'src/executor/decide.ts',
-    find: 'const mayWait = entry.flight !== undefined || mayLoad;',
-    put: 'const mayWait = entry.flight !== undefined || mayStart;',
+    find: 'return mayLoad && isDue(entry, now) && now < entry.standsByUntil;',
+    put: 'return false;',
   },
   {
     name: 'an invalidation on all instances is a load for each',

@@ -9,7 +9,7 @@ import type { Link, ManualCluster } from './cluster.ts';
 import { recordEvents, recordLines } from './events.ts';
 
 /** A load of a key that waits for the test to say how it ends. */
-export interface KeyCall {
+interface KeyCall {
   readonly key: string;
   readonly context: KeyContext<string>;
   resolve(answer: KeyedAnswer<string>): void;
