@@ -32,7 +32,15 @@ const LAYERS = [
   },
   {
     name: 'contracts',
-    files: ['lock/contract.ts', 'lock/identity.ts', 'store/contract.ts', 'sql/*', 'files/*', 'redis/*', 'mongodb/*'],
+    files: [
+      'lock/contract.ts',
+      'lock/identity.ts',
+      'store/contract.ts',
+      'sql/*',
+      'files/*',
+      'redis/*',
+      'mongodb/*',
+    ],
   },
   {
     name: 'pure parts',
@@ -110,7 +118,14 @@ const PACKAGES = [
   // The core runs unchanged on Node, Deno, Bun and workerd.
   {
     name: 'node:',
-    files: ['lock/file.ts', 'store/file.ts', 'files/*', 'worker/*', 'observe/diagnostics.ts', 'console/node.ts'],
+    files: [
+      'lock/file.ts',
+      'store/file.ts',
+      'files/*',
+      'worker/*',
+      'observe/diagnostics.ts',
+      'console/node.ts',
+    ],
   },
 ];
 

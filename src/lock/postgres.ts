@@ -1,8 +1,9 @@
 import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
+import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
-import { LOCK_TABLE, type SqlLockOptions, sqlLock, timeoutOf } from './sql.ts';
+import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export type { SqlLockOptions } from './sql.ts';
@@ -32,8 +33,10 @@ export interface PostgresLockOptions extends SqlLockOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. Names are at most
- * 1024 bytes long, and compared byte by byte; U+0000 can't occur in them.
+ * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
+ * a connection of an exhausted pool for so long is not run any more, and `pg` takes it back where it has waited in the
+ * queue of a single `Client`. Names are at most 1024
+ * bytes long, and compared byte by byte; U+0000 can't occur in them.
  *
  * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
  * {@link postgresLockTable}; SELECT, INSERT, UPDATE, and DELETE for the retention, are all that is needed then.

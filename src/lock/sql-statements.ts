@@ -28,14 +28,19 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   const isFree = `(NOT ${isLive(held)} AND (NOT ${isHeldBack(held)} OR :force = 1))`;
   // Where an assignment sees those before it, the columns that isFree asks come last, and by then the row tells
   // whether it was free. Should the same request have taken it in the same microsecond, it writes the same once more.
-  const isTaken = dialect.assignsInTurn ? `(request_id = :requestId AND acquired_at = ${now})` : isFree;
+  // isFree is asked too: MariaDB has a mode, SIMULTANEOUS_ASSIGNMENT, where none is seen. A row that was not free is
+  // as it was, and isFree says so.
+  const isTaken = dialect.assignsInTurn
+    ? `((request_id = :requestId AND acquired_at = ${now}) OR ${isFree})`
+    : isFree;
   const assign = (column: string, value: string, where = isFree): string =>
     `${column} = CASE WHEN ${where} THEN ${value} ELSE ${held(column)} END`;
   const columns =
     'name, token, owner, request_id, lease_until, not_before, state, took_over, acquired_at, finished_at, host, last_error';
   const leaseEnd = plus(now, ':leaseFor');
   const row = [
-    'name, token, owner, request_id, host, state, last_error',
+    ...['name', 'owner', 'request_id', 'host', 'last_error'].map(dialect.returned),
+    'token, state',
     'CASE WHEN took_over THEN 1 ELSE 0 END AS took_over',
     `CASE WHEN ${isLive()} THEN ${between(now, 'lease_until')} ELSE 0 END AS lease_left`,
     `CASE WHEN ${isHeldBack()} THEN ${between(now, 'not_before')} ELSE 0 END AS hold_left`,
@@ -77,8 +82,8 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     forceRelease: `UPDATE ${table} SET state = 'released', lease_until = ${now}, not_before = ${now}, finished_at = ${now}
       WHERE name = :name AND token = :token`,
     find: `SELECT ${row} FROM ${table} WHERE name = :name`,
-    list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY name LIMIT :most`,
-    expired: `SELECT name FROM ${table} WHERE ${isExpired} ORDER BY name LIMIT :most`,
+    list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY ${table}.name LIMIT :most`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :most`,
     purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
   };
 }

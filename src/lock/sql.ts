@@ -1,9 +1,8 @@
-import { type DurationLike, toMillis } from '../duration.ts';
+import type { DurationLike } from '../duration.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { SqlClient, SqlRow } from '../sql/client.ts';
-import type { SqlDialect } from '../sql/dialect.ts';
-import { durationParameter, SqlTable } from '../sql/sql-table.ts';
-import { tableName } from '../sql/table-name.ts';
+import type { SqlParameters, SqlRow } from '../sql/client.ts';
+import { openTable, type SqlKind } from '../sql/sql-kind.ts';
+import { durationParameter, type SqlTable } from '../sql/sql-table.ts';
 import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import type { Ending, LockEngine, LockRow } from './engine.ts';
@@ -24,47 +23,17 @@ export interface SqlLockOptions extends LockOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-/** What is particular to a database. */
-export interface SqlLockKind {
-  readonly client: SqlClient;
-  readonly dialect: SqlDialect;
-  /** The text of CREATE TABLE. */
-  readonly definition: (table?: string) => string;
-  /** The call that gives it, for people. */
-  readonly definedBy: string;
-  readonly longestName: number;
-}
-
 /** The name of the table that is used where none is given. */
 export const LOCK_TABLE = 'tickless_lock';
-
-const DAY_MS = 86_400_000;
 
 /** For people: longer texts are cut. In UTF-16 code units; a TEXT of MySQL takes 64 kB. */
 const LONGEST_ERROR = 16_000;
 
-/** How long the client is to wait for an answer. `createLock` checks the option. */
-export function timeoutOf(options: LockOptions | undefined): number {
-  return toMillis(options?.timeout ?? 3000);
-}
-
 /** @throws {OptionError} when an option breaks a rule. */
-export function sqlLock(options: SqlLockOptions, kind: SqlLockKind): Lock {
-  const { client, dialect, definition, definedBy, longestName } = kind;
-  const checks = new OptionChecks('lock');
-  const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
-  checks.done();
-  const statements = lockStatements(dialect, tableName('lock', options.table ?? LOCK_TABLE, dialect.quoted));
-  const table = new SqlTable({
-    client,
-    definition: definition(options.table),
-    definedBy,
-    timeoutMs: timeoutOf(options),
-    retentionMs,
-    ...statements,
-  });
-  return createLock(new SqlLock(table, statements), options, {
-    longestName,
+export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
+  const { table, statements } = openTable('lock', options, kind, LOCK_TABLE, lockStatements);
+  return createLock(new SqlLock(table, statements, kind.longestText ?? Infinity), options, {
+    longestName: kind.longestName,
     options: ['client', 'table', 'retention'],
   });
 }
@@ -82,24 +51,33 @@ export function sqlLock(options: SqlLockOptions, kind: SqlLockKind): Lock {
 class SqlLock implements LockEngine {
   readonly #table: SqlTable;
   readonly #statements: LockStatements;
+  readonly #longestText: number;
 
-  constructor(table: SqlTable, statements: LockStatements) {
+  constructor(table: SqlTable, statements: LockStatements, longestText: number) {
     this.#table = table;
     this.#statements = statements;
+    this.#longestText = longestText;
   }
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
     const { name, owner, requestId, leaseFor, host, force } = request;
+    this.#check(name, { owner, requestId, host });
     const { acquire, returning } = this.#statements;
-    const hasReturning = await this.#table.hasReturning();
-    const [row] = await this.#table.query(hasReturning ? `${acquire} ${returning}` : acquire, {
+    const endAt = this.#table.endAt();
+    const hasReturning = await this.#table.hasReturning(endAt);
+    const parameters: SqlParameters = {
       name,
       owner,
       requestId,
       leaseFor: durationParameter(leaseFor),
       host,
       force: force ? 1 : 0,
-    });
+    };
+    const [row] = await this.#table.query(
+      hasReturning ? `${acquire} ${returning}` : acquire,
+      parameters,
+      endAt,
+    );
     const found = row === undefined ? await this.find(name) : rowOf(row);
     if (found === undefined) throw new Error('the row of the lock was deleted as soon as it was written');
     return found;
@@ -141,7 +119,17 @@ class SqlLock implements LockEngine {
     return this.#finds(this.#statements.forceRelease, { name, token });
   }
 
-  async #finds(sql: string, parameters: Parameters<SqlTable['change']>[1]): Promise<boolean> {
+  /** Servers that are not strict would cut them, and not know the request again. */
+  #check(name: string, texts: Readonly<Record<string, string>>): void {
+    const most = this.#longestText;
+    const checks = new OptionChecks(name);
+    for (const [option, text] of Object.entries(texts)) {
+      checks.that(text.length <= most, option, `must be at most ${most} characters long`, text);
+    }
+    checks.done();
+  }
+
+  async #finds(sql: string, parameters: SqlParameters): Promise<boolean> {
     return (await this.#table.change(sql, parameters)).matched > 0;
   }
 }

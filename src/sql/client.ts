@@ -1,3 +1,5 @@
+import { systemClock } from '../clock.ts';
+
 /** What a parameter may be. */
 export type SqlValue = string | number | null;
 
@@ -17,14 +19,17 @@ export interface SqlChange {
 /**
  * A database as its client shows it: one command at the server for each call. Statements have `:name` where a
  * parameter stands. It throws whatever the client throws.
+ *
+ * `endAt` is when nobody waits for the answer any more, by the monotonic clock: a statement that had to wait so long for
+ * a connection is not run. By default that is the client's timeout from now.
  */
 export interface SqlClient {
   /** The rows that a statement returns. */
-  query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]>;
+  query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
   /** For statements that return no rows. */
-  change(sql: string, parameters: SqlParameters): Promise<SqlChange>;
+  change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange>;
   /** Whether an INSERT can return the row. Asks the server at most once, where that depends on its version. */
-  hasReturning(): Promise<boolean>;
+  hasReturning(endAt?: number): Promise<boolean>;
   /** The statement named a table that is not there. */
   isTableMissing(error: unknown): boolean;
   /** Somebody else has created the table at the same time. */
@@ -60,12 +65,21 @@ export function questioned(sql: string): Positional {
 }
 
 /** Not a cast, which has two colons, nor a time of day, which has digits. Identifiers have no colon: `tableName`. */
-const PARAMETER = /(?<!:):([a-z]\w*)/gi;
+export const PARAMETER: RegExp = /(?<!:):([a-z]\w*)/gi;
 
-function parameterOf(parameters: SqlParameters, name: string): SqlValue {
+export function parameterOf(parameters: SqlParameters, name: string): SqlValue {
   const value = parameters[name];
   if (value === undefined) throw new TypeError(`no parameter :${name}`);
   return value;
+}
+
+/**
+ * Before a statement is sent on a connection that it may have had to wait for.
+ *
+ * @throws when nobody waits for the answer any more: an acquire would leave a lease that nobody has.
+ */
+export function expectTime(endAt: number): void {
+  if (systemClock.monotonic() >= endAt) throw new Error('there was no connection for it in time');
 }
 
 /** A property of an error, which may be anything. */

@@ -17,6 +17,10 @@ export interface SqlDialect {
   greater(a: string, b: string): string;
   /** Whether a text begins with a parameter, byte by byte. */
   beginsWith(text: string, prefix: string): string;
+  /** A column of text, under its name, among what a statement returns. */
+  returned(column: string): string;
+  /** A parameter that is a long text. It is assigned, and compared with nothing. */
+  long(parameter: string): string;
   /** A number that a statement without RETURNING tells its client, in `SqlChange.told`; else the number itself. */
   told(expression: string): string;
   /** What follows INSERT INTO and the table: columns and their values, to be named by `incoming`. */
@@ -27,6 +31,6 @@ export interface SqlDialect {
   held(table: string, column: string): string;
   /** The value that was to be inserted, in such an assignment. */
   incoming(column: string): string;
-  /** An assignment sees what those before it have assigned. */
+  /** An assignment may see what those before it have assigned. */
   readonly assignsInTurn: boolean;
 }

@@ -1,7 +1,10 @@
+import { systemClock } from '../clock.ts';
 import {
+  expectTime,
   numbered,
   type Positional,
   propertyOf,
+  type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
@@ -14,13 +17,29 @@ import type { SqlDialect } from './dialect.ts';
  */
 export interface PostgresClient {
   query(command: PostgresCommand): PromiseLike<PostgresResult>;
+  /** Pools have it. Then each command is given a connection by `connect`, unless it had to wait too long for it. */
+  readonly totalCount?: number;
+  /** In a pool: resolves with a connection, which has `release` too. */
+  connect?(): unknown;
+}
+
+interface Pool extends PostgresClient {
+  connect(): PromiseLike<PooledClient>;
+}
+
+/** It throws what it emits as `error` when nobody listens. */
+interface PooledClient extends PostgresClient {
+  /** With an error: the pool closes it. */
+  release(error?: unknown): void;
+  on(event: 'error', listener: () => void): unknown;
+  removeListener(event: 'error', listener: () => void): unknown;
 }
 
 /** A command as `pg` takes it. */
 export interface PostgresCommand {
   text: string;
   values: unknown[];
-  /** In milliseconds. Then the client gives up, and a pool closes the connection. */
+  /** In milliseconds, with the time that the command waits in the client's own queue. Then the client gives up. */
   query_timeout?: number;
 }
 
@@ -43,6 +62,8 @@ export const POSTGRES: SqlDialect = {
   between: (from, to) => `(extract(epoch FROM (${to} - ${from})) * 1000)`,
   greater: (a, b) => `greatest(${a}, ${b})`,
   beginsWith: (text, prefix) => `left(${text}, char_length(${prefix}::text)) = ${prefix}::text`,
+  returned: (column) => column,
+  long: (parameter) => parameter,
   told: (expression) => expression,
   row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
@@ -71,12 +92,12 @@ export class PostgresSql implements SqlClient {
     this.#timeoutMs = Math.ceil(timeoutMs);
   }
 
-  async query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
-    return (await this.#send(sql, parameters)).rows as SqlRow[];
+  async query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]> {
+    return (await this.#send(sql, parameters, endAt)).rows as SqlRow[];
   }
 
-  async change(sql: string, parameters: SqlParameters): Promise<{ matched: number; told: number }> {
-    return { matched: Number((await this.#send(sql, parameters)).rowCount), told: 0 };
+  async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange> {
+    return { matched: Number((await this.#send(sql, parameters, endAt)).rowCount), told: 0 };
   }
 
   async hasReturning(): Promise<boolean> {
@@ -95,10 +116,46 @@ export class PostgresSql implements SqlClient {
     return CODES.contention.some((code) => code === propertyOf(error, 'code'));
   }
 
-  async #send(sql: string, parameters: SqlParameters): Promise<PostgresResult> {
+  async #send(
+    sql: string,
+    parameters: SqlParameters,
+    endAt: number = systemClock.monotonic() + this.#timeoutMs,
+  ): Promise<PostgresResult> {
     const statement = this.#statements.get(sql) ?? numbered(sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
     this.#statements.set(sql, statement);
     const { text } = statement;
-    return this.#client.query({ text, values: statement.values(parameters), query_timeout: this.#timeoutMs });
+    const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };
+    if (isPool(this.#client)) return onConnection(this.#client, command, endAt);
+    expectTime(endAt);
+    // A client that is busy takes it back then, if it has not been sent.
+    const left = Math.min(this.#timeoutMs, Math.ceil(endAt - systemClock.monotonic()));
+    return this.#client.query({ ...command, query_timeout: Math.max(1, left) });
+  }
+}
+
+function isPool(client: PostgresClient): client is Pool {
+  return typeof client.totalCount === 'number' && typeof client.connect === 'function';
+}
+
+/** As the query method of the pool does it, but that this runs no command for which nobody waits any more. */
+async function onConnection(pool: Pool, command: PostgresCommand, endAt: number): Promise<PostgresResult> {
+  const connection = await pool.connect();
+  try {
+    expectTime(endAt);
+  } catch (error) {
+    connection.release();
+    throw error;
+  }
+  const onError = (): void => {}; // the command is rejected too
+  connection.on('error', onError);
+  try {
+    const result = await connection.query(command);
+    connection.removeListener('error', onError);
+    connection.release();
+    return result;
+  } catch (error) {
+    connection.removeListener('error', onError);
+    connection.release(error);
+    throw error;
   }
 }

@@ -43,16 +43,22 @@ export class SqlTable {
     this.#options = options;
   }
 
-  hasReturning(): Promise<boolean> {
-    return this.#options.client.hasReturning();
+  /** When nobody waits any more for the answer to a step that begins now. */
+  endAt(): number {
+    return systemClock.monotonic() + this.#options.timeoutMs;
   }
 
-  query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
-    return this.#run(() => this.#options.client.query(sql, parameters));
+  hasReturning(endAt: number): Promise<boolean> {
+    return this.#options.client.hasReturning(endAt);
+  }
+
+  query(sql: string, parameters: SqlParameters, endAt: number = this.endAt()): Promise<readonly SqlRow[]> {
+    return this.#run(endAt, () => this.#options.client.query(sql, parameters, endAt));
   }
 
   change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
-    return this.#run(() => this.#options.client.change(sql, parameters));
+    const endAt = this.endAt();
+    return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 
   /** Deletes what is past its retention, if that was not done in the last hour. Later, and without an error. */
@@ -72,9 +78,8 @@ export class SqlTable {
     for (const { name } of rows) await client.change(purge, { name: String(name), retention });
   }
 
-  async #run<R>(statement: () => Promise<R>): Promise<R> {
-    const { client, timeoutMs } = this.#options;
-    const endAt = systemClock.monotonic() + timeoutMs;
+  async #run<R>(endAt: number, statement: () => Promise<R>): Promise<R> {
+    const { client } = this.#options;
     let isCreated = false;
     for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
@@ -94,7 +99,7 @@ export class SqlTable {
     const { client, definition, definedBy } = this.#options;
     for (;;) {
       try {
-        await client.change(definition, {});
+        await client.change(definition, {}, endAt);
         return;
       } catch (error) {
         if (client.isTablePresent(error)) return;

@@ -2,6 +2,7 @@ import {
   type Positional,
   propertyOf,
   questioned,
+  type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
@@ -36,6 +37,8 @@ export const SQLITE: SqlDialect = {
   between: (from, to) => `(${to} - ${from})`,
   greater: (a, b) => `max(${a}, ${b})`,
   beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
+  returned: (column) => column,
+  long: (parameter) => parameter,
   told: (expression) => expression,
   row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
@@ -61,7 +64,7 @@ export class SqliteSql implements SqlClient {
     return this.#client.prepare(text).all(...values(parameters)) as SqlRow[];
   }
 
-  async change(sql: string, parameters: SqlParameters): Promise<{ matched: number; told: number }> {
+  async change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
     const { text, values } = this.#positional(sql);
     return { matched: Number(this.#client.prepare(text).run(...values(parameters)).changes), told: 0 };
   }

@@ -32,11 +32,12 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has
- * waited for a connection of an exhausted pool for so long is not run any more; but a single connection runs late what
- * waits behind other commands: an acquire that comes through then leaves a lease that nobody has, until it expires. Names are at most 512
- * bytes of UTF-8 long, and compared byte by byte. A payload must fit into the server's `max_allowed_packet`: 16 MB by
- * default in MariaDB, 64 MB in MySQL.
+ * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
+ * a connection of an exhausted pool for so long is not run any more; but a single connection runs late what waits in its
+ * own queue, and so a write may come through that counted as failed.
+ *
+ * Names are at most 512 bytes of UTF-8 long, and compared byte by byte. A payload is sent in base64, which must fit into
+ * the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
  * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
  * {@link mysqlStoreTable}; SELECT, INSERT, UPDATE and DELETE are all that is needed then.

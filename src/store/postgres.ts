@@ -32,10 +32,10 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has
- * waited for a connection of an exhausted pool for so long is not run any more, nor is one that has waited in a single
- * `Client` behind other commands. Names are at most
- * 1024 bytes long, and compared byte by byte. U+0000 can't occur in names and payloads; JSON escapes it.
+ * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
+ * a connection of an exhausted pool for so long is not run any more, and `pg` takes it back where it has waited in the
+ * queue of a single `Client`. Names are at most 1024
+ * bytes long, and compared byte by byte. U+0000 can't occur in names and payloads; JSON escapes it.
  *
  * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
  * {@link postgresStoreTable}; SELECT, INSERT, UPDATE and DELETE are all that is needed then.

@@ -1,9 +1,8 @@
-import { type DurationLike, toMillis } from '../duration.ts';
-import { OptionChecks } from '../option-checks.ts';
-import type { SqlClient, SqlParameters } from '../sql/client.ts';
+import type { DurationLike } from '../duration.ts';
+import type { SqlParameters } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
-import { SqlTable } from '../sql/sql-table.ts';
-import { tableName } from '../sql/table-name.ts';
+import { openTable, type SqlKind } from '../sql/sql-kind.ts';
+import type { SqlTable } from '../sql/sql-table.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
@@ -22,47 +21,14 @@ export interface SqlStoreOptions extends StoreOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-/** What is particular to a database. */
-export interface SqlStoreKind {
-  readonly client: SqlClient;
-  readonly dialect: SqlDialect;
-  /** The text of CREATE TABLE. */
-  readonly definition: (table?: string) => string;
-  /** The call that gives it, for people. */
-  readonly definedBy: string;
-  readonly longestName: number;
-}
-
 /** The name of the table that is used where none is given. */
 export const STORE_TABLE = 'tickless_snapshot';
 
-const DAY_MS = 86_400_000;
-
-/** How long the client is to wait for an answer. `createStore` checks the option. */
-export function timeoutOf(options: StoreOptions | undefined): number {
-  return toMillis(options?.timeout ?? 3000);
-}
-
 /** @throws {OptionError} when an option breaks a rule. */
-export function sqlStore(options: SqlStoreOptions, kind: SqlStoreKind): SnapshotStore {
-  const { client, dialect, definition, definedBy, longestName } = kind;
-  const checks = new OptionChecks('store');
-  const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
-  checks.done();
-  const statements = storeStatements(
-    dialect,
-    tableName('store', options.table ?? STORE_TABLE, dialect.quoted),
-  );
-  const table = new SqlTable({
-    client,
-    definition: definition(options.table),
-    definedBy,
-    timeoutMs: timeoutOf(options),
-    retentionMs,
-    ...statements,
-  });
+export function sqlStore(options: SqlStoreOptions, kind: SqlKind): SnapshotStore {
+  const { table, statements } = openTable('store', options, kind, STORE_TABLE, storeStatements);
   return createStore(new SqlStore(table, statements), options, {
-    longestName,
+    longestName: kind.longestName,
     options: ['client', 'table', 'retention'],
   });
 }
@@ -83,7 +49,12 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
   const held = (column: string): string => dialect.held(table, column);
   const hasReturning = !dialect.assignsInTurn;
   const insert = (version: string): string => {
-    const row = dialect.row({ name: ':name', version: told(version), written_at: now, payload: ':payload' });
+    const row = dialect.row({
+      name: ':name',
+      version: told(version),
+      written_at: now,
+      payload: dialect.long(':payload'),
+    });
     return `INSERT INTO ${table} ${row} ${dialect.orUpdate}`;
   };
   const returning = hasReturning ? ' RETURNING version' : '';
@@ -93,7 +64,7 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
   const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
 
   return {
-    read: `SELECT version, ${dialect.between('written_at', now)} AS age, payload FROM ${table}
+    read: `SELECT version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')} FROM ${table}
       WHERE name = :name AND version > :newerThan`,
     write: `${insert(dialect.micros)} ${[
       `payload = ${incoming('payload')}`,
@@ -108,7 +79,7 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     ].join(', ')}${returning}`,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
-    expired: `SELECT name FROM ${table} WHERE ${isExpired} ORDER BY name LIMIT :most`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :most`,
     purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
   };
 }

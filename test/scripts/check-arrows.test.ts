@@ -67,7 +67,7 @@ test.each([
   [
     'testing that knows more than the base',
     { 'testing/suite.ts': `import { Flight } from '../executor/flight.ts';` },
-    'src/testing/suite.ts:1 imports executor/flight.ts: testing may import only base',
+    'src/testing/suite.ts:1 imports executor/flight.ts: testing may import only base, contracts',
   ],
   [
     'an import of testing',
@@ -106,7 +106,7 @@ test.each([
   [
     'a module of node in the core',
     { 'executor/flight.ts': `export const load = () => import('node:fs');` },
-    'src/executor/flight.ts:1 imports node:fs: only in lock/file.ts, store/file.ts, worker/*, observe/diagnostics.ts, console/node.ts',
+    'src/executor/flight.ts:1 imports node:fs: only in lock/file.ts, store/file.ts, files/*, worker/*, observe/diagnostics.ts, console/node.ts',
   ],
   [
     'a package that is no dependency',
