@@ -28,9 +28,9 @@ async function instance(directory: string): Promise<void> {
     store: fileStore({ directory: join(directory, 'snapshots') }),
   });
   const { USD } = await rates.get(); // loads, or waits for who does
+  await rates.close(); // what was loaded here is published, and the lock given back
   const { age = 0, lock } = rates.inspect();
   process.send?.({ USD, loads, age, version: lock?.version });
-  await rates.close();
   process.disconnect();
 }
 
