@@ -5,7 +5,7 @@ import { begin, INSTANCES, type Judge, PERIOD, publications, quiet, type Stage }
 const WINNER = 3;
 const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
-const PURGE = /SELECT name FROM|DELETE FROM/;
+const PURGE = /SELECT (name|CAST\(name AS BINARY\) AS name) FROM|DELETE FROM/;
 
 /**
  * The next round begins so many milliseconds later than it might: an engine that takes longer to hear of the end of a
