@@ -36,6 +36,7 @@ const LAYERS = [
       'lock/contract.ts',
       'lock/identity.ts',
       'store/contract.ts',
+      'store/damage.ts',
       'sql/*',
       'files/*',
       'redis/*',

@@ -8,42 +8,28 @@
 //   node scripts/check-rules.mjs cluster    those of clusters that are no rule's
 
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterFaults } from './cluster-faults.mjs';
 import { keyedFaults } from './keyed-faults.mjs';
 import { faults } from './rule-faults.mjs';
+import { plant } from './support/plant.mjs';
 import { root } from './support/project.mjs';
 
 const PARALLEL = 2;
 
-/** A copy of the sources with one fault in it, inside the repository so that packages resolve. */
-async function plant({ file, find, put }) {
-  await mkdir(join(root, '.tmp'), { recursive: true });
-  const copy = await mkdtemp(join(root, '.tmp', 'fault-'));
-  for (const part of [
-    'src',
-    'test/support',
-    'test/rules',
-    'test/cache',
-    'test/cluster',
-    'test/executor',
-    'vitest.config.ts',
-    'tsconfig.json',
-    'package.json',
-  ]) {
-    await cp(join(root, part), join(copy, part), { recursive: true });
-  }
-  const path = join(copy, file);
-  const source = await readFile(path, 'utf8');
-  const parts = source.split(find);
-  if (parts.length !== 2) {
-    await rm(copy, { recursive: true });
-    throw new Error(`${file} has ${parts.length - 1} places like ${JSON.stringify(find)}, not 1`);
-  }
-  await writeFile(path, parts.join(put));
-  return copy;
-}
+/** What the tests of the rules need. */
+const PARTS = [
+  'src',
+  'test/support',
+  'test/rules',
+  'test/cache',
+  'test/cluster',
+  'test/executor',
+  'vitest.config.ts',
+  'tsconfig.json',
+  'package.json',
+];
 
 /** The files with the tests of a rule. */
 async function testsOf(rule) {
@@ -76,7 +62,7 @@ async function runTests(copy, tests) {
 }
 
 async function check(fault) {
-  const copy = await plant(fault);
+  const copy = await plant(fault, PARTS);
   try {
     const report = await runTests(copy, fault.tests ?? (await testsOf(fault.rule)));
     const failed = report.testResults.flatMap((file) =>

@@ -17,6 +17,7 @@ const record = 'src/lock/record.ts';
 const round = 'src/cluster/round.ts';
 const cluster = 'src/cluster/cluster.ts';
 const lease = 'src/cluster/held-lease.ts';
+const ask = 'src/cluster/ask-for-lease.ts';
 
 /** @type {readonly { rule?: number, tests?: string[], name: string, file: string, find: string, put: string }[]} */
 export const clusterFaults = [
@@ -59,14 +60,14 @@ export const clusterFaults = [
     rule: 12,
     name: 'the token is not raised above the one before',
     file: record,
-    find: 'token: Math.max((record?.token ?? 0) + 1, Math.floor(wall * 1000)),',
+    find: 'token: Math.max(successorOf(record === undefined ? 0 : record.token), Math.floor(wall * 1000)),',
     put: 'token: Math.floor(wall * 1000),',
   },
   {
     rule: 12,
     name: 'the clock is not in the token',
     file: record,
-    find: 'token: Math.max((record?.token ?? 0) + 1, Math.floor(wall * 1000)),',
+    find: 'token: Math.max(successorOf(record === undefined ? 0 : record.token), Math.floor(wall * 1000)),',
     put: 'token: (record?.token ?? 0) + 1,',
   },
   {
@@ -94,8 +95,8 @@ export const clusterFaults = [
     rule: 13,
     name: 'a snapshot of an older version is taken',
     file: cluster,
-    find: 'if (stored === undefined || stored.version <= newerThan) return undefined;',
-    put: 'if (stored === undefined) return undefined;',
+    find: 'if (version <= newerThan) return undefined;',
+    put: '',
   },
   {
     rule: 13,
@@ -297,7 +298,7 @@ export const clusterFaults = [
     tests: leases,
     name: 'a load that is superseded in a pause between tries never settles',
     file: 'src/executor/flight.ts',
-    find: "signal.addEventListener('abort', wake, { once: true });",
+    find: "signal.addEventListener('abort', wake);",
     put: 'void wake;',
   },
   {
@@ -338,16 +339,30 @@ export const clusterFaults = [
   {
     tests: lost,
     name: 'a request is not repeated as the same',
-    file: cluster,
-    find: 'state.requestId ??= randomId();',
-    put: 'state.requestId = randomId();',
+    file: ask,
+    find: 'pending.requestId ??= randomId();',
+    put: 'pending.requestId = randomId();',
   },
   {
     tests: lost,
     name: 'a request that was answered is used again',
-    file: cluster,
-    find: '        state.requestId = undefined;\n        this.#lockOutage.over();',
-    put: '        this.#lockOutage.over();',
+    file: ask,
+    find: '      pending.requestId = undefined;\n',
+    put: '',
+  },
+  {
+    tests: leases,
+    name: 'a lease that has expired when its answer comes is taken',
+    file: ask,
+    find: 'if (!held.isLost) return',
+    put: 'if (held !== undefined) return',
+  },
+  {
+    tests: leases,
+    name: 'a release that failed is waited for longer than the lease lasts',
+    file: lease,
+    find: 'Math.min(pause, left)',
+    put: 'pause',
   },
   {
     tests: lost,
@@ -509,6 +524,13 @@ export const clusterFaults = [
     file: 'src/cluster/snapshot.ts',
     find: "if (!isWhole) throw new Error('its envelope is damaged');",
     put: 'void isWhole;',
+  },
+  {
+    tests: snapshots,
+    name: 'the checksum is not compared',
+    file: 'src/cluster/snapshot.ts',
+    find: 'if (line.slice(-SEAL_LENGTH) !== sealOf(line.slice(0, -SEAL_LENGTH), body)) {',
+    put: 'if (false) {',
   },
   {
     tests: snapshots,

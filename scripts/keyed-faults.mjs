@@ -121,8 +121,8 @@ export const keyedFaults = [
     tests: dump,
     name: 'the time between dump and restore is no age',
     file: 'src/cache/dump.ts',
-    find: 'ageMs: age + sinceThen,',
-    put: 'ageMs: age,',
+    find: 'age + sinceThen',
+    put: 'age',
   },
   {
     tests: pump,

@@ -275,4 +275,11 @@ export const faults = [
     find: 'leave(() => reject(signal?.reason));',
     put: 'leave(() => { reject(signal?.reason); this.#load?.end(signal?.reason); });',
   },
+  {
+    rule: 10,
+    name: 'all loads have one and the same clean context',
+    file: 'src/clean-context.ts',
+    find: '(action) => inFirstContext(capture)(action);',
+    put: '(action) => inFirstContext(action);',
+  },
 ];

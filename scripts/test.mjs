@@ -38,11 +38,17 @@ const STEPS = [
     count: countTests(integrationReport),
   },
   {
+    name: 'simulated clusters',
+    command: [...script('simulate.mjs'), '--ci'],
+    count: countByLastLine('worlds'),
+  },
+  {
     name: 'faults with real processes',
     command: [...script('faults.mjs'), '--quick'],
-    count: countByLastLine,
+    count: countByLastLine('scenarios'),
   },
   { name: 'planted faults', command: script('check-rules.mjs'), saysLast: true },
+  { name: 'planted faults, simulated', command: script('check-simulation.mjs'), saysLast: true },
   { name: 'package', command: script('check-package.mjs'), saysFirst: true },
   { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
   { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
@@ -80,10 +86,12 @@ function countTests(file) {
 }
 
 /** By what the step counts itself: its last line is `N passed, N failed`. A run that does not come to that is one failure. */
-function countByLastLine(_, { code, stdout }) {
-  const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 0, 1];
-  const wentWrong = code !== 0 || passed === 0;
-  return { passed, failed: wentWrong ? Math.max(1, failed) : failed, says: `${passed} scenarios held` };
+function countByLastLine(what) {
+  return (_, { code, stdout }) => {
+    const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 0, 1];
+    const wentWrong = code !== 0 || passed === 0;
+    return { passed, failed: wentWrong ? Math.max(1, failed) : failed, says: `${passed} ${what} held` };
+  };
 }
 
 mkdirSync(join(root, '.tmp'), { recursive: true });

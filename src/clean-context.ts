@@ -8,11 +8,13 @@ interface ProcessLike {
   readonly getBuiltinModule?: (id: string) => unknown;
 }
 
-function captureContext(): Run {
-  const { process } = globalThis as { process?: ProcessLike };
-  const asyncHooks = process?.getBuiltinModule?.('async_hooks') as AsyncHooksModule | undefined;
-  return asyncHooks?.AsyncLocalStorage.snapshot?.() ?? ((action) => action());
-}
+const { process } = globalThis as { process?: ProcessLike };
+const asyncHooks = process?.getBuiltinModule?.('async_hooks') as AsyncHooksModule | undefined;
+
+/** Takes the present context down. */
+const capture: () => Run = asyncHooks?.AsyncLocalStorage.snapshot ?? (() => (action) => action());
+
+const inFirstContext: Run = /* @__PURE__ */ capture();
 
 /**
  * Runs an action outside of the caller's AsyncLocalStorage, in the context in which this module was first
@@ -22,5 +24,8 @@ function captureContext(): Run {
  * trace would swallow the load, its request-scoped connection would be used after the request. The runtime is asked
  * for the module instead of importing it, so that the core loads where there is none; there nothing is to be kept
  * out either.
+ *
+ * Each action has a copy of that context. Before Node 24 a context is an object that `AsyncLocalStorage.run` changes
+ * while it runs: were it one for all, a listener that reads within a `run` of its own would show it to the load.
  */
-export const inCleanContext: Run = /* @__PURE__ */ captureContext();
+export const inCleanContext: Run = (action) => inFirstContext(capture)(action);

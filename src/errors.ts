@@ -48,8 +48,7 @@ const LONGEST_KEY = 80;
 
 /** A key as it stands in messages: a string in quotes, an object as JSON, cut at a bearable length. Never throws. */
 export function showKey(key: unknown): string {
-  const text = show(key);
-  return text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY)}…` : text;
+  return cut(show(key), LONGEST_KEY);
 }
 
 function hasCode(error: unknown, code: string): boolean {
@@ -84,14 +83,24 @@ export class OptionError extends TicklessError {
   readonly problems: readonly OptionProblem[];
 
   constructor(problems: readonly [OptionProblem, ...OptionProblem[]], details: ErrorDetails) {
-    super(problems.map(describe).join('; '), details);
+    const more = problems.length - MOST_PROBLEMS;
+    const described = problems.slice(0, MOST_PROBLEMS).map(describe).join('; ');
+    super(more > 0 ? `${described}; and ${more} more` : described, details);
     this.problems = problems;
     ({ option: this.option, rule: this.rule, received: this.received } = problems[0]);
   }
 }
 
+/** Each of a million entries of a dump may break a rule, and each may be a book. */
+const MOST_PROBLEMS = 20;
+const LONGEST_RECEIVED = 200;
+
 function describe({ option, rule, received }: OptionProblem): string {
-  return `${option} ${rule}, received ${show(received)}`;
+  return `${option} ${rule}, received ${cut(show(received), LONGEST_RECEIVED)}`;
+}
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }
 
 function show(value: unknown): string {

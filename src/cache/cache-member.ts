@@ -1,8 +1,7 @@
 import { reasonOf, showKey } from '../errors.ts';
 import { gateHealth } from '../executor/health.ts';
 import type { Refresher } from '../executor/refresher.ts';
-import type { HealthProblem, Member, Seat, Startable, StartOfOne } from '../membership.ts';
-import type { Policy } from '../policy.ts';
+import type { HealthProblem, Member, Startable, StartOfOne } from '../membership.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */
@@ -25,38 +24,32 @@ export interface CacheStatus {
 export class CacheMember<K, V> implements Member {
   readonly name: string;
   readonly isRequired: boolean = false;
-  readonly #policy: Policy;
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
-  #keys: Startable | undefined;
+  readonly #keys: Startable;
 
-  constructor(policy: Policy, entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
-    this.name = policy.name;
-    this.#policy = policy;
+  /** @param keys those of its keys that are due. */
+  constructor(name: string, entries: KeyedEntries<K, V>, refresher: Refresher<V>, keys: Startable) {
+    this.name = name;
     this.#entries = entries;
     this.#refresher = refresher;
-  }
-
-  /** Joins the group of its policy as who starts these keys. */
-  join(keys: Startable): Seat {
     this.#keys = keys;
-    return (this.#policy.family as NonNullable<Policy['family']>).join(this);
   }
 
   startNext(start: StartOfOne): boolean {
-    return this.#keys?.startNext(start) ?? false;
+    return this.#keys.startNext(start);
   }
 
   hold(): void {
-    this.#keys?.hold();
+    this.#keys.hold();
   }
 
   look(): void {
-    this.#keys?.look();
+    this.#keys.look();
   }
 
   compareClocks(): void {
-    this.#keys?.compareClocks();
+    this.#keys.compareClocks();
   }
 
   /** Keys that can't be had make no instance unfit to serve. They are told as one. */

@@ -4,7 +4,7 @@ import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Policy } from '../policy.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
-import type { KeyedEntry } from './keyed-entry.ts';
+import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** One value of a {@link CacheDump}. */
 export interface DumpedEntry<K, V> {
@@ -77,11 +77,13 @@ export interface RestoredEntry<K, V> {
 /**
  * Reads a dump. An entry has aged since by what the wall clock says; a clock that has gone back adds nothing.
  *
+ * @param idOf throws for what is no key.
  * @throws {OptionError} when it is none, with the first things that are wrong with it.
  */
 export function entriesOf<K, V>(
   dump: CacheDump<K, V>,
-  { policy, sizeOf, idOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf' | 'idOf'>,
+  idOf: (key: K) => KeyId,
+  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
 ): RestoredEntry<K, V>[] {
   const checks = new OptionChecks(policy.name);
   const isDump = dump?.version === 1 && isNumber(dump.at, 0, Number.MAX_VALUE) && Array.isArray(dump.entries);
@@ -94,12 +96,8 @@ export function entriesOf<K, V>(
     checks.that(hasId(idOf, key), `${path}.key`, 'must be a key of this cache', key);
     const isValue = (value !== undefined || policy.allowUndefined) && !isThenable(value);
     checks.that(isValue, `${path}.value`, 'must be a value', value);
-    checks.that(
-      isNumber(age, 0, Number.MAX_VALUE),
-      `${path}.age`,
-      'must be a finite number of 0 or more',
-      age,
-    );
+    const isAge = isNumber(age, 0, Number.MAX_VALUE);
+    checks.that(isAge, `${path}.age`, 'must be a finite number of 0 or more', age);
     const isTime = nextExecuteTime === null || isNumber(nextExecuteTime, 0, Infinity);
     checks.that(isTime, `${path}.nextExecuteTime`, 'must be epoch milliseconds or null', nextExecuteTime);
     const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
@@ -117,7 +115,7 @@ export function entriesOf<K, V>(
       key,
       value,
       size,
-      ageMs: age + sinceThen,
+      ageMs: isAge ? age + sinceThen : Number.NaN,
       nextExecuteTime: nextExecuteTime ?? Infinity,
       maxStalenessMs: maxStaleness === null ? Infinity : maxStaleness,
       tags,
@@ -142,11 +140,12 @@ export function restoreInto<K, V>(
 }
 
 /** There is such a key, and it has an identity. */
-function hasId<K>(idOf: (key: K) => unknown, key: K): boolean {
+function hasId<K>(idOf: (key: K) => KeyId, key: K): boolean {
   try {
-    return key !== undefined && idOf(key) !== undefined;
+    idOf(key);
+    return true;
   } catch {
-    return false; // keyOf can't take it
+    return false;
   }
 }
 

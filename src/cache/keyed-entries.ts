@@ -53,9 +53,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   idOf(key: K): KeyId {
     const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
     const { keepsKeys, policy } = this.#options;
-    const isId = keepsKeys
-      ? id !== null && !['undefined', 'object', 'function'].includes(typeof id)
-      : id !== undefined;
+    const isId = keepsKeys ? !['undefined', 'object', 'function'].includes(typeof id) : id !== undefined;
     if (isId) return id as KeyId;
     const [option, rule, received] =
       key === undefined
@@ -96,8 +94,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   peek(key: K): V | undefined {
     const id = this.idOf(key);
     const awake = this.#awake.get(id);
-    // One that was pushed out while it loads is not held any more.
-    if (awake !== undefined) return awake.isPushedOut && awake.uses === 0 ? undefined : awake.value;
+    // Also of one that was pushed out while it loads: that is what reads are served until the load has landed.
+    if (awake !== undefined) return awake.value;
     const row = this.shelf.find(id);
     return row === undefined ? undefined : this.shelf.value(row);
   }

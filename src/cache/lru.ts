@@ -31,6 +31,6 @@ export function createLru<V extends NonNullable<unknown>>(
   bound: Bound,
   onGone?: (value: V, id: KeyId, reason: string) => void,
 ): Lru<V> {
-  const options = onGone === undefined ? bound : { ...bound, dispose: onGone };
+  const options = { ...bound, dispose: onGone };
   return new LRUCache(options as LRUCache.Options<KeyId, V, unknown>) as Lru<V>;
 }

@@ -215,12 +215,13 @@ export class RefreshGroup implements GroupLike {
       options?.timeout ?? defaults.closeTimeout,
     );
     if (this.#closing !== undefined) return this.#closing.promise;
-    this.#closing = new Deferred(); // before anybody is told, who may call this again
+    const closing = new Deferred<void>();
+    this.#closing = closing; // before anybody is told, who may call this again
     for (const end of this.#waits) end();
     this.#pump.close();
     const members = [...this.#members.values()];
-    Promise.all(members.map((member) => member.close(timeoutMs))).then(() => this.#closing?.resolve());
-    return this.#closing.promise;
+    Promise.all(members.map((member) => member.close(timeoutMs))).then(() => closing.resolve());
+    return closing.promise;
   }
 
   /** {@link close} with its defaults, for `await using`. */

@@ -99,9 +99,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#clocks = entries.clocks;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
     this.#clock = clockOfReads(policy.clock);
-    if (policy.family !== undefined) {
-      const member = new CacheMember(policy, entries, refresher);
-      const { door } = this.#startable().join((keys) => member.join(keys));
+    const { name, family } = policy;
+    if (family !== undefined) {
+      const { door } = this.#startable().join((keys) =>
+        family.join(new CacheMember(name, entries, refresher, keys)),
+      );
       refresher.keptBy(entries as Keeper<V>, door);
     }
   }
@@ -340,7 +342,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} when it is no dump; nothing was taken in then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
-    return restoreInto(this.#entries, entriesOf(dump, this.#options), this.#options.policy);
+    const restored = entriesOf(dump, (key) => this.#entries.idOf(key), this.#options);
+    return restoreInto(this.#entries, restored, this.#options.policy);
   }
 
   #readNow(key: K): V {

@@ -148,7 +148,7 @@ export class Shelf<K, V> {
   place(entry: KeyedEntry<K, V>): number | undefined {
     const { id, size } = entry;
     let row = this.find(id);
-    const isResized = this.#isSized && row !== undefined && this.#rows.info(id)?.size !== size;
+    const isResized = this.#isSized && this.#rows.info(id)?.size !== size;
     if (row === undefined || isResized) {
       row = this.#take();
       this.#rows.set(id, row, this.#isSized ? { size } : {});
@@ -202,7 +202,7 @@ export class Shelf<K, V> {
     entry.isScheduled = (extra?.isScheduled ?? true) && !entry.isInvalidated;
     entry.scheduledFor = extra === undefined ? finite(entry.nextExecuteTime) : extra.scheduledFor;
     entry.tags = extra?.tags;
-    entry.size = this.#isSized ? (this.#rows.info(id)?.size ?? 1) : 1;
+    if (this.#isSized) entry.size = (this.#rows.info(id) as { size: number }).size;
     if (this.#versions !== undefined) setVersion(entry, this.#versions[row] as number);
     entry.last = {
       startedAt: endedAt - (this.#took[row] as number),

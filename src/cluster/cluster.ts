@@ -10,20 +10,18 @@ import {
 } from '../errors.ts';
 import { type Entry, keyOf, sharedOf } from '../executor/entry.ts';
 import type { AcquireAnswer, LockProvider } from '../lock/contract.ts';
-import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
+import { thisHost } from '../lock/identity.ts';
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import { isNumber } from '../option-checks.ts';
 import type { Policy } from '../policy.ts';
 import type { SnapshotStore, WriteAnswer } from '../store/contract.ts';
+import { withDamage } from '../store/damage.ts';
+import { askForLease, TRIES } from './ask-for-lease.ts';
 import { asked } from './asked.ts';
 import { Gate } from './gate.ts';
-import { HeldLease } from './held-lease.ts';
+import type { HeldLease } from './held-lease.ts';
 import { Outage } from './outage.ts';
 import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
-
-/** So often a lock is asked before it counts as unavailable; the second time it may be the answer that was lost. */
-const TRIES = 2;
 
 /** So many steps are under way at a time, however many keys are loaded. */
 const MOST_STEPS = 32;
@@ -101,40 +99,23 @@ export class Cluster {
     if (error !== undefined && restsFor > 0) return { kind: 'unavailable', error, restsFor };
     // One looks whether it is back; the others go on without it meanwhile.
     if (error !== undefined) this.#lockOutage.rest();
-    state.requestId ??= randomId();
-    const { requestId } = state;
-    const request = {
-      name,
-      requestId,
-      owner: thisProcess(),
-      host: thisHost(),
-      leaseFor: lock.leaseFor,
-      force,
-    };
+    const tries = error === undefined ? TRIES : 1;
     const mostMs = timeoutMs * PART_OF_DEADLINE;
-    let cause: unknown;
-    for (let left = error === undefined ? TRIES : 1; left > 0; left--) {
-      const sentAt = clock.monotonic();
-      try {
-        const answer = await asked(() => lock.acquire(request), clock, mostMs);
-        if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${messageOf(answer)}`);
-        const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
-        state.requestId = undefined;
-        this.#lockOutage.over();
-        if (clock instanceof EngineClock) clock.learn(answer.now, sentAt);
-        const host = answer.kind === 'acquired' ? request.host : answer.host;
-        state.holder = { owner, host, token };
-        if (answer.kind !== 'acquired') return answer;
-        const lease = new HeldLease(lock, answer.lease, sentAt, clock, lock.leaseFor);
-        this.events.emit('lease-acquired', { token, ...keyOf(entry) });
-        if (answer.tookOver) this.events.emit('took-over', { token, ...keyOf(entry) });
-        return { kind: 'acquired', lease };
-      } catch (thrown) {
-        if (isOptionError(thrown)) throw thrown;
-        cause = thrown;
-      }
+    try {
+      const wanted = { name, leaseFor: lock.leaseFor, force };
+      const { answer, sentAt } = await askForLease(lock, wanted, state, clock, { tries, mostMs });
+      this.#lockOutage.over();
+      if (clock instanceof EngineClock) clock.learn(answer.now, sentAt);
+      const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
+      state.holder = { owner, host: answer.kind === 'acquired' ? thisHost() : answer.host, token };
+      if (answer.kind !== 'acquired') return answer;
+      this.events.emit('lease-acquired', { token, ...keyOf(entry) });
+      if (answer.tookOver) this.events.emit('took-over', { token, ...keyOf(entry) });
+      return { kind: 'acquired', lease: answer.held };
+    } catch (cause) {
+      if (isOptionError(cause)) throw cause;
+      return { kind: 'unavailable', error: this.#lockFailed(entry, cause), restsFor: 0 };
     }
-    return { kind: 'unavailable', error: this.#lockFailed(entry, cause), restsFor: 0 };
   }
 
   /** Milliseconds for which the store, which could not be asked, is left alone; 0: it is asked. */
@@ -165,8 +146,13 @@ export class Cluster {
         mostMs,
       );
       this.#readOutage.over();
-      if (stored === undefined || stored.version <= newerThan) return undefined;
-      const { version, age, payload } = stored;
+      if (stored === undefined) return undefined;
+      const { version, age, payload, damage } = withDamage(stored);
+      if (damage !== undefined) {
+        this.#rejected(entry, version, new Error(damage));
+        return undefined;
+      }
+      if (version <= newerThan) return undefined;
       try {
         const snapshot = await asked(() => decodeSnapshot(payload, store), clock, mostMs);
         const { allowUndefined, isKeyed } = this.policy;
@@ -271,11 +257,4 @@ export class Cluster {
     }
     this.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
   }
-}
-
-/** A lock of others may answer anything. */
-function isAnswer(answer: AcquireAnswer | undefined): boolean {
-  if (answer?.kind === 'acquired') return isNumber(answer.lease?.remaining, 0, Number.MAX_VALUE);
-  const isKind = answer?.kind === 'held' || answer?.kind === 'done';
-  return isKind && isNumber(answer.retryAfter, 0, Number.MAX_VALUE);
 }

@@ -101,9 +101,10 @@ export class HeldLease {
   }
 
   /** Extends it no longer. @param over called when it has expired, unless {@link release} comes first. */
-  stop(over: () => void = () => {}): void {
+  stop(over?: () => void): void {
     this.#cancelTimers();
     this.#isEnded = true;
+    if (over === undefined) return;
     this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#validUntil - this.#clock.monotonic()));
   }
 
@@ -132,7 +133,8 @@ export class HeldLease {
 
   async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {
     for (let pause = RELEASE_PAUSE_MS; !this.isLost; pause = Math.min(2 * pause, LONGEST_RELEASE_PAUSE_MS)) {
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, pause));
+      const left = this.#validUntil - this.#clock.monotonic();
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, left)));
       if (this.isLost) return;
       try {
         await asked(() => this.#lock.release(this.id, outcome()), this.#clock);

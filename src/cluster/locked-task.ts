@@ -1,12 +1,10 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { DurationLike } from '../duration.ts';
 import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
-import type { AcquireAnswer, LockProvider } from '../lock/contract.ts';
-import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
+import type { LockProvider } from '../lock/contract.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
-import { asked } from './asked.ts';
-import { HeldLease } from './held-lease.ts';
+import { askForLease, TRIES } from './ask-for-lease.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions {
@@ -95,25 +93,10 @@ export function lockedTask<R>(
   checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   checks.done();
 
-  /** Asks twice with the same request: the first time it may be the answer that was lost. */
-  async function acquire(): Promise<{ readonly answer: AcquireAnswer; readonly sentAt: number }> {
-    const request = {
-      name,
-      requestId: randomId(),
-      owner: thisProcess(),
-      host: thisHost(),
-      leaseFor: atMostMs,
-      force: false,
-    };
-    const ask = async (): Promise<{ readonly answer: AcquireAnswer; readonly sentAt: number }> => {
-      const sentAt = clock.monotonic();
-      return { answer: await asked(() => lock.acquire(request), clock), sentAt };
-    };
+  async function acquire(): ReturnType<typeof askForLease> {
+    const wanted = { name, leaseFor: atMostMs, force: false };
     try {
-      return await ask().catch((error) => {
-        if (isOptionError(error)) throw error;
-        return ask();
-      });
+      return await askForLease(lock, wanted, { requestId: undefined }, clock, { tries: TRIES });
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;
@@ -127,8 +110,8 @@ export function lockedTask<R>(
       const { kind, retryAfter, owner, host } = answer;
       return { kind, retryAfter, owner, host };
     }
-    const { token } = answer.lease;
-    const lease = new HeldLease(lock, answer.lease, sentAt, clock, atMostMs);
+    const { held: lease } = answer;
+    const { token } = lease.id;
     const controller = new AbortController();
     const lost = (): LeaseLostError =>
       new LeaseLostError(`it ran longer than lockAtMostFor of ${atMostMs} ms`, { cacheName: name, token });

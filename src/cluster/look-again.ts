@@ -4,14 +4,21 @@ import type { Entry } from '../executor/entry.ts';
 const FIRST_POLL_MS = 25;
 const POLL_GROWTH = 1.5;
 const LONGEST_POLL_MS = 1000;
+const SHORTEST_POLL_MS = 1;
 
 /** While nobody waits: not sooner than this part of the period, but no later than a second for it. */
 const PART_OF_PERIOD = 0.25;
 const LONGEST_FLOOR_MS = 1000;
 
-/** The pause before the lock is asked again, for who waits. @param looks how often it was asked before. */
-export function pollAfter(looks: number): number {
-  return Math.min(LONGEST_POLL_MS, FIRST_POLL_MS * POLL_GROWTH ** looks);
+/**
+ * The pause before the lock is asked again, for who waits.
+ *
+ * @param looks how often it was asked before.
+ * @param retryAfter what the lock has said, if it is sooner; of a thousandth of a millisecond a lock may speak for ever.
+ */
+export function pollAfter(looks: number, retryAfter: number = Infinity): number {
+  const poll = Math.min(LONGEST_POLL_MS, FIRST_POLL_MS * POLL_GROWTH ** looks);
+  return Math.min(poll, Math.max(retryAfter, SHORTEST_POLL_MS));
 }
 
 /**

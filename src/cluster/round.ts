@@ -235,7 +235,7 @@ export class Round<T> implements RoundUnderWay {
         return new StandBy(this.#withinAgeLimit(forMs), true);
       }
       const mayForce = answer.isBackoff && isAsked && !wasForced;
-      if (!mayForce) await sleep(Math.min(answer.retryAfter, pollAfter(looks)));
+      if (!mayForce) await sleep(pollAfter(looks, answer.retryAfter));
     }
   }
 

@@ -1,6 +1,8 @@
+import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Codec, SnapshotStore } from '../store/contract.ts';
+import { checksum } from './checksum.ts';
 import { strictJson } from './strict-json.ts';
 
 /** A value on its way between instances, with what its load said of it. All durations in milliseconds. */
@@ -21,8 +23,21 @@ export interface Snapshot {
   readonly tags: readonly string[] | undefined;
 }
 
-/** The version of this envelope: one line of JSON, then the value as the codec wrote it. */
+/**
+ * The version of this envelope: one line of JSON, then the value as the codec wrote it. The line ends in a checksum of
+ * all the rest. JSON of which a digit was changed, or `12345` that was cut to `123`, would be a value like any other.
+ */
 const ENVELOPE = 1;
+
+/** What others have put under the name may be large: it need not be read to the end. */
+const BEGINNING = '{"tickless":';
+
+/** What the line ends in. @param line the rest of it. */
+function sealOf(line: string, body: string): string {
+  return `,"sum":"${checksum(`${line}\n${body}`)}"}`;
+}
+
+const SEAL_LENGTH = sealOf('', '').length;
 
 interface Header {
   readonly tickless: number;
@@ -35,6 +50,8 @@ interface Header {
   readonly took: number;
   readonly maxStaleness?: number | null;
   readonly tags?: readonly string[];
+  /** Of what follows the line, in UTF-16 code units. */
+  readonly length: number;
 }
 
 const json: Codec = { format: 'json', encode: strictJson, decode: (text) => JSON.parse(text as string) };
@@ -53,6 +70,7 @@ export async function encodeSnapshot(
   const { isAbsent, age, dueIn, isDueSaid, took, maxStaleness, tags } = about();
   const isText = typeof body === 'string';
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must bring text or a Uint8Array');
+  const text = isText ? body : toBase64(body);
   const header: Header = {
     tickless: ENVELOPE,
     format: formatOf(codec),
@@ -64,25 +82,30 @@ export async function encodeSnapshot(
     took,
     ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
     ...(tags === undefined ? {} : { tags }),
+    length: text.length,
   };
-  return `${JSON.stringify(header)}\n${isText ? body : toBase64(body)}`;
+  const line = JSON.stringify(header).slice(0, -1);
+  return `${line}${sealOf(line, text)}\n${text}`;
 }
 
 /**
- * Reads a snapshot. Rejects with an `Error` that says why it can't be used: not a snapshot, of another format, refused
- * by the codec or the schema.
+ * Reads a snapshot. Rejects with an `Error` that says why it can't be used: not a snapshot, damaged, of another format,
+ * refused by the codec or the schema.
  */
 export async function decodeSnapshot(
   payload: string,
   { codec = json, schema }: Pick<SnapshotStore, 'codec' | 'schema'>,
 ): Promise<Snapshot> {
   const end = payload.indexOf('\n');
-  const header = readHeader(payload.slice(0, end));
+  const line = payload.slice(0, end);
+  const body = payload.slice(end + 1);
+  const header = readHeader(line);
+  checkWhole(header, line, body);
   if (header.format !== formatOf(codec)) {
-    throw new Error(`it is of the format '${header.format}', and the codec reads '${formatOf(codec)}'`);
+    const [written, read] = [header.format, formatOf(codec)].map(showKey);
+    throw new Error(`it is of the format ${written}, and the codec reads ${read}`);
   }
   const { isAbsent = false, isDueSaid = false, age = 0, took, tags } = header;
-  const body = payload.slice(end + 1);
   const about = {
     isAbsent,
     isDueSaid,
@@ -102,15 +125,32 @@ export async function decodeSnapshot(
   if (schema === undefined) return { ...about, value };
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { ...about, value: result.value };
-  throw new Error(`the schema refuses it: ${result.issues.map(({ message }) => message).join('; ')}`);
+  throw new Error(`the schema refuses it: ${told(result.issues)}`);
+}
+
+/** A schema may tell of each of a million elements. */
+const MOST_ISSUES = 8;
+
+function told(issues: readonly { readonly message: string }[]): string {
+  const messages = issues.slice(0, MOST_ISSUES).map(({ message }) => message);
+  const more = issues.length - messages.length;
+  return messages.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
+
+/** Nothing of it was cut off, added or changed since it was written. */
+function checkWhole({ length }: Header, line: string, body: string): void {
+  if (body.length !== length) throw new Error(`it is ${body.length} characters long, and was ${length}`);
+  if (line.slice(-SEAL_LENGTH) !== sealOf(line.slice(0, -SEAL_LENGTH), body)) {
+    throw new Error('its checksum is wrong: it was damaged, or edited by hand');
+  }
 }
 
 function readHeader(line: string): Header {
-  let header: Partial<Header> | null;
+  let header: Partial<Header> | null = null;
   try {
-    header = JSON.parse(line) as Partial<Header> | null;
+    if (line.startsWith(BEGINNING)) header = JSON.parse(line) as Partial<Header> | null;
   } catch {
-    header = null;
+    // no JSON
   }
   if (typeof header?.tickless !== 'number') throw new Error('it is no snapshot of tickless');
   if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
@@ -122,6 +162,7 @@ function readHeader(line: string): Header {
     isNumber(took, 0, Number.MAX_VALUE) &&
     (maxStaleness === null || isNumber(maxStaleness, Number.MIN_VALUE, Number.MAX_VALUE)) &&
     [undefined, true].includes(header.isAbsent) &&
+    isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string');
   if (!isWhole) throw new Error('its envelope is damaged');

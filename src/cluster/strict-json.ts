@@ -2,7 +2,8 @@
  * A value as JSON, if it comes back from there as what it was.
  *
  * @throws {TypeError} for what JSON would silently turn into something else: a `Map`, a `Date`, an instance of a class,
- * `NaN`, `undefined` in an array.
+ * `NaN`, `undefined` in an array. Not told, since it makes no difference to who reads values: -0 comes back as 0, an
+ * object without a prototype with one; symbols as keys, and properties of an array beside its elements, are no part of it.
  */
 export function strictJson(value: unknown): string {
   const text = JSON.stringify(value, function (this: Record<string, unknown>, key) {
@@ -35,7 +36,8 @@ function whatJsonCannotKeep(value: unknown, isInArray: boolean): string | undefi
 }
 
 function isPlain(value: object): boolean {
-  if (Array.isArray(value)) return true;
+  // By the length of the chain, not by identity: it may be of another realm (a worker, vm, an iframe).
   const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  const base = Array.isArray(value) && prototype !== null ? Object.getPrototypeOf(prototype) : prototype;
+  return base === null || Object.getPrototypeOf(base) === null;
 }

@@ -219,7 +219,7 @@ export class Flight<A> implements UnderWay {
     return new Promise((resolve, reject) => {
       const wake = (): void => reject(signal.reason);
       if (signal.aborted) return wake();
-      signal.addEventListener('abort', wake, { once: true });
+      signal.addEventListener('abort', wake);
       this.#startTimer(() => {
         signal.removeEventListener('abort', wake);
         resolve();

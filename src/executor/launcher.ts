@@ -139,6 +139,7 @@ export class Launcher<T> {
    * @param prepare called right before the value is in place.
    */
   put(entry: Entry<T>, value: T, prepare: () => void): void {
+    // Not told to the keeper before the value is in place: a group would start the next load.
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
     prepare();
@@ -149,14 +150,16 @@ export class Launcher<T> {
     this.keeper.changed(entry);
   }
 
-  /** Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. */
+  /**
+   * Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. It is the caller
+   * who tells the keeper, once the entry is as it is to be.
+   */
   abort(entry: Entry<T>, reason: Error): void {
     const { flight } = entry;
     if (flight === undefined) return;
     entry.waiters?.follow(undefined);
     this.#leave(entry, flight);
     flight.end(reason);
-    this.keeper.changed(entry);
   }
 
   /**

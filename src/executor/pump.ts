@@ -151,9 +151,9 @@ export class Pump implements Door {
 
   #startDue(): void {
     while (!this.#isClosed && this.#running.size < this.#options.concurrency) {
-      const place = this.#heap.soonest;
-      if (place === undefined || this.#heap.soonestAt > this.until) break;
-      this.#start(place, this.#heap.soonestAt);
+      const { soonestAt } = this.#heap;
+      if (soonestAt > this.until) break; // also where it is `Infinity`: there is none
+      this.#start(this.#heap.soonest as number, soonestAt);
     }
     this.#refreshReads();
     for (const waiting of this.#waiting) {

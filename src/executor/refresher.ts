@@ -142,7 +142,8 @@ export class Refresher<T> {
   close(timeout: DurationLike | undefined): Promise<void> {
     const timeoutMs = durationArgument(this.#policy.name, 'timeout', timeout ?? defaults.closeTimeout);
     if (this.#closing !== undefined) return this.#closing.promise;
-    this.#closing = new Deferred(); // before anybody is told, who may call this again
+    const closing = new Deferred<void>();
+    this.#closing = closing; // before anybody is told, who may call this again
     const { launcher, events } = this.#starter;
     this.#starter.gate = 'closed';
     this.#starter.door = this.#policy.whenClosed === 'throw' ? shut : open;
@@ -150,9 +151,9 @@ export class Refresher<T> {
     launcher.drain(timeoutMs).then(() => {
       events.emit('closed', {});
       events.clear();
-      this.#closing?.resolve();
+      closing.resolve();
     });
-    return this.#closing.promise;
+    return closing.promise;
   }
 
   /** How the entry stands now. Starts nothing. */

@@ -74,7 +74,7 @@ export function executionStatus(
 }
 
 function lockStatus({ shared }: Entry<unknown>, { lockError, storeError }: Cluster): LockStatus {
-  const { holder, round, version = 0, isLocal = true } = shared ?? {};
+  const { holder, round, version = 0, isLocal } = shared ?? {};
   return {
     isHolder: round?.isHolder ?? false,
     holder: holder && { owner: holder.owner, host: holder.host },

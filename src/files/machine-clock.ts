@@ -75,11 +75,14 @@ export function passedSince(then: Moment, now: Moment): number {
   return Math.max(0, isComparable(then, now) && isSameStart ? other : wall);
 }
 
+/** Whether data that was read is an instant: so far from the end of the numbers that one can reckon with it. */
+export function isInstant(data: unknown): boolean {
+  return typeof data === 'number' && Math.abs(data) <= Number.MAX_SAFE_INTEGER;
+}
+
 /** Whether data that was read is such. */
 export function isMoment(data: Partial<Record<string, unknown>>): boolean {
   const { at, wall, boot, clock } = data;
   const isClock = clock === 'monotonic' || clock === 'uptime' || clock === 'wall';
-  return (
-    Number.isFinite(at) && Number.isFinite(wall) && (boot === null || typeof boot === 'string') && isClock
-  );
+  return isInstant(at) && isInstant(wall) && (boot === null || typeof boot === 'string') && isClock;
 }

@@ -69,9 +69,8 @@ export class NumberedFiles {
       .filter((entry) => entry.endsWith(file))
       .map((entry) => entry.slice(0, -file.length));
     return {
-      // The number after it is to be exact too.
       numbers: numbers
-        .filter((text) => NUMBER.test(text) && Number(text) < Number.MAX_SAFE_INTEGER)
+        .filter((text) => NUMBER.test(text) && isListed(Number(text)))
         .map(Number)
         .sort((a, b) => a - b),
       temporary: entries.filter((entry) => entry.endsWith('.tmp')),
@@ -80,7 +79,14 @@ export class NumberedFiles {
 
   /** @returns `undefined`: there is no such file, any more. */
   async read(folder: string, number: number): Promise<string | undefined> {
-    return orNothing(readFile(this.#path(folder, number), 'utf8'), undefined);
+    const path = this.#path(folder, number);
+    try {
+      return await orNothing(readFile(path, 'utf8'), undefined);
+    } catch (error) {
+      const { message } = error as Error;
+      if (message.includes(path)) throw error;
+      throw new Error(`${message} '${path}'`, { cause: error }); // EISDIR does not say which
+    }
   }
 
   /**
@@ -90,6 +96,7 @@ export class NumberedFiles {
    * @returns whether it did.
    */
   async create(folder: string, number: number, content: string, survives: Survival): Promise<boolean> {
+    if (!isListed(number)) throw new Error(`there is no number after that of a file in ${folder}`);
     return this.#write(folder, content, survives, async (temporary) => {
       try {
         await link(temporary, this.#path(folder, number));
@@ -183,6 +190,11 @@ async function makeFolder(path: string): Promise<void> {
       if (codeOf(second) !== 'EEXIST') throw second;
     });
   }
+}
+
+/** The number after it is to be exact too. */
+function isListed(number: number): boolean {
+  return number < Number.MAX_SAFE_INTEGER;
 }
 
 /** What is not there is nothing; any other error is one. */

@@ -1,6 +1,7 @@
 import { bounded } from '../bounded.ts';
+import type { Clock } from '../clock.ts';
 import type { DurationLike } from '../duration.ts';
-import { isOptionError, LockUnavailableError } from '../errors.ts';
+import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type {
   AcquireAnswer,
@@ -43,6 +44,8 @@ export interface LockEngineKind {
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside `leaseFor` and `timeout`. */
   readonly options: readonly string[];
+  /** What `timeout` goes by: a fake one where the engine is simulated. @default the machine's */
+  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
 }
 
 /** Neither a lease nor a hold, by what an engine has just said: it changed in between. */
@@ -60,7 +63,7 @@ export function createLock(engine: LockEngine, options: LockOptions, kind: LockE
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
   checks.done();
-  return new EngineLock(engine, leaseFor, timeoutMs, kind.longestName);
+  return new EngineLock(engine, leaseFor, timeoutMs, kind);
 }
 
 class EngineLock implements Lock {
@@ -68,12 +71,19 @@ class EngineLock implements Lock {
   readonly longestName: number | undefined;
   readonly #engine: LockEngine;
   readonly #timeoutMs: number;
+  readonly #clock: LockEngineKind['clock'];
 
-  constructor(engine: LockEngine, leaseFor: number, timeoutMs: number, longestName: number | undefined) {
+  constructor(
+    engine: LockEngine,
+    leaseFor: number,
+    timeoutMs: number,
+    { longestName, clock }: LockEngineKind,
+  ) {
     this.leaseFor = leaseFor;
     this.longestName = longestName;
     this.#engine = engine;
     this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
   async acquire(given: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer> {
@@ -149,7 +159,7 @@ class EngineLock implements Lock {
 
   async #ask<R>(name: string, step: () => Promise<R>): Promise<R> {
     try {
-      return await bounded(step, this.#timeoutMs);
+      return await bounded(step, this.#timeoutMs, this.#clock);
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
@@ -160,8 +170,14 @@ class EngineLock implements Lock {
 
 /** A record that was edited by hand may hold anything. */
 function sound(row: LockRow): LockRow {
-  if (Number.isSafeInteger(row.token)) return row;
-  throw new TypeError(`its record holds the token ${row.token}, which has no successor`);
+  if (!Number.isSafeInteger(row.token)) {
+    throw new TypeError(`its record holds the token ${showKey(row.token)}, which has no successor`);
+  }
+  const { leaseLeft, holdLeft, acquiredAgo, finishedAgo = 0, now } = row;
+  for (const [what, ms] of Object.entries({ leaseLeft, holdLeft, acquiredAgo, finishedAgo, now })) {
+    if (!Number.isFinite(ms)) throw new TypeError(`its record is damaged: by it, ${what} is ${showKey(ms)}`);
+  }
+  return row;
 }
 
 function isText(value: unknown): boolean {

@@ -1,5 +1,12 @@
 import type { DurationLike } from '../duration.ts';
-import { hasRestarted, isComparable, isMoment, MachineClock, type Moment } from '../files/machine-clock.ts';
+import {
+  hasRestarted,
+  isComparable,
+  isInstant,
+  isMoment,
+  MachineClock,
+  type Moment,
+} from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
@@ -7,7 +14,7 @@ import type { AcquireRequest, LeaseId } from './contract.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import type { Ending, LockEngine, LockRow } from './engine.ts';
 import { randomId } from './identity.ts';
-import { acquired, extended, forceReleased, type Record, released, rowOf } from './record.ts';
+import { acquired, extended, forceReleased, type Record, released, rowOf, successorOf } from './record.ts';
 
 /** The options of {@link fileLock}. */
 export interface FileLockOptions extends LockOptions {
@@ -184,8 +191,9 @@ class FileLock implements LockEngine {
   /** Where the present state can't be read, its token can't either: one more for each state since the last that can. */
   async #above(record: Record, folder: string, { listing: { numbers } }: Head): Promise<Record> {
     const texts = await Promise.all(numbers.map((number) => this.#files.read(folder, number)));
-    const tokens = texts.map((text) => (text === undefined ? 0 : (parsed(text)?.record.token ?? 0)));
-    return { ...record, token: Math.max(record.token, Math.max(...tokens) + numbers.length + 1) };
+    const tokens = texts.map((text) => parsed(text)?.record.token ?? 0);
+    const token = successorOf(Math.max(...tokens) + numbers.length);
+    return { ...record, token: Math.max(record.token, token) };
   }
 
   async #append(folder: string, { number, text, listing }: Head, written: Written): Promise<boolean> {
@@ -236,9 +244,9 @@ function recordAt(now: Moment, then: Written): Record {
 const STATES = ['running', 'done', 'failed', 'abandoned', 'released'];
 
 /** @returns `undefined`: it is not as we write it, because somebody has edited it, or the disk is broken. */
-function parsed(text: string): Written | undefined {
+function parsed(text: string | undefined): Written | undefined {
   try {
-    const written = JSON.parse(text);
+    const written = JSON.parse(String(text));
     const { token, owner, requestId, host, state, tookOver, ...others } = written.record;
     const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError } = others;
     const isWhole =
@@ -247,7 +255,7 @@ function parsed(text: string): Written | undefined {
       Number.isSafeInteger(token) &&
       STATES.includes(state) &&
       typeof tookOver === 'boolean' &&
-      [leaseUntil, notBefore, acquiredAt, finishedAt ?? 0].every(Number.isFinite) &&
+      [leaseUntil, notBefore, acquiredAt, finishedAt ?? 0].every(isInstant) &&
       (finishedAt !== null) === (state !== 'running') &&
       (lastError === null || typeof lastError === 'string');
     return isWhole ? written : undefined;

@@ -11,7 +11,7 @@ export interface MemoryLockOptions extends LockOptions {
 
 /**
  * A lock in the memory of this process: for tests, and for several values that share one source. The object is the
- * engine: instances share what shares it.
+ * engine: instances share what shares it. It remembers each name as long as it lives: not for keys without bound.
  *
  * ```ts
  * import { memoryLock } from 'tickless/lock/memory';

@@ -119,10 +119,9 @@ class MongodbLock implements LockEngine {
       expireAt: this.#documents.expiry(leaseFor),
     };
     const isTaken = force ? IS_LIVE : { $or: [IS_LIVE, IS_HELD_BACK] };
-    const found = await this.#documents.put(name, [{ $replaceWith: { $cond: [isTaken, UNCHANGED, lease] } }]);
-    const row = readRow(found);
-    if (row === undefined) throw new Error('the server has returned no record');
-    return row;
+    return rowFrom(
+      await this.#documents.put(name, [{ $replaceWith: { $cond: [isTaken, UNCHANGED, lease] } }]),
+    );
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
@@ -150,8 +149,11 @@ class MongodbLock implements LockEngine {
   }
 
   async find(name: string): Promise<LockRow | undefined> {
-    const [found] = await this.#documents.find([{ $match: { _id: name } }, { $set: { askedAt: NOW } }]);
-    return found && readRow(found);
+    const [found] = await this.#documents.find([
+      { $match: { _id: name, $expr: IS_READABLE } },
+      { $set: { askedAt: NOW } },
+    ]);
+    return found && rowFrom(found);
   }
 
   async list(prefix: string, limit: number): Promise<LockRow[]> {
@@ -161,7 +163,7 @@ class MongodbLock implements LockEngine {
       { $limit: limit },
       { $set: { askedAt: NOW } },
     ]);
-    return found.map(readRow).filter((row) => row !== undefined);
+    return found.map(rowFrom);
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
@@ -186,38 +188,25 @@ function escaped(prefix: string): string {
   return prefix.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** `undefined` where it can't be read. The driver gives dates as dates, and numbers in one of several shapes. */
-function readRow(found: MongoDocument): LockRow | undefined {
-  const { _id: name, owner, requestId, host, state, tookOver, lastError } = found;
-  const [leaseUntil, notBefore, acquiredAt, askedAt] = [
-    found.leaseUntil,
-    found.notBefore,
-    found.acquiredAt,
-    found.askedAt,
-  ].map(instantOf) as [number, number, number, number];
-  const token = Number(found.token);
-  const isReadable =
-    Number.isSafeInteger(token) &&
-    STATES.includes(state as string) &&
-    typeof owner === 'string' &&
-    typeof requestId === 'string' &&
-    ![leaseUntil, notBefore, acquiredAt, askedAt].includes(Number.NaN);
-  if (!isReadable) return undefined;
+/** Of a readable record. The driver gives dates as dates, and numbers in one of several shapes. */
+function rowFrom(found: MongoDocument): LockRow {
+  const { host, lastError } = found;
+  const askedAt = instantOf(found.askedAt);
   const finishedAt = instantOf(found.finishedAt);
   const record = {
-    token,
-    owner,
-    requestId,
+    token: Number(found.token),
+    owner: String(found.owner),
+    requestId: String(found.requestId),
     host: typeof host === 'string' ? host : '',
-    state: state as LockState,
-    tookOver: tookOver === true,
-    leaseUntil,
-    notBefore,
-    acquiredAt,
+    state: found.state as LockState,
+    tookOver: found.tookOver === true,
+    leaseUntil: instantOf(found.leaseUntil),
+    notBefore: instantOf(found.notBefore),
+    acquiredAt: instantOf(found.acquiredAt),
     finishedAt: Number.isNaN(finishedAt) ? null : finishedAt,
     lastError: typeof lastError === 'string' ? lastError : null,
   };
-  return rowOf(name, record, { at: askedAt, wall: askedAt });
+  return rowOf(found._id, record, { at: askedAt, wall: askedAt });
 }
 
 function instantOf(value: unknown): number {

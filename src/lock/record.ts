@@ -1,3 +1,4 @@
+import { showKey } from '../errors.ts';
 import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
 import { CLOCK_BACK_MS, type Ending, type LockRow } from './engine.ts';
 
@@ -32,7 +33,12 @@ function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
   return finishedAt !== null && notBefore > at && finishedAt <= at + CLOCK_BACK_MS;
 }
 
-/** The record of a name after an acquire; the same object where that has changed nothing. */
+/**
+ * The record of a name after an acquire; the same object where that has changed nothing.
+ *
+ * @throws {TypeError} where its token is none, or the last one there is: somebody has edited it. To begin anew would make
+ * tokens go back.
+ */
 export function acquired(
   record: Record | undefined,
   { owner, requestId, host, leaseFor, force }: AcquireRequest,
@@ -41,7 +47,7 @@ export function acquired(
   if (record !== undefined && isLive(record, at)) return record;
   if (record !== undefined && isHeldBack(record, at) && !force) return record;
   return {
-    token: Math.max((record?.token ?? 0) + 1, Math.floor(wall * 1000)),
+    token: Math.max(successorOf(record === undefined ? 0 : record.token), Math.floor(wall * 1000)),
     owner,
     requestId,
     host,
@@ -53,6 +59,12 @@ export function acquired(
     finishedAt: null,
     lastError: null,
   };
+}
+
+/** @throws {TypeError} */
+export function successorOf(token: number): number {
+  if (Number.isSafeInteger(token) && token < Number.MAX_SAFE_INTEGER) return token + 1;
+  throw new TypeError(`its record holds the token ${showKey(token)}, which has no successor`);
 }
 
 /** The record after an extension; `undefined` where the lease is not his, or not live. */

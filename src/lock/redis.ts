@@ -113,6 +113,9 @@ local record, token = read()
 const ACQUIRE = new Script(`${RECORD}
 local owner, requestId, host, leaseFor, force = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 if record and (isLive(record) or (isHeldBack(record) and not force)) then return row(record) end
+if token + 1 >= most then
+  return redis.error_reply('its record holds the token ' .. digits(token) .. ', which has no successor')
+end
 local lease = {
   token = math.max(token + 1, now), owner = owner, requestId = requestId, host = host, state = 'running',
   tookOver = record ~= nil and record.state == 'running', leaseUntil = after(leaseFor), notBefore = now,

@@ -23,8 +23,9 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   const soon = plus(now, String(CLOCK_BACK_MS));
   const isLive = (column = own): string =>
     `(${column('state')} = 'running' AND ${column('lease_until')} > ${now} AND ${column('acquired_at')} <= ${soon})`;
+  // A state that is none was put there by somebody: it holds nobody back.
   const isHeldBack = (column = own): string =>
-    `(${column('finished_at')} IS NOT NULL AND ${column('not_before')} > ${now} AND ${column('finished_at')} <= ${soon})`;
+    `(${column('state')} IN ('done', 'failed', 'abandoned', 'released') AND ${column('finished_at')} IS NOT NULL AND ${column('not_before')} > ${now} AND ${column('finished_at')} <= ${soon})`;
   const isFree = `(NOT ${isLive(held)} AND (NOT ${isHeldBack(held)} OR :force = 1))`;
   // Where an assignment sees those before it, the columns that isFree asks come last, and by then the row tells
   // whether it was free. Should the same request have taken it in the same microsecond, it writes the same once more.

@@ -63,15 +63,15 @@ export function sqliteLock(options: SqliteLockOptions): Lock {
 export function sqliteLockTable(table: string = LOCK_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, SQLITE.quoted)} (
   name TEXT NOT NULL PRIMARY KEY,
-  token INTEGER NOT NULL,
+  token INTEGER NOT NULL CHECK (typeof(token) IN ('integer', 'real')),
   owner TEXT NOT NULL,
   request_id TEXT NOT NULL,
-  lease_until INTEGER NOT NULL,
-  not_before INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL CHECK (typeof(lease_until) IN ('integer', 'real')),
+  not_before INTEGER NOT NULL CHECK (typeof(not_before) IN ('integer', 'real')),
   state TEXT NOT NULL,
-  took_over INTEGER NOT NULL,
-  acquired_at INTEGER NOT NULL,
-  finished_at INTEGER,
+  took_over INTEGER NOT NULL CHECK (typeof(took_over) IN ('integer', 'real')),
+  acquired_at INTEGER NOT NULL CHECK (typeof(acquired_at) IN ('integer', 'real')),
+  finished_at INTEGER CHECK (typeof(finished_at) IN ('integer', 'real', 'null')),
   host TEXT NOT NULL,
   last_error TEXT
 )`;

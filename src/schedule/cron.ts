@@ -39,7 +39,7 @@ export function cron(line: string, options: ZoneOptions = {}): Schedule {
 /** The first match of the line after an instant, `Infinity` when there is none. */
 function nextRunOf(line: string, zone: string | undefined): (instant: number) => number {
   try {
-    const pattern = new Cron(line, { paused: true, ...(zone !== undefined && { timezone: zone }) });
+    const pattern = new Cron(line, { ...(zone !== undefined && { timezone: zone }) });
     return (instant) => pattern.nextRun(new Date(instant))?.getTime() ?? Number.POSITIVE_INFINITY;
   } catch (error) {
     reject('cron', 'line', 'must be a cron line', line, error);
@@ -49,11 +49,11 @@ function nextRunOf(line: string, zone: string | undefined): (instant: number) =>
 /** croner would also take a date, for a single run, and tells the two apart by the colon. */
 function checkLine(line: string): string {
   if (typeof line !== 'string' || line.includes(':')) reject('cron', 'line', 'must be a cron line', line);
-  return line.trim().toLowerCase();
+  return line.trim();
 }
 
 function hasDefiniteTimes(line: string): boolean {
-  if (line.startsWith('@')) return line !== '@hourly';
+  if (line.startsWith('@')) return false; // whole hours and midnights, which croner places as we would
   const fields = line.split(/\s+/);
   return !/[*?/]/.test(fields.slice(0, fields.length === 5 ? 2 : 3).join());
 }

@@ -10,6 +10,9 @@ const FORMS = [
   `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
+/** The groups that each form has. */
+type Parts = Readonly<Record<'day' | 'month' | 'year' | 'hour' | 'minute' | 'second', string>>;
+
 /**
  * The instant of an HTTP-date in epoch milliseconds, or `undefined` when it is not exactly one. `Date.parse` will
  * not do: it takes `0` and `9999` for years.
@@ -18,16 +21,13 @@ const FORMS = [
  * @see RFC 9110 §5.6.7, all three forms
  */
 export function parseHttpDate(text: string | undefined, now: number): number | undefined {
-  const parts = FORMS.map((form) => form.exec(text ?? '')?.groups).find((groups) => groups !== undefined);
-  if (parts === undefined) return undefined;
-  const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const month = MONTHS.indexOf(parts.month ?? '');
-  const year = fullYear(parts.year ?? '', now);
+  const groups = FORMS.map((form) => form.exec(text ?? '')?.groups).find((found) => found !== undefined);
+  if (groups === undefined) return undefined;
+  const parts = groups as Parts;
+  const day = Number(parts.day);
+  const month = MONTHS.indexOf(parts.month);
+  const year = fullYear(parts.year, now);
+  const [hour, minute, second] = [Number(parts.hour), Number(parts.minute), Number(parts.second)];
   if (month === -1 || hour > 23 || minute > 59 || second > 60) return undefined; // 60: a leap second
   if (new Date(Date.UTC(year, month, day)).getUTCDate() !== day) return undefined; // 31 June
   return Date.UTC(year, month, day, hour, minute, second);

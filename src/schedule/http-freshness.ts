@@ -65,7 +65,8 @@ export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {
     return Math.min(Math.max(remainingMs, atLeastMs), atMostMs);
   }
   function freshnessOf(execution: Execution): ResponseFreshness {
-    return responseFreshness(execution.headers ?? headersOf(execution.result), execution.endedAt, shared);
+    const headers = execution.headers ?? headersOf(execution.result) ?? {};
+    return responseFreshness(headers, execution.endedAt, shared);
   }
 
   return {
@@ -114,8 +115,8 @@ function resolve(options: HttpFreshnessOptions): Resolved {
 
 function headersIn(result: unknown): HeadersLike | undefined {
   try {
-    return (result as { headers?: HeadersLike } | null | undefined)?.headers;
+    return (result as { headers?: HeadersLike }).headers;
   } catch {
-    return undefined; // a getter of the value's own that throws
+    return undefined; // null, undefined, a getter of the value's own that throws
   }
 }

@@ -6,14 +6,13 @@ import type { HeadersLike } from './schedule.ts';
  *
  * @param name in lower case.
  */
-export function headerOf(headers: HeadersLike | undefined, name: string): string | undefined {
+export function headerOf(headers: HeadersLike, name: string): string | undefined {
   try {
-    if (typeof headers !== 'object' || headers === null) return undefined;
     return asText(
       'get' in headers && typeof headers.get === 'function' ? headers.get(name) : entryOf(headers, name),
     );
   } catch {
-    return undefined; // a get() that doesn't take this name, a getter or a proxy that throws
+    return undefined; // no object, a get() that doesn't take this name, a getter or a proxy that throws
   }
 }
 

@@ -18,7 +18,7 @@ export interface ResponseFreshness {
  * @param shared for a shared cache: with `s-maxage` and `proxy-revalidate`.
  */
 export function responseFreshness(
-  headers: HeadersLike | undefined,
+  headers: HeadersLike,
   receivedAt: number,
   shared: boolean,
 ): ResponseFreshness {
@@ -34,7 +34,7 @@ type Directives = ReturnType<typeof parseCacheControl>;
 
 /** RFC 9111 §4.2.1. Invalid information counts as stale, so 0. */
 function lifetime(
-  headers: HeadersLike | undefined,
+  headers: HeadersLike,
   directives: Directives,
   receivedAt: number,
   shared: boolean,
@@ -52,13 +52,14 @@ function lifetime(
 }
 
 /** RFC 9111 §5.1: the first of several counts, an invalid one is ignored. */
-function age(headers: HeadersLike | undefined): number {
-  const [first] = (headerOf(headers, 'age') ?? '').split(',', 1);
-  return (deltaSeconds(first?.trim()) ?? 0) * 1000;
+function age(headers: HeadersLike): number {
+  const first = headerOf(headers, 'age')?.replace(/,.*/s, '').trim();
+  return (deltaSeconds(first) ?? 0) * 1000;
 }
 
 function grace(directives: Directives, shared: boolean): number | undefined {
-  const forbids = ['no-store', 'no-cache', 'must-revalidate', ...(shared ? ['proxy-revalidate'] : [])];
+  const forbids = ['no-store', 'no-cache', 'must-revalidate'];
+  if (shared) forbids.push('proxy-revalidate');
   if (forbids.some((name) => directives.has(name))) return 0; // of two that conflict, the stricter (RFC 9111 §4.2.1)
   const grants = ['stale-while-revalidate', 'stale-if-error']
     .map((name) => deltaSeconds(directives.get(name)))

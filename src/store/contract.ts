@@ -32,6 +32,11 @@ export interface StoredSnapshot {
   readonly age: number;
   /** What was written. */
   readonly payload: string;
+  /**
+   * Why it can't be read, where it is there and is damaged: somebody has edited it, or the disk is broken. The payload is
+   * empty then. It counts as absent, and is reported; the next write replaces it. @default undefined: it is sound
+   */
+  readonly damage?: string | undefined;
 }
 
 /** What became of a write. */

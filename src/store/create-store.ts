@@ -1,8 +1,10 @@
 import { bounded } from '../bounded.ts';
+import type { Clock } from '../clock.ts';
 import type { DurationLike } from '../duration.ts';
-import { isOptionError, StoreUnavailableError } from '../errors.ts';
+import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Codec, SnapshotStore, StandardSchema, StoredSnapshot, WriteAnswer } from './contract.ts';
+import { withDamage } from './damage.ts';
 
 /** What the stores of all engines take. */
 export interface StoreOptions {
@@ -33,6 +35,8 @@ export interface StoreEngineKind {
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside those that all have. */
   readonly options: readonly string[];
+  /** What `timeout` goes by: a fake one where the engine is simulated. @default the machine's */
+  readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
 }
 
 /**
@@ -44,7 +48,7 @@ export interface StoreEngineKind {
 export function createStore(
   engine: StoreEngine,
   options: StoreOptions,
-  { longestName, options: names }: StoreEngineKind,
+  { longestName, options: names, clock }: StoreEngineKind,
 ): SnapshotStore {
   const checks = new OptionChecks('store');
   checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout']);
@@ -74,7 +78,7 @@ export function createStore(
 
   async function ask<R>(name: string, step: () => Promise<R>): Promise<R> {
     try {
-      return await bounded(step, timeoutMs);
+      return await bounded(step, timeoutMs, clock);
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
@@ -88,18 +92,25 @@ export function createStore(
     longestName,
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
       check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
-      return ask(name, () => engine.read(name, newerThan));
+      const read = await ask(name, () => engine.read(name, newerThan));
+      return read && withDamage(read);
     },
     async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
       check(name, (found) => {
         found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
         found.that(isVersion(token), 'token', 'must be a token', token);
       });
-      return ask(name, () => engine.write(name, payload, token));
+      return ask(name, async () => sound(await engine.write(name, payload, token)));
     },
     async delete(name: string): Promise<boolean> {
       check(name);
       return ask(name, () => engine.delete(name));
     },
   };
+}
+
+/** A record that was edited by hand may hold anything. */
+function sound(answer: WriteAnswer): WriteAnswer {
+  if (Number.isSafeInteger(answer.version)) return answer;
+  throw new TypeError(`its record holds the version ${showKey(answer.version)}, which is none`);
 }

@@ -64,6 +64,8 @@ interface Found extends Snapshot {
   readonly version: number;
 }
 
+type Damaged = StoredSnapshot & { readonly damage: string };
+
 /** The snapshots of a name are files that bear their versions; the one with the highest number counts. */
 class FileStore implements StoreEngine {
   readonly #files: NumberedFiles;
@@ -83,7 +85,7 @@ class FileStore implements StoreEngine {
 
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const newest = await this.#newest(this.#files.folderOf(name), newerThan);
-    if (newest === undefined) return undefined;
+    if (newest === undefined || 'damage' in newest) return newest;
     const { version, payload, header } = newest;
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
@@ -95,7 +97,7 @@ class FileStore implements StoreEngine {
       const last = listing.numbers.at(-1) ?? 0;
       if (token !== undefined && token < last) {
         const newer = await this.#newest(folder, token); // not those that can't be read
-        if (newer !== undefined) return { kind: 'refused', version: newer.version };
+        if (newer !== undefined && !('damage' in newer)) return { kind: 'refused', version: newer.version };
       }
       const now = this.#clock.now();
       const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
@@ -116,8 +118,8 @@ class FileStore implements StoreEngine {
     return wasThere;
   }
 
-  /** The newest snapshot that can be read. */
-  async #newest(folder: string, newerThan: number): Promise<Found | undefined> {
+  /** The newest snapshot that can be read; where there are only others, the newest of these. */
+  async #newest(folder: string, newerThan: number): Promise<Found | Damaged | undefined> {
     for (;;) {
       const { numbers } = await this.#files.list(folder);
       const found = await this.#lastOf(
@@ -129,14 +131,17 @@ class FileStore implements StoreEngine {
   }
 
   /** @returns `gone`: one was deleted since they were listed, so there is a newer one, or none. */
-  async #lastOf(folder: string, versions: readonly number[]): Promise<Found | undefined | 'gone'> {
+  async #lastOf(folder: string, versions: readonly number[]): Promise<Found | Damaged | undefined | 'gone'> {
     for (const version of versions.toReversed()) {
       const text = await this.#files.read(folder, version);
       if (text === undefined) return 'gone';
       const snapshot = parsed(text);
       if (snapshot !== undefined) return { ...snapshot, version };
     }
-    return undefined;
+    const version = versions.at(-1);
+    if (version === undefined) return undefined;
+    const damage = `its file is damaged: version ${version} in ${folder}`;
+    return { version, age: 0, payload: '', damage };
   }
 
   /** A version may have been another's that is deleted by now; then there is a newer one. */
@@ -158,7 +163,7 @@ class FileStore implements StoreEngine {
   /** Deletes the files of a name that was not written for long. */
   async #forget(folder: string): Promise<void> {
     const newest = await this.#newest(folder, -1);
-    if (newest !== undefined) {
+    if (newest !== undefined && !('damage' in newest)) {
       if (passedSince(newest.header, this.#clock.now()) < this.#retentionMs) return;
       const { numbers } = await this.#files.list(folder);
       await this.#files.remove(

@@ -9,7 +9,8 @@ export interface MemoryStoreOptions extends StoreOptions {
 }
 
 /**
- * A store in the memory of this process, for tests. The object is the engine: instances share what shares it.
+ * A store in the memory of this process, for tests. The object is the engine: instances share what shares it. It holds
+ * each snapshot until it is deleted: not for keys without bound.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

@@ -36,7 +36,7 @@ export interface RedisStoreOptions extends StoreOptions {
  * A store in Redis (6 or newer) or Valkey: one hash for each name, each step one script that runs at the server and goes
  * by its clock. A snapshot is as safe as the server's memory, and may be up to 512 MB long. Names may be of any length.
  *
- * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
+ * Its user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
  *
  * ioredis does not notice by itself that a connection hears nothing any more (a server that stands still, a partition):
  * give it `socketTimeout`, and it connects anew.
@@ -61,13 +61,15 @@ export function redisStore(options: RedisStoreOptions): SnapshotStore {
 
 // The numbers of ARGV begin after the retention.
 
-/** The payload does not travel where it is not newer. What somebody has made unreadable counts as none. */
+/** The payload does not travel where it is not newer. Where somebody has made it unreadable, the field that is. */
 const READ = new Script(`
 local held = redis.call('HMGET', key, 'version', 'writtenAt')
 local version, writtenAt = whole(held[1]), whole(held[2])
-if not version or not writtenAt or version <= tonumber(ARGV[2]) then return false end
+if not version then return redis.call('EXISTS', key) == 1 and {'0', 'version'} or false end
+if version <= tonumber(ARGV[2]) then return false end
+if not writtenAt then return {digits(version), 'writtenAt'} end
 local payload = redis.call('HGET', key, 'payload')
-if not payload then return false end
+if not payload then return {digits(version), 'payload'} end
 keep(now)
 return {digits(version), digits(math.max(0, now - writtenAt)), payload}
 `);
@@ -97,6 +99,10 @@ class RedisStore implements StoreEngine {
     const reply = await this.#hashes.run(READ, name, String(newerThan));
     if (reply === null) return undefined;
     const [version, micros, payload] = partsOf(reply);
+    if (payload === undefined) {
+      const damage = `its hash is damaged: in the field ${micros}`;
+      return { version: Number(version), age: 0, payload: '', damage };
+    }
     return { version: Number(version), age: Number(micros) / 1000, payload };
   }
 
@@ -111,7 +117,7 @@ class RedisStore implements StoreEngine {
   }
 }
 
-function partsOf(reply: unknown): [string, string, string] {
+function partsOf(reply: unknown): [string, string, string | undefined] {
   if (!Array.isArray(reply)) throw new Error(`an answer that is no snapshot: ${String(reply)}`);
-  return reply as [string, string, string];
+  return reply as [string, string, string | undefined];
 }

@@ -97,8 +97,8 @@ class SqlStore implements StoreEngine {
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
     if (row === undefined) return undefined;
-    // The clock may have been set back since.
-    const age = Math.max(0, Number(row.age));
+    // The clock may have been set back since. Where somebody has made the instant NULL, nobody knows.
+    const age = row.age === null ? Number.NaN : Math.max(0, Number(row.age));
     return { version: Number(row.version), age, payload: String(row.payload) };
   }
 

@@ -61,8 +61,8 @@ export function sqliteStore(options: SqliteStoreOptions): SnapshotStore {
 export function sqliteStoreTable(table: string = STORE_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('store', table, SQLITE.quoted)} (
   name TEXT NOT NULL PRIMARY KEY,
-  version INTEGER NOT NULL,
-  written_at INTEGER NOT NULL,
+  version INTEGER NOT NULL CHECK (typeof(version) IN ('integer', 'real')),
+  written_at INTEGER NOT NULL CHECK (typeof(written_at) IN ('integer', 'real')),
   payload TEXT NOT NULL
 )`;
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { absent, type KeyedAnswer, RefreshingCache, type RefreshingCacheOptions } from '../../src/index.ts';
+import {
+  absent,
+  isAbsentError,
+  type KeyedAnswer,
+  keep,
+  RefreshGroup,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+} from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../support/events.ts';
 import { ManualLoad } from '../support/manual-load.ts';
@@ -27,6 +35,19 @@ function manualA(options: Options): Made & { readonly manual: ManualLoad<string>
   };
 }
 
+describe('sizeOf', () => {
+  it('is not asked about a key that is absent', async () => {
+    const asked: string[] = [];
+    const { cache } = make({
+      load: (key): KeyedAnswer<string> => (key === 'a' ? absent() : key),
+      maxSize: 10,
+      sizeOf: (value) => asked.push(value),
+    });
+    expect(isAbsentError(await rejectionOf(cache.get('a')))).toBe(true);
+    expect([await cache.get('b'), asked]).toEqual(['b', ['b']]);
+  });
+});
+
 describe('a key that is pushed out while it is loaded', () => {
   it('answers who waits, and never has two live loads', async () => {
     const { clock, cache, manual } = manualA({ max: 2 });
@@ -41,6 +62,18 @@ describe('a key that is pushed out while it is loaded', () => {
     expect([manual.calls.length, manual.mostLive]).toEqual([1, 1]);
     expect(cache.peek('a')).toBe('new');
     expect([cache.size, [...cache.keys()]]).toEqual([2, ['d', 'a']]);
+  });
+
+  it('is served its old value until the load has landed; peek, inspect and delete say the same', async () => {
+    const { clock, cache } = manualA({ max: 1 });
+    cache.set('a', 'old');
+    await clock.advance(1000);
+    void cache.get('a'); // due: reloads behind
+    await cache.get('b');
+    expect([[...cache.keys()], cache.size]).toEqual([['b'], 1]);
+    expect(await cache.get('a')).toBe('old');
+    expect([cache.peek('a'), cache.inspect('a')?.value]).toEqual(['old', 'old']);
+    expect([cache.delete('a'), cache.peek('a'), cache.delete('a')]).toEqual([true, undefined, false]);
   });
 
   it('answers who waits also when the load fails, and then cools down', async () => {
@@ -86,6 +119,21 @@ describe('a key that is pushed out while it is loaded', () => {
     manual.call(1).resolve('new');
     expect([await refresh, cache.peek('a'), manual.mostLive]).toEqual(['new', 'new', 1]);
   });
+});
+
+it('a key whose reload failed is let go like any other', async () => {
+  const clock = new FakeClock();
+  let isDown = false;
+  const load = async (key: string): Promise<string> => {
+    if (isDown) throw new Error('down');
+    return key;
+  };
+  const cache = new RefreshingCache<string, string>({ name: 'c', load, max: 1, clock, logger: false });
+  await cache.get('a');
+  isDown = true;
+  await cache.refresh('a').catch(() => {});
+  cache.set('b', 'b');
+  expect([cache.peek('a'), cache.inspect('a'), cache.size]).toEqual([undefined, undefined, 1]);
 });
 
 describe('maxSize and sizeOf', () => {
@@ -134,6 +182,40 @@ describe('maxSize and sizeOf', () => {
     expect([cache.size, logger.lines.length]).toEqual([0, 4]);
   });
 
+  it('a value larger than all is not there for a group to reload', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false });
+    let loads = 0;
+    const load = async (): Promise<string> => `${++loads}`;
+    const options = { maxSize: 10, sizeOf: () => 11, schedule: 1000, jitter: false } as const;
+    const cache = group.cache<string, string>({ name: 'c', load, ...options });
+    expect(await cache.get('a')).toBe('1');
+    await clock.advance(5000);
+    group.requestStart();
+    await clock.flush();
+    expect([loads, group.inspect().running]).toEqual([1, 0]);
+  });
+
+  it('keep() is not asked for its size: it is that of the value that stays', async () => {
+    const seen: unknown[] = [];
+    const { clock, cache } = make({
+      load: (_: string, { previous }: { previous?: unknown }) => (previous === undefined ? 'v' : keep()),
+      maxSize: 10,
+      sizeOf: (value: unknown) => {
+        seen.push(value);
+        return 4;
+      },
+    });
+    for (const key of ['a', 'b']) await cache.get(key);
+    await cache.refresh('a');
+    await clock.flush();
+    await cache.get('c');
+    expect([seen, [...cache.keys()]]).toEqual([
+      ['v', 'v', 'v'],
+      ['b', 'c'],
+    ]);
+  });
+
   it('the line about a value that is too large names its key', () => {
     const logger = recordLines();
     make({ ...sized({ a: '=11' }), logger }).cache.current('a');
@@ -161,6 +243,7 @@ describe('maxSize and sizeOf', () => {
       expect(await good).toBe('good');
       const error = thrownBy(() => cache.set('bad', 'x'));
       expect(error).toMatchObject({ name: 'OptionError', key: 'bad', option: 'value' });
+      expect((error as Error).message).toContain('must have a size: ');
       expect([...cache.keys()]).toEqual(['good']);
     });
   }

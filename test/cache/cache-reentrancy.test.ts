@@ -254,6 +254,14 @@ describe('keys that change, come and go', () => {
     expect(await settled(ends[0] as Promise<unknown>)).toMatchObject({ value: expect.anything() });
   });
 
+  it('getMany gives waitUntil nothing where nothing is loaded', async () => {
+    const { cache } = make();
+    for (const key of ['a', 'b']) cache.set(key, key);
+    const ends: unknown[] = [];
+    const found = await cache.getMany(['a', 'b'], { waitUntil: (end) => void ends.push(end) });
+    expect([found.size, ends]).toEqual([2, []]);
+  });
+
   it('requestStart with wait also waits for a reload that a read has begun', async () => {
     const { clock, cache, manual } = make();
     cache.set('a', 'old');
@@ -340,11 +348,14 @@ describe('arguments that are none', () => {
     for (const keys of [undefined, null, 5, 'abc']) {
       const error = await cache.getMany(keys as never).catch((reason) => reason);
       expect(error).toMatchObject({ name: 'OptionError', option: 'keys' });
+      expect(error.message).toContain('iterable');
     }
     const onError = 5 as never;
     const error = await cache.getMany([], { onError }).catch((reason) => reason);
     expect(error).toMatchObject({ name: 'OptionError', option: 'onError' });
-    expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject({ option: 'tag' });
+    expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject({
+      problems: [{ option: 'tag', rule: expect.stringContaining('string') }],
+    });
     expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
   });
 

@@ -4,6 +4,7 @@ import {
   type CacheDump,
   type KeyedAnswer,
   loaded,
+  type OptionError,
   RefreshingCache,
   type RefreshingCacheOptions,
 } from '../../src/index.ts';
@@ -99,6 +100,23 @@ describe('a warm start', () => {
     expect(fresh.cache.inspect('a')?.state).toBe('stale');
   });
 
+  it('takes down what a value has of its own, and takes on the age limit of the cache that it comes to', async () => {
+    const load = (key: string) => (key === 'own' ? loaded(key, { maxStaleness: 5 * MINUTE }) : key);
+    const before = start({ load, maxStaleness: 20 * MINUTE });
+    await before.cache.getMany(['plain', 'own']);
+    const nextExecuteTime = before.clock.now() + 10 * MINUTE;
+    const soon = before.clock.now() + 5 * MINUTE;
+    expect(before.cache.dump().entries).toStrictEqual([
+      { key: 'plain', value: 'plain', age: 0, nextExecuteTime },
+      { key: 'own', value: 'own', age: 0, nextExecuteTime: soon, maxStaleness: 5 * MINUTE },
+    ]);
+    const { cache } = restart(before, MINUTE, { maxStaleness: 15 * MINUTE });
+    expect(['plain', 'own'].map((key) => cache.inspect(key)?.maxStaleness)).toEqual([
+      15 * MINUTE,
+      5 * MINUTE,
+    ]);
+  });
+
   it('counts the downtime as age: what is due by now is served, and reloaded by the read', async () => {
     const before = start();
     await before.cache.get('a');
@@ -177,6 +195,18 @@ describe('what a restore meets', () => {
     await older.clock.advance(10 * MINUTE);
     expect(older.cache.restore(dump)).toEqual({ restored: 3, dropped: 0 });
     expect(older.cache.inspect('a')).toMatchObject({ value: 'dumped', age: 5 * MINUTE });
+  });
+
+  it('its own dump changes nothing, nor does an older one after hours', async () => {
+    const { clock, cache } = start({ schedule: 100 * MINUTE });
+    await cache.get('a');
+    await clock.advance(10 * MINUTE);
+    const dump = cache.dump();
+    expect(cache.restore(dump)).toEqual({ restored: 0, dropped: 1 });
+    await clock.advance(50 * MINUTE);
+    cache.set('a', 'younger');
+    expect(cache.restore(dump)).toEqual({ restored: 0, dropped: 1 });
+    expect(cache.peek('a')).toBe('younger');
   });
 
   it('a load under way goes on, and its value is the younger one', async () => {
@@ -305,6 +335,7 @@ describe('a dump that is none', () => {
     ['with a maxStaleness that is negative', whole({ maxStaleness: -1 })],
     ['with tags that are a string', whole({ tags: 'nl' })],
     ['with tags that are numbers', whole({ tags: [1] })],
+    ['with a tag that is a number', whole({ tags: ['nl', 1] })],
     ['with a value whose size is none', whole({ value: 'bad size' })],
   ];
   for (const [what, dump] of bad) {
@@ -322,13 +353,35 @@ describe('a dump that is none', () => {
     });
   }
 
-  it('with a key that keyOf can not take is refused, and nothing was taken in', () => {
-    const clock = new FakeClock();
-    const load = (key: { id: string }): string => key.id;
-    const cache = new RefreshingCache({ name: 'c', load, keyOf: ({ id }) => id, clock });
+  it('is told with all that is wrong with it', () => {
+    const { cache } = start({ maxSize: 10, sizeOf: () => Number.NaN }, at);
+    const entry = { age: -1, nextExecuteTime: 'soon', maxStaleness: -1, tags: 'nl' };
+    const dump = { version: 1, name: 'c', at, entries: [entry] } as never;
+    const problems = (bad: never) => (thrownBy(() => cache.restore(bad)) as OptionError).problems;
+    const told = (rule: string) => expect.stringContaining(rule);
+    expect(problems(dump).map(({ option, rule }) => [option, rule])).toEqual([
+      ['dump.entries[0].key', told('must be a key')],
+      ['dump.entries[0].value', told('must be a value')],
+      ['dump.entries[0].age', told('must be a finite number')],
+      ['dump.entries[0].nextExecuteTime', told('must be epoch milliseconds')],
+      ['dump.entries[0].maxStaleness', told('must be a number')],
+      ['dump.entries[0].tags', told('must be an array of strings')],
+      ['dump.entries[0].value', told('sizeOf must answer')],
+    ]);
+    expect(problems({ version: 2 } as never)).toMatchObject([{ option: 'dump', rule: told('version 1') }]);
+  });
+
+  it.each<[string, unknown, (key: { id: string }) => string]>([
+    ['that keyOf throws for', null, ({ id }) => id],
+    ['that keyOf has no answer for', {}, ({ id }) => id],
+    ['whose identity is none', { id: null }, ({ id }) => id],
+    ['that is undefined', undefined, (key) => String(key?.id)],
+  ])('with a key %s is refused, and nothing was taken in', (_, key, keyOf) => {
+    const load = (own: { id: string }): string => own.id;
+    const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
     const entries = [
       { ...good, key: { id: 'a' } },
-      { ...good, key: {} },
+      { ...good, key },
     ];
     const dump = { version: 1, name: 'c', at, entries } as never;
     expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { absent, isClosedError, loaded, type RefreshGroup, RefreshingCache } from '../../src/index.ts';
+import {
+  absent,
+  dailyAt,
+  isClosedError,
+  type KeyedAnswer,
+  loaded,
+  RefreshGroup,
+  RefreshingCache,
+} from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordLines } from '../support/events.ts';
+import { HoldingClock } from '../support/holding-clock.ts';
 import { manualGroup as make } from '../support/manual-group.ts';
 import { ManualLoad } from '../support/manual-load.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
@@ -138,6 +147,201 @@ describe('a cache in a group', () => {
       expect([starts, group.inspect().running]).toEqual([1, 0]);
     });
   }
+
+  it('whose name is taken is told so', () => {
+    const { group } = make();
+    group.cache({ name: 'c', load });
+    expect(() => group.cache({ name: 'c', load })).toThrow('only one in the group');
+  });
+
+  it('has what falls due at the very instant of a read of its fresh key started', async () => {
+    const { clock, group, started, value } = make({ piggyback: true });
+    const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, jitter: false });
+    cache.set('k', 'x');
+    value('a', 1000);
+    await clock.advance(999);
+    cache.current('k');
+    await clock.flush();
+    expect(started).toEqual([]);
+    await clock.advance(1);
+    cache.current('k');
+    await clock.flush();
+    expect(started).toEqual(['a']);
+  });
+
+  it('has those keys started that fall due within lookAhead', async () => {
+    const { clock, group, started } = make({ lookAhead: 50 });
+    const load = (key: string): KeyedAnswer<string> => {
+      started.push(key);
+      return loaded(key, { nextExecuteTime: clock.now() + { a: 151, b: 100, c: 99, d: 150 }[key]! });
+    };
+    const cache = group.cache<string, string>({ name: 'c', load, jitter: false });
+    await cache.getMany(['a', 'b', 'c', 'd']);
+    started.splice(0);
+    await clock.advance(100);
+    group.requestStart();
+    await clock.flush();
+    expect(started).toEqual(['c', 'b', 'd']);
+  });
+
+  it('starts each key once in a round, also one that is invalidated after its load', async () => {
+    const { clock, group, started } = make({ concurrency: 1 });
+    const cache = group.cache<string, string>({
+      name: 'c',
+      load: async (key) => {
+        if (started.push(key) < 20 && key === 'b') cache.invalidate('a');
+        return 'new';
+      },
+      schedule: 10,
+      jitter: false,
+    });
+    for (const key of ['a', 'b']) cache.set(key, 'old');
+    await clock.advance(100);
+    for (const loads of ['a,b', 'a,b,a']) {
+      group.requestStart();
+      await clock.advance(1);
+      expect(started.join()).toBe(loads);
+    }
+  });
+
+  it('has a batch count as one load until the last of its keys has landed', async () => {
+    const { clock, group } = make({ concurrency: 1 });
+    const batches: ((answers: Map<string, string>) => void)[] = [];
+    const loadMany = () => new Promise<Map<string, string>>((resolve) => batches.push(resolve));
+    const cache = group.cache({ name: 'c', loadMany, batchSize: 2, jitter: false, schedule: 10 });
+    for (const key of ['a', 'b', 'c', 'd']) cache.set(key, 'old');
+    await clock.advance(10);
+    group.requestStart();
+    await clock.flush();
+    cache.set('a', 'by hand');
+    await clock.flush();
+    expect([group.inspect().running, batches.length]).toEqual([1, 1]);
+    batches[0]?.(new Map([['b', 'new']]));
+    await clock.flush();
+    expect([group.inspect().running, batches.length]).toEqual([1, 2]);
+  });
+
+  it('paused in the midst of a batch, has the rest of it started after resume', async () => {
+    const { clock, group, started } = make();
+    const loadMany = async (keys: readonly string[]) => new Map(keys.map((key) => [key, 'new']));
+    const cache = group.cache<string, string>({ name: 'c', loadMany, jitter: false, schedule: 10 });
+    for (const key of ['a', 'b', 'c']) cache.set(key, 'old');
+    const off = cache.on('load-started', ({ key }) => {
+      started.push(String(key));
+      cache.pause();
+    });
+    await clock.advance(10);
+    group.requestStart();
+    await clock.flush();
+    off();
+    cache.on('load-started', ({ key }) => void started.push(String(key)));
+    cache.resume();
+    group.requestStart();
+    await clock.flush();
+    expect([started.length, started.toSorted()]).toEqual([3, ['a', 'b', 'c']]);
+  });
+
+  describe('and the wall clock', () => {
+    function daily() {
+      const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
+      const group = new RefreshGroup({ clock, logger: false });
+      const started: string[] = [];
+      const load = (key: string): KeyedAnswer<string> => {
+        started.push(key);
+        return key === 'in an hour' ? loaded(key, { nextExecuteTime: clock.now() + HOUR + 1 }) : key;
+      };
+      const schedule = dailyAt('05:00', { zone: 'UTC' });
+      const cache = group.cache<string, string>({ name: 'c', load, schedule, jitter: false });
+      return { clock, group, cache, started };
+    }
+
+    it('follows a step of it with keys that go by it, within a minute', async () => {
+      const { clock, group, cache, started } = daily();
+      cache.set('at five', 'old');
+      clock.stepWall({ hours: 2 });
+      for (let second = 0; second < 180; second++) {
+        await clock.advance(1000);
+        group.requestStart();
+      }
+      await clock.flush();
+      expect(started).toEqual(['at five']);
+    });
+
+    it('starts a key that its own look at the clocks finds not due yet when it is', async () => {
+      const { clock, group, cache, started } = daily();
+      cache.set('at five', 'old');
+      await cache.get('in an hour');
+      await clock.advance({ minutes: 59, seconds: 20 });
+      group.requestStart(); // which looks at the clocks, and not again for a minute
+      clock.stepWall({ hours: -2 });
+      await clock.advance(50_000);
+      group.requestStart(); // an hour has passed, and it is ten past three
+      await clock.flush();
+      expect(started).toEqual(['in an hour', 'in an hour']);
+      await clock.advance({ hours: 2 });
+      group.requestStart();
+      await clock.flush();
+      expect(started.slice(2).sort()).toEqual(['at five', 'in an hour']);
+    });
+  });
+
+  it('keeps the process alive for the loads of its keys where somebody waits for their end', async () => {
+    const clock = new HoldingClock();
+    const group = new RefreshGroup({ clock, logger: false, timeout: 500 });
+    const { manual } = await dueKeys({ group, clock }, 'ab');
+    await clock.advance(1000);
+    group.requestStart();
+    await clock.flush();
+    expect([manual.live, clock.timerCount, clock.held]).toEqual([2, 2, 0]);
+    group.requestStart({ waitUntil: () => {} });
+    expect(clock.held).toBe(2);
+    for (const call of manual.calls) call.resolve('new');
+    await clock.flush();
+    expect([clock.timerCount, clock.held]).toEqual([0, 0]);
+  });
+
+  it('has nothing left of a load at whose end somebody asks to wait', async () => {
+    const { clock, group } = make();
+    const cache = group.cache({ name: 'c', load, schedule: 10, max: 1 });
+    cache.set('a', 'old');
+    cache.on('load-succeeded', () => group.requestStart({ waitUntil: () => {} }));
+    await clock.advance(20);
+    group.requestStart({ waitUntil: () => {} });
+    await clock.flush();
+    cache.set('b', 'new');
+    expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'new']);
+  });
+
+  it('tells its state: how many keys load, and whether it is paused or closed', async () => {
+    const { clock, group } = make();
+    const { cache, manual } = await dueKeys({ group, clock }, 'ab');
+    await clock.advance(1000);
+    const state = () => group.inspect().members[0];
+    cache.current('a');
+    cache.refresh('b').catch(() => {});
+    await clock.flush();
+    expect(state()).toEqual({ name: 'c', size: 2, running: 2, failing: 0, paused: false, closed: false });
+    manual.call(0).resolve('new');
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    expect(state()).toMatchObject({ running: 0, failing: 1 });
+    cache.pause();
+    expect(state()).toMatchObject({ paused: true, closed: false });
+    await group.close();
+    expect(state()).toMatchObject({ paused: false, closed: true });
+  });
+
+  it('tells of one key that fails, and ready() does not ask for it', async () => {
+    const { clock, group } = make();
+    const { cache, manual } = await dueKeys({ group, clock }, '');
+    const failed = rejectionOf(cache.get('k'));
+    manual.call(0).reject(new Error('down'));
+    await failed;
+    expect(group.health().problems).toMatchObject([
+      { key: 'k', message: 'a key failed, such as "k": load failed: down' },
+    ]);
+    expect(await group.ready()).toEqual({ ok: true, problems: [] });
+  });
 });
 
 describe('requestStart of a cache', () => {

@@ -3,7 +3,6 @@ import {
   type CloseOptions,
   isClosedError,
   isLoadError,
-  isOptionError,
   RefreshGroup,
   type RefreshGroupOptions,
   RefreshingValue,
@@ -57,6 +56,15 @@ describe('ready', () => {
     group.value({ name: 'set', load: hang, required: true }).set('by hand');
     expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
     expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
+  });
+
+  it('does not wait for the reload of what is due', async () => {
+    const { clock, group } = make();
+    const due = group.value({ name: 'due', load: hang, required: true });
+    due.set('by hand');
+    await clock.advance(5000);
+    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+    expect(due.inspect().running).toBe(false);
   });
 
   it('tries one that fails again after each cool-down, until it comes', async () => {
@@ -142,7 +150,10 @@ describe('ready', () => {
 
   it('refuses a timeout that is none', () => {
     for (const timeout of [-1, Number.NaN, '30 s'] as never[]) {
-      expect(isOptionError(thrownBy(() => make().group.ready({ timeout })))).toBe(true);
+      expect(thrownBy(() => make().group.ready({ timeout }))).toMatchObject({
+        name: 'OptionError',
+        option: 'timeout',
+      });
     }
   });
 
@@ -380,7 +391,8 @@ describe('close', () => {
   it('refuses a timeout that is none, and stays open', async () => {
     const { group } = make();
     const a = group.value({ name: 'a', load: source().load });
-    expect(isOptionError(thrownBy(() => group.close({ timeout: -1 })))).toBe(true);
+    const error = thrownBy(() => group.close({ timeout: -1 }));
+    expect(error).toMatchObject({ name: 'OptionError', option: 'timeout' });
     expect([await a.get(), group.inspect().closed]).toEqual(['x', false]);
   });
 

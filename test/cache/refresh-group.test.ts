@@ -10,6 +10,7 @@ import {
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordLines } from '../support/events.ts';
+import { HoldingClock } from '../support/holding-clock.ts';
 import { manualGroup as make } from '../support/manual-group.ts';
 import { ManualLoad } from '../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../support/settle.ts';
@@ -23,6 +24,56 @@ function refusedOptions(action: () => unknown): string[] {
 }
 
 const load = async () => 'x';
+
+it('whose due time moves while the group loads it keeps its slot', async () => {
+  const { clock, group, started, value } = make({ concurrency: 1 });
+  const at = clock.now() + 1000;
+  const hang = (): Promise<string> => new Promise(() => {});
+  const long = value('long', 0, { load: hang, schedule: () => at, timeout: Infinity });
+  value('next', 62_000);
+  await clock.advance(2000);
+  group.requestStart();
+  await clock.flush();
+  expect([long.inspect().running, group.inspect().running]).toEqual([true, 1]);
+  clock.stepWall(-HOUR);
+  await clock.advance(61_000);
+  long.current; // compares the clocks
+  group.requestStart();
+  await clock.flush();
+  expect([started, group.inspect().running]).toEqual([[], 1]);
+});
+
+it('that is found not to be due after a step of the clock takes no slot', async () => {
+  const { clock, group, started, value } = make({ concurrency: 1 });
+  await clock.advance(30_000);
+  const at = clock.now() + 65_000;
+  value('calendar', 0, { schedule: () => at });
+  await clock.advance(31_000);
+  group.requestStart(); // the group has compared the clocks, and does so again a minute later
+  await clock.advance(35_000);
+  value('next', 1);
+  await clock.advance(1);
+  clock.stepWall(-HOUR);
+  group.requestStart();
+  await clock.flush();
+  expect([started, group.inspect().running]).toEqual([['next'], 0]);
+});
+
+it('which holds the process holds it for the loads that it waits for', async () => {
+  const clock = new HoldingClock();
+  const group = new RefreshGroup({ clock, logger: false });
+  const manual = new ManualLoad<string>();
+  group.value({ name: 'v', load: manual.load });
+  group.requestStart();
+  await clock.flush();
+  expect([clock.timerCount, clock.held]).toEqual([1, 0]);
+  const promises: Promise<unknown>[] = [];
+  group.requestStart({ waitUntil: (promise) => void promises.push(promise) });
+  expect(clock.held).toBe(1);
+  manual.call(0).resolve('x');
+  await Promise.all(promises);
+  expect(clock.held).toBe(0);
+});
 
 describe('the options of a group', () => {
   it('hold for members that were given none of their own; undefined is none', async () => {

@@ -3,11 +3,14 @@ import {
   type Execution,
   type KeyContext,
   keep,
+  type LoadContext,
   RefreshingCache,
   type RefreshingCacheOptions,
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
-import { recordEvents } from '../support/events.ts';
+import { recordEvents, recordLines } from '../support/events.ts';
+import { HoldingClock } from '../support/holding-clock.ts';
+import { ManualLoad } from '../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../support/settle.ts';
 
 interface Counting {
@@ -91,6 +94,13 @@ describe('reading', () => {
       failures: 1,
       lastError: error,
     });
+  });
+
+  it('options that are none are refused also while the value is fresh', async () => {
+    const { cache } = counting();
+    await cache.get('a');
+    expect(await rejectionOf(cache.get('a', { patience: -1 }))).toMatchObject({ option: 'patience' });
+    expect(await cache.get('a', { patience: 1 })).toBe('a1');
   });
 
   it('patience waits for the reload of its key', async () => {
@@ -222,8 +232,13 @@ describe('by hand', () => {
 
   it('set refuses undefined and a promise, and names the key', () => {
     const { cache } = counting();
-    for (const bad of [undefined, Promise.resolve('x')]) {
-      expect(thrownBy(() => cache.set('a', bad as never))).toMatchObject({ name: 'OptionError', key: 'a' });
+    for (const [bad, rule] of [
+      [undefined, 'allowUndefined'],
+      [Promise.resolve('x'), 'promise'],
+    ] as const) {
+      const problems = [{ option: 'value', rule: expect.stringContaining(rule) }];
+      const error = { name: 'OptionError', key: 'a', problems };
+      expect(thrownBy(() => cache.set('a', bad as never))).toMatchObject(error);
     }
     expect(cache.size).toBe(0);
   });
@@ -306,10 +321,32 @@ describe('keys', () => {
     });
   }
 
-  it('a keyOf that answers with undefined is refused', async () => {
-    const cache = new RefreshingCache({ name: 'c', load: (_: object) => 1, keyOf: () => undefined as never });
-    expect(await rejectionOf(cache.get({}))).toMatchObject({ name: 'OptionError', option: 'keyOf' });
-    expect(thrownBy(() => cache.current({}))).toMatchObject({ name: 'OptionError', option: 'keyOf' });
+  it('undefined is refused also where other keys are held', async () => {
+    const { cache } = counting();
+    for (const key of ['a', 'b', 'c']) cache.set(key, key);
+    expect(await rejectionOf(cache.get(undefined as never))).toMatchObject({ option: 'key' });
+    expect(thrownBy(() => cache.current(undefined as never))).toMatchObject({ option: 'key' });
+  });
+
+  it('keyOf may answer for one key with what is another', async () => {
+    const load = (key: string): string => `v${key}`;
+    const keyOf = (key: string): string => [...key].reverse().join('');
+    const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
+    for (let read = 0; read < 2; read++) {
+      expect(['ab', 'ba'].map((key) => cache.current(key))).toEqual(['vab', 'vba']);
+      expect([await cache.get('ab'), await cache.get('ba')]).toEqual(['vab', 'vba']);
+    }
+  });
+
+  it('a keyOf that answers with what names no key is refused', async () => {
+    for (const none of [undefined, null, {}, () => 1]) {
+      const keyOf = () => none as never;
+      const cache = new RefreshingCache({ name: 'c', load: (_: object) => 1, keyOf });
+      const told = { option: 'keyOf', rule: expect.stringContaining('a string'), received: none };
+      const error = { name: 'OptionError', cacheName: 'c', problems: [told] };
+      expect(await rejectionOf(cache.get({}))).toMatchObject(error);
+      expect(thrownBy(() => cache.current({}))).toMatchObject(error);
+    }
   });
 });
 
@@ -339,6 +376,37 @@ describe('its life', () => {
     expect(contexts.slice(3).map(({ key }) => key)).toEqual(['a', 'b']);
     await cache.requestStart({ wait: true });
     expect(contexts).toHaveLength(5);
+  });
+
+  it('requestStart without options resolves at once, and keeps no process alive', async () => {
+    const clock = new HoldingClock();
+    const logger = recordLines();
+    const manual = new ManualLoad<string>();
+    const load = (_: string, context: LoadContext) => manual.load(context);
+    const { cache } = counting({ clock, logger, load, timeout: 500 });
+    cache.set('a', 'old');
+    await clock.advance(1000);
+    expect(await settled(cache.requestStart())).toEqual({ value: undefined });
+    await clock.flush();
+    expect([manual.live, clock.held]).toEqual([1, 0]);
+    const wait = cache.requestStart({ wait: true });
+    expect([await settled(wait), clock.held]).toEqual(['pending', 1]);
+    manual.call(0).resolve('new');
+    await wait;
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('requestStart does not wait for a key that cools down', async () => {
+    let isDown = false;
+    const load = async (): Promise<string> => {
+      if (isDown) throw new Error('down');
+      return 'v';
+    };
+    const { cache } = counting({ load });
+    await cache.get('a');
+    isDown = true;
+    await rejectionOf(cache.refresh('a'));
+    expect(await settled(cache.requestStart({ wait: true }))).toEqual({ value: undefined });
   });
 
   for (const whenClosed of ['serve', 'throw'] as const) {

@@ -121,6 +121,60 @@ describe('reading', () => {
     expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
+  it('a cold value that is to throw once it is closed says "not loaded" until then', async () => {
+    const { value } = manualValue({ whenClosed: 'throw' });
+    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
+    await value.close({ timeout: 0 });
+    expect(isClosedError(thrownBy(() => value.current))).toBe(true);
+  });
+
+  it('a fresh read tells nothing, also when it has just compared the clocks', async () => {
+    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
+    const events = recordEvents(value);
+    await clock.advance(61_000);
+    expect([value.current, await value.get(), events]).toEqual(['one', 'one', []]);
+  });
+
+  it('the signal of a superseded load says by what', async () => {
+    const { manual, value } = manualValue();
+    void value.get();
+    value.invalidate();
+    void value.refresh();
+    value.set('by hand');
+    const reasons = manual.calls.map(({ context }) => context.signal.reason as DOMException);
+    expect(reasons.map(({ name, message }) => [name, message])).toEqual([
+      ['AbortError', expect.stringContaining('invalidate')],
+      ['AbortError', expect.stringContaining('set')],
+    ]);
+  });
+
+  it('invalidated with nobody waiting, it leaves no timer', async () => {
+    const { clock, value } = manualValue();
+    thrownBy(() => value.current);
+    value.invalidate();
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('invalidated while readers wait, the load that follows is theirs', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = value.get();
+    value.invalidate();
+    await clock.flush();
+    expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', background: false });
+    manual.call(1).resolve('one');
+    expect(await read).toBe('one');
+  });
+
+  it('invalidated, set and closed at once, it harms no one', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = value.get();
+    value.invalidate();
+    value.set('by hand');
+    await value.close();
+    await clock.flush();
+    expect([await read, manual.calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
+  });
+
   it('invalidated while it closes, it starts nothing: who waits is told', async () => {
     const { clock, manual, value } = manualValue();
     const read = rejectionOf(value.get());

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   absent,
   dailyAt,
+  type Execution,
   type KeyedAnswer,
   keep,
   loaded,
@@ -9,21 +10,14 @@ import {
   type RefreshingCacheOptions,
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { seeded } from '../support/distribution.ts';
+import { recordLines } from '../support/events.ts';
 import { ManualLoad } from '../support/manual-load.ts';
 import { settled, thrownBy } from '../support/settle.ts';
 
 const PERIOD = 1_000_000;
 
 type Options<V> = Partial<RefreshingCacheOptions<number, V>>;
-
-/** Random numbers that are the same in each run (a linear congruential generator, Numerical Recipes). */
-function seeded(): () => number {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /** Loads that many keys together, and says how many are loaded by one read of each at each tenth of a period. */
 async function tenths(
@@ -152,6 +146,19 @@ describe('keys that were loaded together', () => {
     expect(new Set(due).size).toBeGreaterThan(500);
   });
 
+  it('have the age limit that their schedule says, where it says one', () => {
+    for (const limit of [PERIOD / 2, undefined]) {
+      const nextExecuteTime = ({ endedAt }: Execution): number => endedAt + PERIOD;
+      const schedule = { nextExecuteTime, ...(limit === undefined ? {} : { maxStaleness: () => limit }) };
+      const logger = recordLines();
+      const options = { name: 'c', load: (key: number) => key, schedule, clock: new FakeClock(), logger };
+      const cache = new RefreshingCache<number, number>(options);
+      cache.current(1);
+      expect(cache.inspect(1)?.maxStaleness).toBe(limit ?? Infinity);
+      expect(logger.lines).toEqual([]);
+    }
+  });
+
   it('stay spread when the wall clock is stepped shortly before they fall due', async () => {
     const during = (clock: FakeClock, tenth: number): void => {
       if (tenth === 9) clock.stepWall({ hours: 5 });
@@ -216,6 +223,35 @@ describe('tags', () => {
     cache.set(1, 'hand');
     cache.invalidateTag('new');
     expect(stale()).toEqual([]);
+  });
+
+  it('a load that says nothing of tags ends them', async () => {
+    const { cache, stale } = tagged((_, call) => (call === 1 ? ['old'] : []), {
+      load: (key, { previous }) => (previous === undefined ? loaded(`${key}`, { tags: ['old'] }) : `${key}`),
+    });
+    await cache.get(1);
+    await cache.refresh(1);
+    cache.invalidateTag('old');
+    expect(stale()).toEqual([]);
+  });
+
+  it('invalidated between two tries of its load, a key is out of date when it has come', async () => {
+    let tries = 0;
+    const { clock, cache, stale } = tagged(() => [], {
+      load: async (key) => {
+        tries += 1;
+        if (tries === 2) throw new Error('down');
+        return loaded(`${key}`, { tags: ['t'] });
+      },
+      retry: { retries: 1, minTimeout: 100, factor: 1, randomize: false },
+    });
+    await cache.get(1);
+    await clock.advance(2 * PERIOD);
+    cache.current(1);
+    await clock.flush();
+    cache.invalidateTag('t');
+    await clock.advance(100);
+    expect([tries, stale()]).toEqual([3, [1]]);
   });
 
   it('tags that are no array of strings fail the load', async () => {
@@ -369,6 +405,25 @@ describe('invalidateWhere', () => {
     expect(seen.toSorted()).toEqual([['a', 'a'], ['b', 'b'], ['c', 'c'], ['slow', undefined]]); // biome-ignore format: short
     expect([count, stale(), [...cache.keys()]]).toEqual([3, ['a', 'c'], ['a', 'b', 'c']]);
     expect(cache.invalidateWhere(() => false)).toBe(0);
+  });
+
+  it('a predicate is not shown what it has just forgotten, and once what it has just begun to load', async () => {
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      load: async (key) => key,
+      clock: new FakeClock(),
+    });
+    for (const key of ['a', 'b', 'c']) cache.set(key, key);
+    const shown: string[] = [];
+    const marked = cache.invalidateWhere((key) => {
+      shown.push(key);
+      if (key === 'a') {
+        cache.delete('b');
+        void cache.refresh('c');
+      }
+      return true;
+    });
+    expect([shown, marked]).toEqual([['a', 'c'], 2]);
   });
 
   it('a predicate that throws leaves all as it was', async () => {

@@ -22,6 +22,7 @@ async function makeTooStale(whenTooStale?: WhenTooStale): Promise<{
     clock,
     logger: false,
   });
+  await clock.advance(70);
   const first = value.get();
   manual.call(0).resolve('old');
   await first;
@@ -34,7 +35,9 @@ describe('maxStaleness', () => {
     const { clock, manual, value } = await makeTooStale('throw');
     value.set('newer');
     await clock.advance(5000);
+    const events = recordEvents(value);
     expect(value.current).toBe('newer');
+    expect(typesOf(events)).not.toContain('too-stale');
     expect(value.inspect().state).toBe('stale');
     await clock.advance(1);
     expect(value.inspect()).toMatchObject({ state: 'too-stale', isStale: true, value: 'newer', age: 5001 });
@@ -93,6 +96,18 @@ describe('maxStaleness', () => {
     expect(value.current).toBe('new');
   });
 
+  it.each([
+    ['get', async (value: RefreshingValue<string>) => rejectionOf(value.get())],
+    ['current', async (value: RefreshingValue<string>) => thrownBy(() => value.current)],
+  ])("'throw': %s alone starts the reload", async (_, read) => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    expect(isStaleValueError(await read(value))).toBe(true);
+    await clock.flush();
+    manual.call(1).resolve('new');
+    await clock.flush();
+    expect(value.current).toBe('new');
+  });
+
   it("'serve': reads get the old value, with an event", async () => {
     const { clock, manual, value } = await makeTooStale('serve');
     const events = recordEvents(value);
@@ -112,6 +127,7 @@ describe('maxStaleness', () => {
       'load-succeeded',
     ]);
     expect(events[0]).toMatchObject({ age: 5001, maxStaleness: 5000 });
+    expect(events[2]).toMatchObject({ age: 5001 });
   });
 
   it('after a long idle time the first read waits, and never serves old data', async () => {

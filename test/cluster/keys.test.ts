@@ -3,7 +3,7 @@ import { absent, isAbsentError, isOptionError, loaded, RefreshingCache } from '.
 import { ManualCluster } from '../support/cluster.ts';
 import { typesOf } from '../support/events.ts';
 import { keyedInstance, loadKey } from '../support/keyed-cluster.ts';
-import { rejectionOf } from '../support/settle.ts';
+import { rejectionOf, settled } from '../support/settle.ts';
 
 describe('keys behind a lock', () => {
   it('each key has a lock and a snapshot of its own, named after the cache and the key', async () => {
@@ -20,6 +20,21 @@ describe('keys behind a lock', () => {
     expect((await cluster.lock.list()).map(({ name }) => name)).toEqual(['c["x"]', 'c["y"]']);
     expect((await cluster.store.read('c["x"]'))?.payload).toContain('ex');
     expect((await cluster.store.read('c["y"]'))?.payload).toContain('why');
+  });
+
+  it('close waits for the rounds of all of them', async () => {
+    const cluster = new ManualCluster();
+    const { cache, calls } = keyedInstance(cluster);
+    const reads = [cache.get('x'), cache.get('y')];
+    await cluster.clock.flush();
+    const closing = cache.close({ timeout: 2000 });
+    calls[0]?.resolve('ex');
+    await cluster.clock.advance(500);
+    expect(await settled(closing)).toBe('pending');
+    calls[1]?.resolve('why');
+    expect(await Promise.all(reads)).toEqual(['ex', 'why']);
+    await cluster.clock.flush();
+    expect(await settled(closing)).toEqual({ value: undefined });
   });
 
   it('keys that look alike have different names', async () => {
@@ -55,6 +70,28 @@ describe('keys behind a lock', () => {
       lock,
     });
     expect(await named.get({ id: 1 })).toBe('x');
+  });
+
+  it('what was restored is not the snapshot of the store, and says so', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster);
+    await loadKey(cluster, a, 'x', 'ex');
+    const { version } = a.cache.inspect('x')?.lock ?? {};
+    expect(version).toBeGreaterThan(0);
+    const dump = a.cache.dump();
+    await cluster.clock.advance(100);
+    const younger = { ...dump, at: dump.at + 100 };
+    expect(a.cache.restore(younger)).toEqual({ restored: 1, dropped: 0 });
+    expect(a.cache.inspect('x')?.lock?.version).toBeUndefined();
+  });
+
+  it('a key that was invalidated, and then pushed out, is forgotten here', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { max: 1 });
+    await loadKey(cluster, a, 'x', 'ex');
+    a.cache.invalidate('x');
+    await loadKey(cluster, a, 'y', 'why');
+    expect([a.cache.inspect('x'), a.cache.inspect('y')?.value]).toEqual([undefined, 'why']);
   });
 
   it('tags and age limits travel', async () => {

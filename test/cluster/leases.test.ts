@@ -1,7 +1,57 @@
 import { describe, expect, it } from 'vitest';
-import { isClosedError } from '../../src/index.ts';
-import { LEASE_MS, ManualCluster } from '../support/cluster.ts';
+import { type AcquireRequest, isClosedError, type LockedContext, lockedTask } from '../../src/index.ts';
+import { LEASE_MS, type Link, ManualCluster } from '../support/cluster.ts';
+import { typesOf } from '../support/events.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
+
+describe('a lease whose answer comes when it has expired', () => {
+  /** Its first answer comes late by so much. */
+  async function late(cluster: ManualCluster, link: Link, byMs: number): Promise<void> {
+    const comes = new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, byMs));
+    link.breakOnce(comes, 'acquire');
+    await cluster.clock.advance(byMs);
+  }
+
+  it('is none: another one is asked for, and nothing is loaded under the first', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link, events } = cluster.instance();
+    const first = value.get();
+    await late(cluster, link, LEASE_MS + 1);
+    expect(typesOf(events)).toEqual(['lease-acquired', 'took-over', 'load-started']);
+    const requests = link.commands.filter(({ step }) => step === 'acquire').map(({ args }) => args[0]);
+    expect(new Set(requests.map((request) => (request as AcquireRequest).requestId)).size).toBe(2);
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
+  it('runs no locked task either', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    const tokens: number[] = [];
+    const task = ({ token, signal }: LockedContext): void => {
+      expect(signal.aborted).toBe(false);
+      tokens.push(token);
+    };
+    const passing = late(cluster, link, LEASE_MS + 1);
+    const run = lockedTask(task, { name: 't', lock: link.lock, clock: cluster.clock })();
+    await passing;
+    expect(await run).toMatchObject({ kind: 'executed', token: tokens[0] });
+    expect(link.take()).toEqual(['acquire', 'acquire', 'release']);
+  });
+});
+
+it('a release that fails is not waited for any longer than the lease lasts', async () => {
+  const cluster = new ManualCluster();
+  const [a] = await cluster.warm(1);
+  a!.link.break('refused', 'release', 'extend');
+  const refresh = a!.value.refresh();
+  await cluster.clock.flush();
+  a!.manual.call(1).resolve('two');
+  await refresh;
+  await cluster.clock.advance(LEASE_MS);
+  expect(cluster.clock.timerCount).toBe(0);
+});
 
 describe('renewal', () => {
   it('begins a third after the lease was given, and ends with the load', async () => {

@@ -4,6 +4,7 @@ import { type Codec, RefreshingValue, type StandardResult, type StandardSchema }
 import { memoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../support/events.ts';
+import { sealed, sealedLine } from '../support/sealed-snapshot.ts';
 
 interface Made {
   readonly value: RefreshingValue<unknown>;
@@ -89,7 +90,7 @@ describe('the default codec', () => {
 
   it('a __proto__ in JSON is a property like any other', async () => {
     const { clock, store, instance } = shared();
-    await store.write('v', `${header()}\n{"__proto__":{"isAdmin":true},"a":1}`);
+    await store.write('v', sealed({}, '{"__proto__":{"isAdmin":true},"a":1}'));
     const value = (await instance('anew').value.get()) as Record<string, unknown>;
     expect(Object.hasOwn(value, '__proto__')).toBe(true);
     expect(value.isAdmin).toBeUndefined();
@@ -97,7 +98,7 @@ describe('the default codec', () => {
     await clock.flush();
     const { value: spoofed } = instance('anew');
     const events = recordEvents(spoofed);
-    await store.write('v', `{"__proto__":${header()}}\n1`);
+    await store.write('v', sealedLine(`{"__proto__":${sealed({}, '1').split('\n')[0]}}`, '1'));
     expect(await spoofed.get()).toBe('anew');
     expect(events.map(({ type }) => type)).toContain('snapshot-rejected');
   });
@@ -132,7 +133,7 @@ describe('a codec of one’s own', () => {
     };
     const { value, lines } = instance('anew', { codec: { ...revived, format: 'entries/2', decode } });
     expect(await value.get()).toBe('anew');
-    expect(lines[0]).toContain("it is of the format 'json', and the codec reads 'entries/2'");
+    expect(lines[0]).toContain('it is of the format "json", and the codec reads "entries/2"');
   });
 
   for (const [how, decode] of Object.entries<() => unknown>({
@@ -212,11 +213,6 @@ describe('a schema', () => {
   });
 });
 
-/** The first line of a payload. */
-function header(change: object = {}): string {
-  return JSON.stringify({ tickless: 1, format: 'json', dueIn: 1000, took: 1, ...change });
-}
-
 describe('hostile payloads', () => {
   async function readOf(
     payload: string,
@@ -232,28 +228,34 @@ describe('hostile payloads', () => {
   }
 
   it('the envelope that is written is the one that is read', async () => {
-    expect((await readOf(`${header()}\n"x"`)).read).toBe('x');
+    expect((await readOf(sealed({}, '"x"'))).read).toBe('x');
   });
 
   for (const [what, payload] of Object.entries({
     empty: '',
-    'one line': header(),
+    'one line': sealed({}, '').slice(0, -1),
     'no JSON': 'hello\n1',
     null: 'null\n1',
     'an array': '[]\n1',
-    'of another version': `${header({ tickless: 2 })}\n1`,
-    'of no format': `${header({ format: undefined })}\n1`,
-    'due at a text': `${header({ dueIn: 'soon' })}\n1`,
-    'due never, said wrongly': `${header({ dueIn: undefined })}\n1`,
-    'of a negative duration': `${header({ took: -1 })}\n1`,
-    'of an age limit of 0': `${header({ maxStaleness: 0 })}\n1`,
-    'of an age limit that is a text': `${header({ maxStaleness: '1' })}\n1`,
-    'with tags that are none': `${header({ tags: 'red' })}\n1`,
-    'with tags that are numbers': `${header({ tags: [1] })}\n1`,
-    'absent, of what always is': `${header({ isAbsent: true })}\n`,
-    'absent, said wrongly': `${header({ isAbsent: 'yes' })}\n1`,
-    'a body cut off': `${header()}\n{"a":`,
-    'bytes that are none': `${header({ isBase64: true })}\n%%%`,
+    'of another version': sealed({ tickless: 2 }, '1'),
+    'of no format': sealed({ format: undefined }, '1'),
+    'due at a text': sealed({ dueIn: 'soon' }, '1'),
+    'due never, said wrongly': sealed({ dueIn: undefined }, '1'),
+    'of a negative duration': sealed({ took: -1 }, '1'),
+    'of an age limit of 0': sealed({ maxStaleness: 0 }, '1'),
+    'of an age limit that is a text': sealed({ maxStaleness: '1' }, '1'),
+    'with tags that are none': sealed({ tags: 'red' }, '1'),
+    'with tags that are numbers': sealed({ tags: [1] }, '1'),
+    'absent, of what always is': sealed({ isAbsent: true }, ''),
+    'absent, said wrongly': sealed({ isAbsent: 'yes' }, '1'),
+    'a body cut off': sealed({}, '{"a":'),
+    'of no length': sealed({ length: undefined }, '1'),
+    'cut, and JSON all the same': sealed({}, '12345').slice(0, -2),
+    'gone on, and JSON all the same': `${sealed({}, '12345')}6`,
+    'of which a digit was changed': sealed({}, '12345').replace('12345', '12945'),
+    'of which the age was changed': sealed({ age: 5 }, '1').replace('"age":5', '"age":7'),
+    'without its checksum': sealed({}, '1').replace(/,"sum":"\w+"/, ''),
+    'bytes that are none': sealed({ isBase64: true }, '%%%'),
   })) {
     it(`${what}: never reaches a reader, and is reported`, async () => {
       const { read, events } = await readOf(payload);
@@ -266,19 +268,14 @@ describe('hostile payloads', () => {
   }
 
   it('any part of a good one, and any garbage in its place, is refused or is what was written', async () => {
-    const good = `${header()}\n{"rates":{"USD":1.08}}`;
+    const good = sealed({}, '{"rates":{"USD":1.08}}');
     const cut = fc.integer({ min: 0, max: good.length - 1 }).map((end) => good.slice(0, end));
     const spliced = fc
       .tuple(fc.integer({ min: 0, max: good.length }), fc.string({ minLength: 1 }))
       .map(([at, text]) => good.slice(0, at) + text + good.slice(at));
     const forged = fc
-      .record({
-        tickless: fc.constant(1),
-        format: fc.constant('json'),
-        dueIn: fc.jsonValue(),
-        took: fc.jsonValue(),
-      })
-      .map((head) => `${JSON.stringify(head)}\n"x"`);
+      .record({ dueIn: fc.jsonValue(), took: fc.jsonValue() })
+      .map((head) => sealed(head, '"x"'));
     await fc.assert(
       fc.asyncProperty(fc.oneof(cut, spliced, forged, fc.string()), async (payload) => {
         const { read, events, value } = await readOf(payload);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { isStaleValueError, type RefreshingValue } from '../../src/index.ts';
 import { ManualCluster } from '../support/cluster.ts';
-import { settled } from '../support/settle.ts';
+import { rejectionOf, settled } from '../support/settle.ts';
 
 /** Two instances, of which the first loads again, and the second has seen it and stands by. */
 async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
@@ -58,6 +59,15 @@ describe('who stands by for the load of another instance', () => {
     expect(await read).toBe('two');
   });
 
+  it('starts nothing for a reader who is refused, whatever patience he has', async () => {
+    const { cluster, b } = await standingBy({ maxStaleness: 1130, whenTooStale: 'throw' });
+    await cluster.clock.advance(1);
+    const error = await rejectionOf(b.value.get({ patience: 10_000 }));
+    expect(isStaleValueError(error)).toBe(true);
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual([]);
+  });
+
   it('does so no more after an invalidation, also while loads fail', async () => {
     const { cluster, b } = await standingBy();
     b.value.invalidate();
@@ -99,6 +109,64 @@ describe('who stands by for the load of another instance', () => {
     await cluster.clock.flush();
     expect(b!.manual.calls).toHaveLength(1);
   });
+});
+
+describe('who comes at the very moment at which it was decided to stand by', () => {
+  /** An instance that finds the lock held, and does that so many turns of the queue of jobs later. */
+  async function atThatMoment<R>(
+    turns: number,
+    act: (value: RefreshingValue<string>) => Promise<R>,
+    fails = false,
+  ) {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    const acted: Promise<R>[] = [];
+    b!.value.on('lease-held-elsewhere', () => {
+      let job = Promise.resolve();
+      for (let turn = 0; turn < turns; turn++) job = job.then(() => {});
+      if (acted.length === 0) acted.push(job.then(() => act(b!.value)));
+    });
+    b!.value.current;
+    await cluster.clock.flush();
+    if (fails) a!.manual.call(1).reject(new Error('down'));
+    else a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(5000);
+    expect(b!.manual.calls).toHaveLength(fails ? 1 : 0);
+    return { acted: acted[0] as Promise<R>, manual: b!.manual };
+  }
+
+  for (let turns = 0; turns < 8; turns++) {
+    it(`gets what the other instance loads, ${turns} jobs later`, async () => {
+      const patient = await atThatMoment(turns, (value) => value.get({ patience: 10_000 }));
+      const forced = await atThatMoment(turns, (value) => value.refresh());
+      expect([await patient.acted, await forced.acted]).toEqual(['two', 'two']);
+    });
+
+    it(`loads itself when the other has failed, and says why, ${turns} jobs later`, async () => {
+      for (const act of [
+        (value: RefreshingValue<string>) => value.get({ patience: 10_000 }),
+        (value: RefreshingValue<string>) => value.refresh(),
+      ]) {
+        const { acted, manual } = await atThatMoment(turns, act, true);
+        expect(['due', 'forced']).toContain(manual.call(0).context.trigger);
+        manual.call(0).resolve('three');
+        expect(await acted).toBe('three');
+      }
+    });
+
+    it(`is answered also when it is closed at once, ${turns} jobs later`, async () => {
+      const refreshAndClose = (value: RefreshingValue<string>): Promise<string> => {
+        const refreshed = value.refresh();
+        void value.close();
+        return refreshed;
+      };
+      const { acted } = await atThatMoment(turns, refreshAndClose);
+      expect(['one', 'two']).toContain(await acted);
+    });
+  }
 });
 
 describe('a publish that is refused', () => {

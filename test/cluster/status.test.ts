@@ -22,6 +22,22 @@ describe('the story of a round', () => {
     expect(events.every((event) => !('key' in event))).toBe(true);
   });
 
+  it('has one beginning, however often the load is tried', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, events } = cluster.instance({ retry: { retries: 1, minTimeout: 100 } });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(1).resolve('one');
+    await first;
+    const story = events.filter(({ type }) => type.startsWith('load-'));
+    expect(story).toMatchObject([
+      { type: 'load-started' },
+      { type: 'load-succeeded', attempts: 2, duration: 100 },
+    ]);
+  });
+
   it('of one that finds it held, and takes it over', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [cluster.instance(), cluster.instance()];
@@ -29,6 +45,7 @@ describe('the story of a round', () => {
     await cluster.clock.flush();
     const read = b.value.get();
     await cluster.clock.flush();
+    expect(b.value.inspect().lock).toMatchObject({ isHolder: false, version: undefined });
     a.manual.call(0).resolve('one');
     await cluster.clock.advance(100);
     await read;

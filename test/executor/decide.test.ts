@@ -1,11 +1,82 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Decision, decide } from '../../src/executor/decide.ts';
+import { type Decision, decide, isStandingBy, startableFrom } from '../../src/executor/decide.ts';
+
+type Entry = Parameters<typeof decide>[0];
+type Policy = Parameters<typeof decide>[1];
+
+/** A read, and all that its answer may depend on. */
+interface Situation {
+  readonly entry: Entry;
+  readonly policy: Policy;
+  readonly now: number;
+}
 
 const flight = { depart: () => {}, hold: () => {}, release: () => {}, end: () => {} };
-const instant = fc.oneof(fc.constant(-Infinity), fc.integer({ min: -100, max: 100 }), fc.constant(Infinity));
 
-const situations = fc.record({
+const NOW = 1000;
+const LIMIT = 100;
+const AGES = [0, LIMIT - 1, LIMIT, LIMIT + 1, 10 * LIMIT];
+
+/** Each field in each of its states: on both sides of every instant, and on it. */
+const STATES = {
+  isLoaded: [false, true],
+  flight: [undefined, flight],
+  dueAt: [-Infinity, NOW - 1, NOW, NOW + 1, Infinity],
+  loadedAt: AGES.map((age) => NOW - age),
+  maxStalenessMs: [LIMIT, Infinity],
+  coolDownUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
+  standsByUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
+  gate: ['open', 'paused', 'closed'],
+  whenTooStale: ['wait', 'throw', 'serve'],
+  whenClosed: ['serve', 'throw'],
+} as const;
+
+/** All combinations of them. */
+const everySituation: readonly Situation[] = Object.entries(STATES)
+  .reduce<object[]>(
+    (all, [field, states]) => all.flatMap((rest) => states.map((state) => ({ ...rest, [field]: state }))),
+    [{}],
+  )
+  .map((fields) => ({ entry: fields as Entry, policy: fields as Policy, now: NOW }));
+
+/** What a read does, by what it meets, and by whether nothing may come, it may be waited for, or also be started. */
+const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>> = {
+  nothing: ['reject', 'wait-for-load', 'wait-for-load'],
+  fresh: ['serve', 'serve', 'serve'],
+  due: ['serve', 'serve', 'serve-and-start'],
+  'too stale, serve': ['serve', 'serve', 'serve-and-start'],
+  'too stale, throw': ['reject', 'reject', 'reject-and-start'],
+  'too stale, wait': ['reject', 'wait-for-load', 'wait-for-load'],
+};
+
+function promised({ entry, policy, now }: Situation): Decision {
+  if (policy.gate === 'closed' && policy.whenClosed === 'throw') return 'reject';
+  const mayLoad = entry.flight === undefined && policy.gate === 'open' && now >= entry.coolDownUntil;
+  const mayStart = mayLoad && now >= entry.standsByUntil;
+  const [hopeless, waiting, starting] = PROMISED[met(entry, policy, now)] as (typeof PROMISED)[string];
+  if (mayStart) return starting;
+  return mayLoad || entry.flight !== undefined ? waiting : hopeless;
+}
+
+function met({ isLoaded, loadedAt, maxStalenessMs, dueAt }: Entry, policy: Policy, now: number): string {
+  if (!isLoaded) return 'nothing';
+  if (now - loadedAt > maxStalenessMs) return `too stale, ${policy.whenTooStale}`;
+  return now >= dueAt ? 'due' : 'fresh';
+}
+
+const answer = ({ entry, policy, now }: Situation): Decision => decide(entry, policy, now);
+const isServed = (situation: Situation): boolean => answer(situation).startsWith('serve');
+const starts = (situation: Situation): boolean => answer(situation).endsWith('-and-start');
+
+/** A new value is on its way, or this read sees to it. */
+function isRenewed(situation: Situation): boolean {
+  const isUnderWay = situation.entry.flight !== undefined;
+  return isUnderWay || starts(situation) || answer(situation) === 'wait-for-load';
+}
+
+const instant = fc.oneof(fc.constant(-Infinity), fc.integer({ min: -100, max: 100 }), fc.constant(Infinity));
+const anySituation = fc.record({
   entry: fc.record({
     isLoaded: fc.boolean(),
     flight: fc.constantFrom(undefined, flight),
@@ -18,42 +89,76 @@ const situations = fc.record({
   policy: fc.record({
     gate: fc.constantFrom('open', 'paused', 'closed'),
     whenTooStale: fc.constantFrom('wait', 'throw', 'serve'),
-    whenClosed: fc.constant('serve'),
+    whenClosed: fc.constantFrom('serve', 'throw'),
   }),
   now: fc.integer({ min: 0, max: 100 }),
 });
 
-const starts: readonly Decision[] = ['serve-and-start', 'reject-and-start'];
-
 describe('decide', () => {
-  it('answers in every situation, by the rules', () => {
+  it('answers as promised in every combination of states', () => {
+    expect(everySituation.length).toBe(57_600);
+    const broken = everySituation.filter((situation) => answer(situation) !== promised(situation));
+    expect(broken.slice(0, 3)).toEqual([]);
+    expect(new Set(everySituation.map(answer))).toEqual(new Set(Object.values(PROMISED).flat()));
+  });
+
+  it('is monotone in age: an older value is never served again, nor its reload called off', () => {
+    for (const situation of everySituation) {
+      for (const age of AGES) {
+        const loadedAt = NOW - age;
+        if (loadedAt >= situation.entry.loadedAt) continue;
+        const older = { ...situation, entry: { ...situation.entry, loadedAt } };
+        if (!isServed(situation) && isServed(older)) expect.fail(`served again: ${JSON.stringify(older)}`);
+        if (isRenewed(situation) && !isRenewed(older)) expect.fail(`called off: ${JSON.stringify(older)}`);
+      }
+    }
+  });
+
+  it('is monotone in time: once a read is refused no later one is served, and what is due stays due', () => {
     fc.assert(
-      fc.property(situations, ({ entry, policy, now }) => {
-        const decision = decide(entry, policy, now);
-        const mayLoad = !entry.flight && policy.gate === 'open' && now >= entry.coolDownUntil;
-        const mayStart = mayLoad && now >= entry.standsByUntil; // who waits may start all the same
-        if (starts.includes(decision)) expect(mayStart).toBe(true);
-        if (decision === 'wait-for-load') expect(mayLoad || entry.flight !== undefined).toBe(true);
-        const isTooStale = now - entry.loadedAt > entry.maxStalenessMs;
-        if (entry.isLoaded && !isTooStale) {
-          expect(decision).toBe(now >= entry.dueAt && mayStart ? 'serve-and-start' : 'serve');
-        }
-        if (entry.isLoaded && isTooStale && policy.whenTooStale === 'serve') {
-          expect(decision).toBe(mayStart ? 'serve-and-start' : 'serve');
-        }
-        if (!entry.isLoaded) expect(['wait-for-load', 'reject']).toContain(decision);
+      fc.property(anySituation, fc.nat(100), (situation, elapsed) => {
+        const later = { ...situation, now: situation.now + elapsed };
+        if (!isServed(situation)) expect(isServed(later)).toBe(false);
+        if (isRenewed(situation)) expect(isRenewed(later)).toBe(true);
       }),
       { numRuns: 5000 },
     );
   });
+});
 
-  it('is monotone in age: once a read is refused, no later one is served', () => {
+describe('startableFrom', () => {
+  it('without looking ahead is the instant from which on reads within the age limit start a load', () => {
+    for (const situation of everySituation) {
+      const { entry, policy, now } = situation;
+      if (policy.gate !== 'open' || !entry.isLoaded || entry.maxStalenessMs < Infinity) continue;
+      expect(starts(situation)).toBe(now >= startableFrom(entry, 0));
+    }
+  });
+
+  it('looks ahead as far as is said, but neither into the first half of the time nor into a cool-down', () => {
     fc.assert(
-      fc.property(situations, fc.nat(100), ({ entry, policy, now }, later) => {
-        const isServed = (at: number): boolean => decide(entry, policy, at).startsWith('serve');
-        if (!isServed(now)) expect(isServed(now + later)).toBe(false);
+      fc.property(anySituation, fc.nat(200), ({ entry }, lookAhead) => {
+        const { dueAt, loadedAt, coolDownUntil, standsByUntil } = entry;
+        const from = startableFrom({ ...entry, flight: undefined }, lookAhead);
+        expect(from).toBeGreaterThanOrEqual(Math.max(coolDownUntil, standsByUntil));
+        if (dueAt >= loadedAt) {
+          expect(from).toBeLessThanOrEqual(Math.max(dueAt, coolDownUntil, standsByUntil));
+          expect(from).toBeGreaterThanOrEqual(dueAt - lookAhead);
+          expect(from).toBeGreaterThanOrEqual((loadedAt + dueAt) / 2);
+        }
+        expect(startableFrom({ ...entry, flight }, lookAhead)).toBe(Infinity);
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('isStandingBy', () => {
+  it('is what keeps a due read from starting a load, and nothing else', () => {
+    for (const { entry, policy, now } of everySituation) {
+      const relieved = { ...entry, isLoaded: true, maxStalenessMs: Infinity, standsByUntil: -Infinity };
+      const wouldStart = policy.gate === 'open' && starts({ entry: relieved, policy, now });
+      expect(isStandingBy(entry, policy.gate, now)).toBe(wouldStart && now < entry.standsByUntil);
+    }
   });
 });

@@ -62,6 +62,7 @@ describe('requestStart', () => {
     expect(manual.calls).toHaveLength(2);
     expect(manual.call(1).context).toMatchObject({ trigger: 'due', background: true, attempt: 1 });
     expect('previous' in manual.call(1).context).toBe(false);
+    expect('token' in manual.call(1).context).toBe(false);
   });
 
   it('wait: false does not wait for the first either; its failure reaches the logger', async () => {
@@ -136,6 +137,22 @@ describe('requestStart', () => {
     await clock.flush();
     expect(promises).toHaveLength(2);
     expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+    manual.call(1).reject(new Error('no disk'));
+    expect(await Promise.all(promises)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the option waitUntil', () => {
+  it('is given one promise for each execution that nobody waits for, however often it is asked for', async () => {
+    const promises: Promise<unknown>[] = [];
+    const { clock, manual, executor } = make({ waitUntil: (promise) => void promises.push(promise) });
+    for (let request = 0; request < 3; request++) void executor.requestStart({ wait: false });
+    expect(promises).toHaveLength(1);
+    manual.call(0).resolve(0);
+    await clock.advance(1000);
+    for (let request = 0; request < 3; request++) void executor.requestStart();
+    await clock.flush();
+    expect(promises).toHaveLength(2);
     manual.call(1).reject(new Error('no disk'));
     expect(await Promise.all(promises)).toEqual([undefined, undefined]);
   });
@@ -370,6 +387,16 @@ describe('close', () => {
     expect(clock.timerCount).toBe(0);
   });
 
+  it('who forces an execution while the last one runs joins it', async () => {
+    const { manual, executor } = make();
+    const running = executor.requestStart();
+    const closing = executor.close();
+    const joined = executor.execute();
+    manual.call(0).resolve(0);
+    expect(await Promise.all([running, joined, closing])).toEqual([undefined, undefined, undefined]);
+    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+  });
+
   it('aborts it after the timeout, and rejects who waited', async () => {
     const { clock, manual, executor } = make();
     const running = rejectionOf(executor.requestStart());
@@ -378,10 +405,21 @@ describe('close', () => {
     expect(manual.call(0).context.signal.aborted).toBe(false);
     await clock.advance(1);
     expect(manual.call(0).context.signal.aborted).toBe(true);
-    expect(isClosedError(await running)).toBe(true);
-    expect(isClosedError(manual.call(0).context.signal.reason)).toBe(true);
+    const error = await running;
+    expect(isClosedError(error) && error.message).toMatch(/closed before its load had ended/);
+    expect(manual.call(0).context.signal.reason).toBe(error);
     await closing;
     expect(clock.timerCount).toBe(0);
+  });
+
+  it('waits as long as it takes, without a timer of its own', async () => {
+    const { clock, manual, executor } = make({ timeout: Infinity });
+    const running = executor.requestStart();
+    const closing = executor.close({ timeout: Infinity });
+    await clock.advance({ days: 40 });
+    expect([await settled(closing), clock.timerCount]).toEqual(['pending', 0]);
+    manual.call(0).resolve(0);
+    await Promise.all([running, closing]);
   });
 
   it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OptionError', async () => {
@@ -389,7 +427,8 @@ describe('close', () => {
     expect(executor[Symbol.asyncDispose]()).toBe(executor.close());
     const other = make();
     const running = rejectionOf(other.executor.requestStart());
-    expect(isOptionError(thrownBy(() => other.executor.close({ timeout: -1 })))).toBe(true);
+    const error = thrownBy(() => other.executor.close({ timeout: -1 }));
+    expect(isOptionError(error) && error.message).toContain('timeout');
     await other.executor.close({ timeout: 0 });
     expect(isClosedError(await running)).toBe(true);
   });

@@ -150,9 +150,9 @@ describe('a round of a Pump', () => {
 
   it('passes over a member that can not start, until that plans anew', () => {
     const { pump, story, member } = make();
-    const a = member('a', -2);
+    const a = member('a', 0); // just due
     a.mayStart = false;
-    const b = member('b', -1);
+    const b = member('b', 0);
     pump.request();
     expect(story.splice(0)).toEqual(['refuse a', 'start b']);
     b.end();
@@ -162,6 +162,24 @@ describe('a round of a Pump', () => {
     a.seat.plan(-2);
     pump.request();
     expect(story).toEqual(['start a']);
+  });
+});
+
+describe('a member that finds, when it is to start, that it is not due yet', () => {
+  it('is started in the round in which it is', async () => {
+    const { clock, pump, story, member } = make();
+    const a = member('a', 0);
+    a.mayStart = false;
+    const refuse = a.startNext.bind(a);
+    a.startNext = (start) => {
+      a.seat.plan(Math.max(10, clock.monotonic()));
+      return refuse(start);
+    };
+    pump.request();
+    await clock.advance(10);
+    a.mayStart = true;
+    pump.request();
+    expect([story, pump.running]).toEqual([['refuse a', 'start a'], 1]);
   });
 });
 
@@ -231,6 +249,18 @@ describe('a seat', () => {
     expect(story).toEqual(['start d', 'start c']);
   });
 
+  it('that was left is not looked at', () => {
+    const { pump, story, member } = make();
+    const [a, b] = [member('a', 10), member('b', 10)];
+    a.seat.markUnseen();
+    b.seat.markUnseen();
+    a.seat.leave();
+    a.seat.markUnseen();
+    pump.request();
+    pump.request();
+    expect(story).toEqual(['look b']);
+  });
+
   it('tells how far ahead a member may be started', () => {
     const { pump, member } = make({ lookAheadMs: 1234 });
     const { seat } = member('a', 0);
@@ -287,6 +317,17 @@ describe('the instant from which reads look further', () => {
     expect(pump.readsFrom).toBe(2 * MINUTE);
   });
 
+  it('is never while a round is about to begin: a burst of reads begins one', async () => {
+    const { clock, pump, story, member } = make({ piggyback: true });
+    member('a', 10);
+    await clock.advance(10);
+    pump.read();
+    expect([story, pump.readsFrom]).toEqual([[], Infinity]);
+    pump.read();
+    await clock.flush();
+    expect([story, pump.until]).toEqual([['start a'], 10]);
+  });
+
   it('is never while it has no slot free, and the soonest due time again once it has', async () => {
     const { clock, pump, story, member } = make({ piggyback: true, concurrency: 1 });
     const a = member('a', 10);
@@ -307,6 +348,7 @@ describe('a wall clock that is stepped', () => {
     member('a', 1e9);
     member('gone', 1e9).seat.leave();
     member('b', 1e9);
+    member('gone too', 1e9).seat.leave();
     clock.stepWall({ hours: -3 });
     await clock.advance(MINUTE - 1);
     pump.request();

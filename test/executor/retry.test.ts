@@ -60,6 +60,14 @@ describe('retry', () => {
     expect(calls).toEqual([0, 100, 400]);
   });
 
+  it('takes a factor of 0 for one of 1, as p-retry does', async () => {
+    const { clock, value, calls } = failingWith([down, down], { retries: 2, minTimeout: 100, factor: 0 });
+    const read = value.get();
+    await clock.advance(1000);
+    expect(await read).toBe('value');
+    expect(calls).toEqual([0, 100, 200]);
+  });
+
   it("takes p-retry's maxTimeout and randomize", async () => {
     const { clock, value, calls } = failingWith(Array(4).fill(down), {
       retries: 4,
@@ -143,6 +151,7 @@ describe('timeout', () => {
       2,
       down,
     ]);
+    expect((error as Error).message).toMatch(/timed out after 1000 ms/);
     expect(new Set(signals).size).toBe(1);
     expect(signals[0]?.aborted).toBe(true);
     expect(signals[0]?.reason).toBe(error);
@@ -267,10 +276,11 @@ describe("p-retry's limits, on the clock of the value", () => {
       minTimeout: 100,
       maxRetryTime: 250,
     });
+    await clock.advance(5000);
     const rejection = rejectionOf(value.get());
     await clock.advance(10_000);
     expect(await rejection).toMatchObject({ attempts: 3 });
-    expect(calls).toEqual([0, 100, 250]);
+    expect(calls).toEqual([5000, 5100, 5250]);
   });
 
   it('tries that consume nothing end at the deadline, and freeze nothing', async () => {

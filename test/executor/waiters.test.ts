@@ -41,11 +41,11 @@ describe('Waiters', () => {
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
     signal.addEventListener = (...args: Parameters<typeof add>) => {
-      listening += 1;
+      listening += args[0] === 'abort' ? 1 : 0;
       add(...args);
     };
     signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listening -= 1;
+      listening -= args[0] === 'abort' ? 1 : 0;
       remove(...args);
     };
     const waits = [...Array(20)].map((_, index) =>
@@ -89,5 +89,32 @@ describe('Waiters', () => {
     const next = { depart: () => {}, hold: () => void held++, release: () => void held--, end: () => {} };
     waiters.follow(next);
     expect(held).toBe(1);
+    waiters.follow(undefined);
+    expect(held).toBe(1);
+  });
+
+  it('holds no load that it follows while nobody waits', async () => {
+    const { waiters, held } = make();
+    waiters.follow({
+      depart: () => {},
+      hold: () => expect.fail('was held'),
+      release: () => {},
+      end: () => {},
+    });
+    expect([waiters.isHeld, held()]).toEqual([false, 0]);
+  });
+
+  it('who comes with a signal that is aborted already has left', async () => {
+    const { waiters, held } = make();
+    const signal = AbortSignal.abort('gone');
+    expect(await rejectionOf(waiters.next(signal))).toBe('gone');
+    expect([waiters.isHeld, held()]).toEqual([false, 0]);
+  });
+
+  it('infinite patience needs no timer', () => {
+    const { waiters, held } = make();
+    const clock = new FakeClock();
+    void waiters.nextWithin(Infinity, clock, undefined);
+    expect([clock.timerCount, held()]).toEqual([0, 1]);
   });
 });

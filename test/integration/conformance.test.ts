@@ -16,6 +16,7 @@ import {
 } from '../../src/testing/index.ts';
 import { backends, type Connected } from './support/backends.ts';
 import { type Ended, runFixture } from './support/child.ts';
+import { conformance } from './support/conformance.ts';
 
 /** Longer than the suites' own: many cases run at a time, on a machine that has more to do. */
 const UNIT_MS = 300;
@@ -26,12 +27,7 @@ const UNIT_OF_TWO_MS = 1000;
 const NOBODY = '127.0.0.1:1';
 
 function suites(lock: LockSubject, store: StoreSubject): void {
-  describe('lock', { concurrent: true }, () => {
-    for (const { name, run } of lockConformance({ unit: UNIT_MS, ...lock })) it(name, run);
-  });
-  describe('store', { concurrent: true }, () => {
-    for (const { name, run } of storeConformance({ unit: UNIT_MS, ...store })) it(name, run);
-  });
+  conformance({ unit: UNIT_MS, ...lock }, { unit: UNIT_MS, ...store });
 }
 
 describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) => {

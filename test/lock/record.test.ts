@@ -70,6 +70,22 @@ describe('acquired', () => {
     );
   });
 
+  it('the greatest token is that of the last round there is', () => {
+    const late = { at: 5000, wall: 0 };
+    const last = { ...begun(0), token: Number.MAX_SAFE_INTEGER - 1 };
+    expect(acquired(last, request(), late).token).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it.each([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER + 1, 0.5, Number.NaN, '5'])(
+    'begins no round after one whose token is %o: somebody has edited it',
+    (token) => {
+      const edited = { ...begun(0), token: token as number };
+      const act = () => acquired(edited, request(), { at: 5000, wall: WALL });
+      expect(act).toThrow(TypeError);
+      expect(act).toThrow(/token .*no successor/);
+    },
+  );
+
   it('heeds the hold up to its end, unless forced', () => {
     for (const state of ['done', 'failed'] as const) {
       const record = ended(begun(0), { state, holdFor: 300 }, 100);

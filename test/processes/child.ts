@@ -28,10 +28,11 @@ export function runFixture(
   return runNode(['--import', 'tsx', script, ...args], env, timeoutMs);
 }
 
-function runNode(
+/** Runs Node with such arguments. */
+export function runNode(
   args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  timeoutMs = 60_000,
+  env: Readonly<Record<string, string>> = {},
+  timeoutMs: number = 60_000,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {

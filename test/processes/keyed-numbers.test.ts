@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RefreshGroup, RefreshingCache } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { reportOf, runFixture } from './child.ts';
@@ -6,6 +6,8 @@ import type { KeyedBytesCandidate, KeyedBytesReport } from './fixtures/keyed-byt
 import type { KeyedGroupReadsReport } from './fixtures/keyed-group-reads.ts';
 import type { KeyedReadsReport } from './fixtures/keyed-reads.ts';
 import type { Report } from './fixtures/live-timers.ts';
+
+vi.setConfig({ testTimeout: 90_000 }); // processes that fill caches, and measure them again on a busy machine
 
 /** The targets of memory and speed are ratios to lru-cache with a ttl. */
 const MOST = 1.5;

@@ -1,33 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { HoldingClock } from '../support/holding-clock.ts';
 import { ManualLoad } from '../support/manual-load.ts';
 import { rejectionOf } from '../support/settle.ts';
-
-/** Counts the timers that keep the process alive. */
-class HoldingClock extends FakeClock {
-  held = 0;
-
-  override setTimeout(callback: () => void, delayMs: number): ReturnType<FakeClock['setTimeout']> {
-    let isHeld = false;
-    const hold = (next: boolean): void => {
-      if (isHeld !== next) this.held += next ? 1 : -1;
-      isHeld = next;
-    };
-    const timer = super.setTimeout(() => {
-      hold(false);
-      callback();
-    }, delayMs);
-    return {
-      ref: () => hold(true),
-      unref: () => hold(false),
-      cancel: () => {
-        hold(false);
-        timer.cancel();
-      },
-    };
-  }
-}
 
 describe('rule 8: idle means idle', () => {
   it('there is no timer before, between and after executions, however they end', async () => {

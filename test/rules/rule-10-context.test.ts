@@ -51,6 +51,16 @@ describe("rule 10: the caller's context stays out of the shared load", () => {
     expect(seen).toEqual([undefined, undefined]);
   });
 
+  it('nor does that of a listener which reads, and so hurries the load that is about to begin', async () => {
+    const seen: (string | undefined)[] = [];
+    const value = new RefreshingValue({ name: 'v', load: () => seen.push(storage.getStore() ?? 'none') });
+    value.on('load-started', () => {
+      storage.run('listener', () => value.get().catch(() => {}));
+    });
+    await storage.run('reader', () => value.get());
+    expect(seen).toEqual(['none']);
+  });
+
   it('its AbortSignal ends its own wait, and the load goes on for the others', async () => {
     const manual = new ManualLoad<number>();
     const value = new RefreshingValue({ name: 'v', load: manual.load });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cron } from '../../src/schedule/cron.ts';
 import { dailyAt } from '../../src/schedule/daily-at.ts';
 import { endedAt, instants, optionErrorOf } from './support.ts';
-import { at, awkwardZones, clockChanges, everyZone, iso, MINUTE } from './wall-clock.ts';
+import { at, awkwardZones, everyZone, iso, MINUTE } from './wall-clock.ts';
+import { clockChanges } from './zone-timeline.ts';
 
 const short = (texts: string[]): string[] => texts.map((text) => text.slice(5, 16));
 
@@ -119,6 +120,33 @@ describe('cron', () => {
         '10-25T01:00',
         '10-25T02:00',
       ]);
+    });
+
+    it('takes a wildcard of the hours for one, with seconds in front too', () => {
+      for (const line of ['30 * * * *', '0 30 * * * *', ' 0 30 * * * *', '0  30 * * * *']) {
+        expect(short(instants(cron(line, amsterdam), at('2026-10-25T00:00:00Z'), 3))).toEqual([
+          '10-25T00:30',
+          '10-25T01:30',
+          '10-25T02:30',
+        ]);
+      }
+    });
+
+    it('does not mind blanks', () => {
+      for (const line of [' 30 2,14 * * * ', '30  2,14 * * *', '\t30\t\t2,14 * * *']) {
+        expect(short(instants(cron(line, amsterdam), at('2026-10-24T23:00:00Z'), 2))).toEqual([
+          '10-25T00:30',
+          '10-25T13:30',
+        ]);
+      }
+    });
+
+    it('executes once at a midnight that occurs twice', () => {
+      for (const line of ['@daily', '0 0 * * *']) {
+        expect(
+          short(instants(cron(line, { zone: 'America/Havana' }), at('2026-10-31T12:00:00Z'), 2)),
+        ).toEqual(['11-01T04:00', '11-02T05:00']);
+      }
     });
 
     it('leaves out what falls into a gap with a line of wildcards', () => {

@@ -61,6 +61,8 @@ describe('duringHours', () => {
     const hours = { from: '02:10', to: '02:50', zone: 'Europe/Amsterdam' };
     expect(put(hours, '2026-03-29T00:00:00Z')).toBe('2026-03-30T00:10:00.000Z');
     expect(put({ ...hours, days: [7] }, '2026-03-29T00:00:00Z')).toBe('2026-04-05T00:10:00.000Z');
+    // closed a moment ago, lost a week later: two weeks off
+    expect(put({ ...hours, days: [7] }, '2026-03-22T01:50:00Z')).toBe('2026-04-05T00:10:00.000Z');
     expect(put({ ...office, zone: 'Pacific/Apia', days: [5] }, '2011-12-30T00:00:00Z')).toBe(
       '2012-01-05T19:00:00.000Z',
     );
@@ -130,6 +132,7 @@ describe('duringHours', () => {
     expect(duringHours(() => 9e15, office).nextExecuteTime(endedAt(0))).toBe(Number.POSITIVE_INFINITY);
     const knowing = { nextExecuteTime: () => 5, maxStaleness: () => 3 * HOUR };
     expect(duringHours(knowing, office).maxStaleness?.(endedAt(0))).toBe(3 * HOUR);
+    expect(duringHours(1000, office).maxStaleness?.(endedAt(0))).toBeUndefined();
   });
 
   it('works before 1970', () => {

@@ -21,6 +21,13 @@ describe('parseHttpDate', () => {
     );
   });
 
+  it('knows the twelve months', () => {
+    for (let month = 0; month < 12; month++) {
+      const instant = Date.UTC(2026, month, 28, 23, 59, 59);
+      expect(parseHttpDate(new Date(instant).toUTCString(), NOW)).toBe(instant);
+    }
+  });
+
   it('places a year of two digits at most 50 years ahead', () => {
     const year = (digits: string): number =>
       new Date(parseHttpDate(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, NOW)!).getUTCFullYear();

@@ -24,6 +24,7 @@ describe('httpFreshness: when it is due', () => {
     ['max-age', { 'cache-control': 'max-age=60' }, 60],
     ['max-age less Age', { 'cache-control': 'max-age=60', age: '20' }, 40],
     ['the first of two Ages', { 'cache-control': 'max-age=60', age: '20, 50' }, 40],
+    ['the same with a blank between', { 'cache-control': 'max-age=60', age: '20 , 50' }, 40],
     ['an Age that is invalid is ignored', { 'cache-control': 'max-age=60', age: '-20' }, 60],
     ['stale on arrival', { 'cache-control': 'max-age=60', age: '100' }, 1],
     ['max-age before Expires', { 'cache-control': 'max-age=60', expires: httpDate(NOW + 9e6) }, 60],
@@ -83,6 +84,7 @@ describe('httpFreshness: when it is due', () => {
     expect(delay({}, options)).toBe(120);
     expect(delay(undefined, options)).toBe(120);
     expect(delay(undefined, { ...options, fallback: Number.POSITIVE_INFINITY })).toBe(3600);
+    expect(delay({ 'cache-control': 'max-age=40' }, { atLeast: 50_000, atMost: { seconds: 50 } })).toBe(50);
     expect(delay(undefined, { fallback: Number.POSITIVE_INFINITY })).toBe(Number.POSITIVE_INFINITY);
   });
 });

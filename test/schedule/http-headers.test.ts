@@ -21,9 +21,11 @@ describe('headerOf', () => {
     ['a get that answers an array', { get: () => ['a', 'b'] }, 'a, b'],
     ['a number', { 'cache-control': 5 }, '5'],
     ['an empty value', { 'cache-control': '' }, ''],
+    ['blanks around a value', { 'cache-control': ' max-age=5 ' }, 'max-age=5'],
     ['nonsense in it', { 'cache-control': { a: 1 } }, undefined],
     ['a header called get', { get: 'x', 'cache-control': 'a' }, 'a'],
     ['a list', ['a'], undefined],
+    ['nothing', undefined, undefined],
     ['null', null, undefined],
     ['a string', 'cache-control: a', undefined],
   ])('%s', (_, headers, expected) => {

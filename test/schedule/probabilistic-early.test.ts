@@ -2,19 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { never } from '../../src/schedule/never.ts';
 import { probabilisticEarly } from '../../src/schedule/probabilistic-early.ts';
+import { exponential, FITS, misfit, seeded } from '../support/distribution.ts';
 import { optionErrorOf } from './support.ts';
 
 const NOW = 1_700_000_000_000;
 const took = (ms: number): { startedAt: number; endedAt: number } => ({ startedAt: NOW - ms, endedAt: NOW });
-
-/** Numbers from 0 to below 1, the same in each run. */
-function seeded(): () => number {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 describe('probabilisticEarly', () => {
   it('is early by Δ · beta · −ln(u)', () => {
@@ -25,19 +17,29 @@ describe('probabilisticEarly', () => {
     expect(schedule.nextExecuteTime({ ...took(500), random: () => 0 })).toBe(NOW + 60_000);
   });
 
-  it('is early by Δ · beta on average, exponentially', () => {
+  it.each([undefined, 0.5, 3])('is exponentially early, by Δ · beta on average, with the beta %o', (beta) => {
     const random = seeded();
-    for (const beta of [undefined, 1, 3]) {
-      const schedule = probabilisticEarly({ hours: 1 }, { beta });
-      const mean = 800 * (beta ?? 1);
-      const early = Array.from(
-        { length: 20_000 },
-        () => NOW + 3_600_000 - schedule.nextExecuteTime({ ...took(800), random }),
-      );
-      expect(early.reduce((sum, each) => sum + each, 0) / early.length / mean).toBeCloseTo(1, 1);
-      expect(early.filter((each) => each > mean).length / early.length).toBeCloseTo(1 / Math.E, 1);
-      expect(early.filter((each) => each > 3 * mean).length / early.length).toBeCloseTo(Math.exp(-3), 1);
-    }
+    const schedule = probabilisticEarly({ hours: 1 }, { beta });
+    const samples = Array.from(
+      { length: 20_000 },
+      () => NOW + 3_600_000 - schedule.nextExecuteTime({ ...took(800), random }),
+    );
+    expect(misfit(samples, exponential(800 * (beta ?? 1)))).toBeLessThan(FITS);
+  });
+
+  it('is at halfway where it would be earlier, and nowhere else more often', () => {
+    const random = seeded();
+    const schedule = probabilisticEarly(10_000);
+    const samples = Array.from(
+      { length: 20_000 },
+      () => NOW + 10_000 - schedule.nextExecuteTime({ ...took(4000), random }),
+    );
+    const beforeHalfway = samples.filter((early) => early < 5000);
+    const share = exponential(4000)(5000);
+    expect(Math.abs(beforeHalfway.length / samples.length - share)).toBeLessThan(0.015);
+    const truncated = (early: number): number => exponential(4000)(early) / share;
+    expect(misfit(beforeHalfway, truncated)).toBeLessThan(FITS);
+    expect(Math.max(...samples)).toBe(5000);
   });
 
   it('is between halfway and the expiry, whatever is drawn', () => {
@@ -76,6 +78,7 @@ describe('probabilisticEarly', () => {
     expect(probabilisticEarly(() => Number.NaN).nextExecuteTime(took(100))).toBeNaN();
     const knowing = { nextExecuteTime: () => 5, maxStaleness: () => 70 };
     expect(probabilisticEarly(knowing).maxStaleness?.(took(1))).toBe(70);
+    expect(probabilisticEarly(1000).maxStaleness?.(took(1))).toBeUndefined();
   });
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1'])('rejects the beta %o', (beta) => {

@@ -32,29 +32,6 @@ const asUtc = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`)
 export const offsetAt = (zone: string, instant: number): number =>
   asUtc(shown(zone, instant)) - Math.floor(instant / 1000) * 1000;
 
-const knownChanges = new Map<string, number[]>();
-
-/** The instants in 2020 to 2029 at which the zone's clocks change, to the minute. */
-export function clockChanges(zone: string): number[] {
-  let changes = knownChanges.get(zone);
-  if (changes === undefined) {
-    changes = [];
-    for (let week = Date.UTC(2020, 0, 1); week < Date.UTC(2030, 0, 1); week += 7 * DAY) {
-      const offset = offsetAt(zone, week);
-      let [same, other] = [week, week + 7 * DAY];
-      if (offsetAt(zone, other) === offset) continue;
-      while (other - same > MINUTE) {
-        const middle = same + Math.floor((other - same) / MINUTE / 2) * MINUTE;
-        if (offsetAt(zone, middle) === offset) same = middle;
-        else other = middle;
-      }
-      changes.push(other);
-    }
-    knownChanges.set(zone, changes);
-  }
-  return changes;
-}
-
 /**
  * The instants of a time of day (`HH:mm`) between 36 hours before and 60 after, found by looking at the clock every
  * minute: on each date that the clock shows, the first minute at which it shows that time or a later one.

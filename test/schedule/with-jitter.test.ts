@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { never } from '../../src/schedule/never.ts';
 import { withJitter } from '../../src/schedule/with-jitter.ts';
+import { FITS, misfit, seeded, uniform } from '../support/distribution.ts';
 import { endedAt, optionErrorOf } from './support.ts';
 
 describe('withJitter', () => {
@@ -45,6 +46,16 @@ describe('withJitter', () => {
       tenths[tenth]! += 1;
     }
     for (const count of tenths) expect(Math.abs(count - 2000)).toBeLessThan(300); // 7 standard deviations
+  });
+
+  it.each([
+    ['a duration', 10_000, 10_000],
+    ['a ratio', { ratio: 0.25 }, 15_000],
+  ])('is uniform over the whole width of %s', (_, jitter, widthMs) => {
+    const random = seeded();
+    const schedule = withJitter(60_000, jitter);
+    const samples = Array.from({ length: 20_000 }, () => schedule.nextExecuteTime(endedAt(0, { random })));
+    expect(misfit(samples, uniform(60_000, 60_000 + widthMs))).toBeLessThan(FITS);
   });
 
   it('leaves never as it is, and a broken answer broken', () => {

@@ -62,7 +62,7 @@ describe('createStore', () => {
     const calls: unknown[][] = [];
     const store = storeOf(async (...args) => {
       calls.push(args);
-      return undefined;
+      return { kind: 'written', version: 1 };
     });
     await store.read('n');
     await store.read('n', 5);

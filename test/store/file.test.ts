@@ -81,11 +81,11 @@ describe('fileStore: the directory', () => {
   it('that is a file is told as such', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    for (const asked of [
-      fileStore({ directory: file }).read('n'),
-      fileStore({ directory: file }).write('n', 'payload', 5),
+    for (const ask of [
+      () => fileStore({ directory: file }).read('n'),
+      () => fileStore({ directory: file }).write('n', 'payload', 5),
     ]) {
-      const error = await asked.catch((rejected: unknown) => rejected as Error);
+      const error = await ask().catch((rejected: unknown) => rejected as Error);
       expect(isStoreUnavailableError(error)).toBe(true);
       expect((error as Error).message).toContain('the store is unavailable: ENOTDIR: not a directory');
     }
@@ -129,13 +129,19 @@ describe('fileStore: a snapshot that can’t be read', () => {
     ['another text', () => 'payload'],
     ['a header of another kind', () => '{}\npayload'],
     ['a header that is null', () => 'null\npayload'],
-  ])('%s: counts as none, and holds up no write', async (_, change) => {
+  ])('%s: is told as damaged, and holds up no write', async (_, change) => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
     const path = join(directory, 'snapshot-n', '5.snapshot');
     writeFileSync(path, change(readFileSync(path, 'utf8')));
-    expect(await store.read('n')).toBeUndefined();
+    expect(await store.read('n')).toEqual({
+      version: 5,
+      age: 0,
+      payload: '',
+      damage: `its file is damaged: version 5 in ${join(directory, 'snapshot-n')}`,
+    });
+    expect(await store.read('n', 5)).toBeUndefined();
     expect(await store.write('n', 'older', 4)).toEqual({ kind: 'written', version: 4 });
     expect(await store.read('n')).toMatchObject({ payload: 'older', version: 4 });
     expect(await store.write('n', 'oldest', 3)).toEqual({ kind: 'refused', version: 4 });

@@ -1,30 +1,21 @@
+import Database from 'better-sqlite3';
 import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import type { LockProvider } from '../../../src/lock/contract.ts';
+import { fileLock } from '../../../src/lock/file.ts';
 import { mysqlLock } from '../../../src/lock/mysql.ts';
 import { postgresLock } from '../../../src/lock/postgres.ts';
 import { redisLock } from '../../../src/lock/redis.ts';
+import { sqliteLock } from '../../../src/lock/sqlite.ts';
 import type { SnapshotStore } from '../../../src/store/contract.ts';
+import { fileStore } from '../../../src/store/file.ts';
 import { mysqlStore } from '../../../src/store/mysql.ts';
 import { postgresStore } from '../../../src/store/postgres.ts';
 import { redisStore } from '../../../src/store/redis.ts';
-import type { RealServer } from '../support/servers.ts';
-import { startMariadb, startPostgres, startRedis } from '../support/servers.ts';
+import { sqliteStore } from '../../../src/store/sqlite.ts';
 
-export type Engine = 'redis' | 'postgres' | 'mysql';
-
-/** Starts a server that keeps its data when it is killed. */
-export function startEngine(engine: Engine): Promise<RealServer> {
-  switch (engine) {
-    case 'redis':
-      return startRedis({ keepsData: true });
-    case 'postgres':
-      return startPostgres();
-    case 'mysql':
-      return startMariadb();
-  }
-}
+export type Engine = 'redis' | 'postgres' | 'mysql' | 'sqlite' | 'file';
 
 /** A lock and a store with a client of their own. */
 export interface Shared {
@@ -75,5 +66,20 @@ export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout 
         close: () => client.end(),
       };
     }
+    case 'sqlite': {
+      // While it waits for others, the whole process does.
+      const client = new Database(url, { timeout: 50 });
+      return {
+        lock: sqliteLock({ ...lockOptions, client }),
+        store: sqliteStore({ ...storeOptions, client }),
+        close: async () => client.close(),
+      };
+    }
+    case 'file':
+      return {
+        lock: fileLock({ ...lockOptions, directory: url }),
+        store: fileStore({ ...storeOptions, directory: url }),
+        close: async () => {},
+      };
   }
 }

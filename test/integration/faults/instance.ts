@@ -3,27 +3,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventTypes, RefreshingValue } from '../../../src/index.ts';
-import type { LockProvider } from '../../../src/lock/contract.ts';
-import type { SnapshotStore } from '../../../src/store/contract.ts';
 import { type Engine, openShared, type Shared } from './clients.ts';
-import {
-  type Behaviour,
-  type Loaded,
-  monotonic,
-  type Order,
-  type Settings,
-  type Step,
-  type Telling,
-} from './messages.ts';
+import { type Behaviour, type Loaded, monotonic, type Order, type Settings } from './messages.ts';
+import { tell, tellingLock, tellingStore } from './telling.ts';
 
 const READ_EVERY_MS = 10;
 const TELL_EVERY_MS = 500;
 /** A read that is answered on the spot is so within that many turns of the microtask queue. */
 const TURNS = 3;
-
-function tell(telling: Telling): void {
-  if (process.connected) process.send?.({ at: monotonic(), ...telling });
-}
 
 class Instance {
   readonly #shared: Shared;
@@ -48,7 +35,7 @@ class Instance {
       coolDown,
       timeout: loadTimeout,
       lock: tellingLock(this.#shared.lock),
-      store: tellingStore(this.#shared.store),
+      store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
       whenLockUnavailable,
       logger: false,
     });
@@ -184,81 +171,6 @@ function stopwatch(): { elapsed(): number; busy(): number } {
       const { user, system } = process.cpuUsage(cpu);
       return Math.min(elapsed(), (user + system) / 1000);
     },
-  };
-}
-
-async function telling<R>(
-  step: Step,
-  token: number | undefined,
-  ask: () => Promise<R>,
-  shown: (answer: R) => { readonly answer: string; readonly token?: number },
-): Promise<R> {
-  const begunAt = monotonic();
-  const about = token === undefined ? {} : { token };
-  try {
-    const answer = await ask();
-    tell({ kind: 'step', step, ...about, ...shown(answer), took: monotonic() - begunAt });
-    return answer;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    tell({ kind: 'step', step, ...about, answer: message, took: monotonic() - begunAt });
-    throw error;
-  }
-}
-
-function tellingLock(lock: LockProvider): LockProvider {
-  return {
-    leaseFor: lock.leaseFor,
-    longestName: lock.longestName,
-    acquire: (request) =>
-      telling(
-        'acquire',
-        undefined,
-        () => lock.acquire(request),
-        (answer) => ({
-          answer: answer.kind,
-          token: answer.kind === 'acquired' ? answer.lease.token : answer.token,
-        }),
-      ),
-    extend: (lease, leaseFor) =>
-      telling(
-        'extend',
-        lease.token,
-        () => lock.extend(lease, leaseFor),
-        (is) => ({ answer: String(is) }),
-      ),
-    release: (lease, outcome) =>
-      telling(
-        'release',
-        lease.token,
-        () => lock.release(lease, outcome),
-        (is) => ({
-          answer: `${outcome.as}: ${is}`,
-        }),
-      ),
-    inspect: (name) => lock.inspect(name),
-    list: (options) => lock.list(options),
-    forceRelease: (name, token) => lock.forceRelease(name, token),
-  };
-}
-
-function tellingStore(store: SnapshotStore): SnapshotStore {
-  return {
-    read: (name, newerThan) =>
-      telling(
-        'read',
-        undefined,
-        () => store.read(name, newerThan),
-        (found) => ({ answer: found === undefined ? 'none' : 'found' }),
-      ),
-    write: (name, payload, token) =>
-      telling(
-        'write',
-        token,
-        () => store.write(name, payload, token),
-        ({ kind }) => ({ answer: kind }),
-      ),
-    delete: (name) => store.delete(name),
   };
 }
 

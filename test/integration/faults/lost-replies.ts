@@ -3,7 +3,7 @@ import type { LockRecord } from '../../../src/lock/contract.ts';
 import type { StoredSnapshot } from '../../../src/store/contract.ts';
 import { startProxy } from '../support/proxy.ts';
 import type { Engine } from './clients.ts';
-import { begin, type Judge, LEASE, loadStarted, publications, quiet, type Stage } from './scenario.ts';
+import { begin, type Judge, LEASE, loadStarted, publications, quiet, type ServedStage } from './scenario.ts';
 
 const STEPS = ['acquire', 'publish', 'release'] as const;
 const WAYS = ['cut', 'silence'] as const;
@@ -31,7 +31,7 @@ function commandsOf(engine: Engine): Readonly<Record<Step | 'read', RegExp>> {
 }
 
 /** The engine does what it is asked for, and its answer does not arrive. */
-export async function lostReplies(stage: Stage, judge: Judge): Promise<void> {
+export async function lostReplies(stage: ServedStage, judge: Judge): Promise<void> {
   const { engine, fleet, server, shared } = stage;
   const times = stage.count(4);
   const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));

@@ -9,13 +9,15 @@ export interface Behaviour {
    * whatever its signal says.
    */
   readonly load: 'returns' | 'throws' | 'hangs' | 'is deaf';
+  /** Milliseconds that a write lies on its way to the store, after all that the instance asks before it. */
+  readonly writeHeldFor: number;
 }
 
 /** What the value of an instance is made with. Durations in milliseconds. */
 export interface Settings {
   /** The name of the value, the same for all. */
   readonly name: string;
-  /** Of the server, or of a proxy before it. */
+  /** Of the server, or of a proxy before it; the path of the file or folder. */
   readonly url: string;
   readonly period: number;
   readonly leaseFor: number;
@@ -76,12 +78,17 @@ export type Told = { readonly at: number } & (
       readonly version?: number;
       readonly error?: string;
     }
+  /** It begins to lie on its way. */
+  | { readonly kind: 'write-held'; readonly token: number }
   /** A step of the lock or the store that was answered, or failed. */
   | {
       readonly kind: 'step';
       readonly step: Step;
+      readonly name: string;
+      /** Of a read the version that was found. */
       readonly token?: number;
       readonly answer: string;
+      readonly begunAt: number;
       readonly took: number;
     }
   /** The reader sees another value. */

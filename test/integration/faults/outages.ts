@@ -10,8 +10,8 @@ import {
   PERIOD,
   publications,
   quiet,
+  type ServedStage,
   STEP_TIMEOUT,
-  type Stage,
 } from './scenario.ts';
 
 /** With what becomes of loads when the lock can't be asked; a quick run takes the first ones. */
@@ -30,8 +30,8 @@ const SHORTEST_MS = PERIOD + 2 * STEP_TIMEOUT + 1000;
 type Outage = (typeof OUTAGES)[number];
 
 /** The server stands still, is killed and started again, is started again without its data. */
-export async function outages(stage: Stage, judge: Judge): Promise<void> {
-  const heard: Stage['fleet']['heard'] = [];
+export async function outages(stage: ServedStage, judge: Judge): Promise<void> {
+  const heard: ServedStage['fleet']['heard'] = [];
   const resumed: number[] = [];
   const served: number[] = [];
   const noRefresh: string[] = [];
@@ -54,7 +54,7 @@ export async function outages(stage: Stage, judge: Judge): Promise<void> {
 const ms = (span: number): string => `${span.toFixed(0)} ms`;
 
 async function outage(
-  stage: Stage,
+  stage: ServedStage,
   what: Outage[0],
   whenLockUnavailable: Outage[1],
 ): Promise<{ readonly resumed: number; readonly served: number; readonly unleased: number }> {

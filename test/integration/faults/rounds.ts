@@ -1,5 +1,6 @@
 import type { Heard } from './fleet.ts';
 import type { Reading } from './messages.ts';
+import { stalePublishesOf } from './stale-publishes.ts';
 
 /** One load under a lease. */
 interface LeasedLoad {
@@ -21,6 +22,8 @@ export interface Rounds {
   readonly unleased: number;
   /** Published loads that began before the hold of the one before was over. */
   readonly doubles: number;
+  /** Publications that reached the store after a newer one. */
+  readonly stale: readonly string[];
   /** The longest time from when a version was in the store to when an instance served it, or a newer one. */
   readonly longestLag: number;
   readonly readErrors: readonly string[];
@@ -35,8 +38,16 @@ const STILL_MS = 2000;
 /** By how much the two clocks may be told wrong. A second load of a round begins hundreds of milliseconds too early. */
 const SLACK_MS = 50;
 
-/** @param period milliseconds from the end of a load to the next round. */
-export function roundsOf(heard: readonly Heard[], numbers: readonly number[], period: number): Rounds {
+/**
+ * @param period milliseconds from the end of a load to the next round.
+ * @param isOneClock whether tokens are the time of one clock; `false`: each instance has its own.
+ */
+export function roundsOf(
+  heard: readonly Heard[],
+  numbers: readonly number[],
+  period: number,
+  isOneClock: boolean,
+): Rounds {
   const loads = loadsOf(heard);
   const published = loads.filter((load) => load.publishedAt !== undefined);
   const what = (kind: 'read-failed' | 'read-waited' | 'went-back'): string[] =>
@@ -45,7 +56,8 @@ export function roundsOf(heard: readonly Heard[], numbers: readonly number[], pe
     loads,
     published,
     unleased: heard.filter((told) => told.kind === 'load-started' && told.token === 0).length,
-    doubles: doublesOf(heard, published, period),
+    doubles: doublesOf(heard, published, period, isOneClock),
+    stale: stalePublishesOf(heard),
     longestLag: longestLagOf(heard, published, numbers),
     readErrors: what('read-failed'),
     waits: what('read-waited'),
@@ -79,15 +91,21 @@ function loadsOf(heard: readonly Heard[]): LeasedLoad[] {
  * The hold of a round ends a period after its load. A lease that the engine gave before that is one of the same round,
  * unless the one before had let its lease expire.
  */
-function doublesOf(heard: readonly Heard[], published: readonly LeasedLoad[], period: number): number {
+function doublesOf(
+  heard: readonly Heard[],
+  published: readonly LeasedLoad[],
+  period: number,
+  isOneClock: boolean,
+): number {
   // Tokens are the engine's clock; all that is told is on ours. The quickest answer tells best how the two differ.
   const offset = Math.min(...published.map(({ token, startedAt }) => startedAt - token / 1000));
   const tookOver = new Set(
     heard.flatMap((told) => (told.kind === 'event' && told.type === 'took-over' ? [told.token] : [])),
   );
-  return published.filter(({ token }, i) => {
+  return published.filter(({ token, startedAt }, i) => {
     const before = published[i - 1]?.endedAt;
-    return before !== undefined && !tookOver.has(token) && token / 1000 + offset < before + period - SLACK_MS;
+    const givenAt = isOneClock ? token / 1000 + offset : startedAt; // or somewhat before
+    return before !== undefined && !tookOver.has(token) && givenAt < before + period - SLACK_MS;
   }).length;
 }
 

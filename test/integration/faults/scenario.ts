@@ -19,12 +19,22 @@ const MOST_NOISE = 1000;
 /** Where a scenario runs. */
 export interface Stage {
   readonly engine: Engine;
-  readonly server: RealServer;
-  /** A lock and a store of the parent, straight to the server. */
+  /** What instances open, unless there is a proxy before it. */
+  readonly url: string;
+  /** `undefined`: the engine is files of this machine. */
+  readonly server: RealServer | undefined;
+  /** A lock and a store of the parent, with no proxy before them. */
   readonly shared: Shared;
   readonly fleet: Fleet;
+  /** Tokens are the time of one clock; else each instance has its own. */
+  readonly isOneClock: boolean;
   /** Of repetitions: fewer of them in a quick run. */
   count(full: number): number;
+}
+
+/** Where a scenario runs that does something to the server, or to the way there. */
+export interface ServedStage extends Stage {
+  readonly server: RealServer;
 }
 
 /** One number of a scenario. */
@@ -83,12 +93,13 @@ export class Judge {
 
   /** What must hold whatever happens, and the figures of all scenarios. Comes first. @returns what they come from. */
   rounds(stage: Stage, heard: readonly Heard[] = stage.fleet.heard): Rounds {
-    const rounds = roundsOf(heard, stage.fleet.numbers, PERIOD);
+    const rounds = roundsOf(heard, stage.fleet.numbers, PERIOD, stage.isOneClock);
     const { loads, published, unleased, reading } = rounds;
     this.#lateness = reading.longestLag;
     this.tell('rounds published', published.length);
     this.tell('loads, with and without a lease', `${loads.length} + ${unleased}`);
     this.is('double rounds', rounds.doubles, 0);
+    this.none('stale publishes', rounds.stale);
     this.none('versions that went back', rounds.wentBack);
     this.tell('reads', reading.reads);
     this.none('reads that failed', rounds.readErrors);
@@ -110,9 +121,9 @@ let names = 0;
 
 /** Has the instances begin with a name that was never used, and waits for a round. */
 export async function begin(
-  { fleet, server }: Pick<Stage, 'fleet' | 'server'>,
-  settings: Partial<Settings> = {},
-  urlOf: (by: number) => string = () => server.url,
+  { fleet, url }: Pick<Stage, 'fleet' | 'url'>,
+  settings: Partial<Omit<Settings, 'behaviour'>> & { readonly behaviour?: Partial<Behaviour> } = {},
+  urlOf: (by: number) => string = () => url,
 ): Promise<string> {
   const name = `faults-${process.pid}-${++names}`;
   const settingsOf = (by: number): Settings => ({
@@ -125,7 +136,7 @@ export async function begin(
     loadTimeout: 10_000,
     whenLockUnavailable: 'load',
     ...settings,
-    behaviour: { loadFor: LOAD, load: 'returns', ...settings.behaviour },
+    behaviour: { loadFor: LOAD, load: 'returns', writeHeldFor: 0, ...settings.behaviour },
   });
   await fleet.begin(fleet.numbers.map(settingsOf));
   await publications(fleet, 1);

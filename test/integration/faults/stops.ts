@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lateWrites } from './late-writes.ts';
 import { monotonic } from './messages.ts';
 import { begin, type Judge, LEASE, LOAD, loadStarted, publications, quiet, type Stage } from './scenario.ts';
 
 /** How long the record of the next holder is watched after the one before goes on. */
 const WATCH_MS = 600;
 
-/** The holder stands still for twice its lease in mid-load, and goes on while the next one loads. */
+/** The holder stands still for twice its lease in mid-load, and goes on while the next one loads; then in mid-write. */
 export async function stops(stage: Stage, judge: Judge): Promise<void> {
   const { fleet, shared } = stage;
   const times = stage.count(10);
@@ -47,6 +48,8 @@ export async function stops(stage: Stage, judge: Judge): Promise<void> {
     stopped.push(first.token);
     touched.push(...found);
   }
+  const lateTimes = stage.count(4);
+  const late = await lateWrites(stage, lateTimes);
   fleet.behave({ loadFor: LOAD });
   await fleet.end();
 
@@ -65,4 +68,6 @@ export async function stops(stage: Stage, judge: Judge): Promise<void> {
   const lost = fleet.heard.filter((told) => told.kind === 'event' && told.type === 'lease-lost');
   const learnt = stopped.filter((token) => lost.some((told) => 'token' in told && told.token === token));
   judge.is('holders that learnt of it', learnt.length, times);
+  judge.is('holders stopped on their way to the store', late.length, lateTimes);
+  judge.is('of their results refused', late.filter((answer) => answer === 'refused').length, lateTimes);
 }

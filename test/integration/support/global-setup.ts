@@ -72,7 +72,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   const mongodb = process.env.MONGODB_URL;
   project.provide('mongodb', mongodb === undefined ? undefined : { url: mongodb, givenBy: 'MONGODB_URL' });
-  if (mongodb === undefined) console.log('MongoDB: not tested, MONGODB_URL is not given');
+  if (mongodb === undefined)
+    console.log('MongoDB: no server, MONGODB_URL is not given; its pipelines are evaluated by mingo');
   const node = await nodeWithSqlite();
   project.provide('nodeWithSqlite', node);
   if (node === undefined) console.log('node:sqlite: not tested, there is no Node 24 for this platform');

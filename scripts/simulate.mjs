@@ -1,0 +1,92 @@
+// npm run simulate: whole clusters in virtual time, each from one seed, and the rules of the design after each step
+// (test/simulation). What fails can be run again: the same seed is the same world.
+//
+//   --seed <n>      that one, with a trace of all that happened; --last <lines> of it. Default: 150
+//   --seeds <n>     so many. Default: 500
+//   --from <n>      the first of them. Default: a random one
+//   --seconds <n>   no longer than that
+//   --ci            the seeds 1 to 60, and fresh ones for the rest of 30 seconds
+//   --jobs <n>      processes. Default: 2
+//
+// The last line is `N passed, N failed`, counted by seed.
+
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { runWorlds } from './support/simulation.mjs';
+
+/** Together within a minute, on two processors that are busy. */
+const CI = { fixed: 60, seconds: 30 };
+/** Seeds are below that. */
+const HIGHEST = 2 ** 31;
+const PROGRESS_MS = 10_000;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '500' },
+    from: { type: 'string' },
+    seconds: { type: 'string', default: 'Infinity' },
+    last: { type: 'string', default: '150' },
+    jobs: { type: 'string', default: '2' },
+    ci: { type: 'boolean', default: false },
+  },
+});
+
+const begunAt = performance.now();
+const secondsPassed = () => (performance.now() - begunAt) / 1000;
+const total = { passed: 0, failed: 0, steps: 0, loads: 0, lasted: 0 };
+
+function count({ seed, violation, steps, loads, lasted }) {
+  total.steps += steps;
+  total.loads += loads;
+  total.lasted += lasted;
+  if (violation === undefined) {
+    total.passed += 1;
+    return;
+  }
+  total.failed += 1;
+  console.log(`seed ${seed}: rule ${violation.rule}: ${violation.message}`);
+  console.log(`    npm run simulate -- --seed ${seed}`);
+}
+
+async function runSeeds(from, seeds, seconds) {
+  const jobs = Math.min(Number(values.jobs), seeds);
+  const ends = Array.from({ length: jobs }, (_, job) => {
+    const ofJob = Math.ceil((seeds - job) / jobs);
+    return runWorlds([from + job, jobs, ofJob, seconds].map(String), count);
+  });
+  for (const why of await Promise.all(ends)) {
+    if (why === undefined) continue;
+    total.failed += 1;
+    console.log(`a process did not come to its end: ${why}`);
+  }
+}
+
+async function replay(seed) {
+  const why = await runWorlds(['--trace', String(seed)], (verdict) => {
+    console.log(verdict.trace.slice(-Number(values.last)).join('\n'));
+    count(verdict);
+  });
+  if (why !== undefined) throw new Error(why);
+}
+
+const told = setInterval(() => {
+  const { passed, failed } = total;
+  console.log(`${secondsPassed().toFixed(0)} s: ${passed} seeds hold, ${failed} do not`);
+}, PROGRESS_MS);
+if (values.seed !== undefined) {
+  await replay(Number(values.seed));
+} else if (values.ci) {
+  await runSeeds(1, CI.fixed, Infinity);
+  const from = randomInt(HIGHEST / 2);
+  console.log(`fresh seeds from ${from}`);
+  await runSeeds(from, HIGHEST / 2, Math.max(0, CI.seconds - secondsPassed()));
+} else {
+  await runSeeds(Number(values.from ?? randomInt(HIGHEST / 2)), Number(values.seeds), Number(values.seconds));
+}
+clearInterval(told);
+const { steps, loads, lasted, passed, failed } = total;
+const hours = (lasted / 3_600_000).toFixed(1);
+console.log(`${hours} virtual hours, ${steps} steps, ${loads} loads in ${secondsPassed().toFixed(0)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

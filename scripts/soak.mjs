@@ -1,0 +1,80 @@
+// npm run soak: does anything stay behind that should not? One hour of virtual time, and ten minutes of real time with
+// real servers, both with faults: the heap after a forced collection, the objects that are still there, and at the end
+// what is left of timers, listeners, sockets and connections. The last line is `N passed, N failed`, counted by check.
+// A quarter of an hour; the first run installs drivers and servers.
+//
+//   --virtual --real         only that part
+//   --minutes <number>       of virtual time. Default: 60
+//   --seconds <number>       of real time. Default: 600
+//   --seed <number>          of the virtual part's chance. Default: 1
+//   --json <file>            the figures, also there
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { register } from 'tsx/esm/api';
+import { installDrivers, installServers } from './support/integration.mjs';
+import { root } from './support/project.mjs';
+import { run } from './support/run.mjs';
+
+register();
+const { soakReport } = await import('../test/soak/report.ts');
+
+const { values } = parseArgs({
+  options: {
+    virtual: { type: 'boolean', default: false },
+    real: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '60' },
+    seconds: { type: 'string', default: '600' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'string' },
+  },
+});
+const isAll = values.virtual === values.real;
+for (const option of ['minutes', 'seconds', 'seed']) {
+  if (Number(values[option]) > 0) continue;
+  console.error(`--${option} must be a number over 0, is ${values[option]}`);
+  process.exit(2);
+}
+
+const node = [process.execPath, '--import', import.meta.resolve('tsx')];
+const VIRTUAL = {
+  name: 'virtual',
+  command: [
+    ...[...node, '--expose-gc', join(root, 'test/soak/virtual/main.ts')],
+    ...['--minutes', values.minutes, '--seed', values.seed],
+  ],
+  // Some seconds for each minute, more on a busy machine; a hang must end in a failure.
+  timeoutMs: 60_000 + Number(values.minutes) * 60_000,
+};
+const REAL = {
+  name: 'real',
+  command: [...node, join(root, 'test/integration/soak/main.ts'), '--seconds', values.seconds],
+  timeoutMs: 180_000 + Number(values.seconds) * 1000,
+};
+const parts = [...(isAll || values.virtual ? [VIRTUAL] : []), ...(isAll || values.real ? [REAL] : [])];
+
+if (parts.includes(REAL)) {
+  await installDrivers();
+  installServers();
+}
+
+const verdicts = [];
+const total = { passed: 0, failed: 0 };
+for (const { name, command, timeoutMs } of parts) {
+  const { code, stdout, stderr, seconds } = await run(command, { timeoutMs });
+  const verdict = code === 0 ? JSON.parse(stdout.trimEnd().split('\n').at(-1)) : undefined;
+  if (verdict === undefined) {
+    console.log(`${name}: ended with ${code}\n${stdout}${stderr}`);
+    total.failed += 1;
+    continue;
+  }
+  verdicts.push(verdict);
+  const passed = verdict.checks.filter(({ isOk }) => isOk).length;
+  total.passed += passed;
+  total.failed += verdict.checks.length - passed;
+  console.log(`${stderr}${soakReport(verdict)}\n\nin ${seconds.toFixed(0)} s\n`);
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(verdicts, undefined, 2)}\n`);
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;

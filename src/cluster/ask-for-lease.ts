@@ -1,0 +1,67 @@
+import type { Clock } from '../clock.ts';
+import { isOptionError, showKey } from '../errors.ts';
+import type { AcquireAnswer, AcquireRequest, LockProvider } from '../lock/contract.ts';
+import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
+import { isNumber } from '../option-checks.ts';
+import { asked } from './asked.ts';
+import { HeldLease } from './held-lease.ts';
+
+/** So often a lock is asked before it counts as unavailable; the second time it may be the answer that was lost. */
+export const TRIES = 2;
+
+/** What the lock has answered. */
+export type LeaseAnswer =
+  | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & { readonly held: HeldLease })
+  | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
+
+/** How often it is asked, and for how long each time. */
+export interface Patience {
+  readonly tries: number;
+  /** Milliseconds. @default as of `asked` */
+  readonly mostMs?: number | undefined;
+}
+
+/**
+ * Asks for a lease, in the name of this process. Where the answer is lost it is asked again with the same request,
+ * which gives the same lease; where it comes when the lease has expired already, with a new one.
+ *
+ * @param pending the request that has no answer yet; it stays there when none comes.
+ * @returns the answer, and when it was asked for (monotonic).
+ * @throws the cause, when it can't be asked.
+ */
+export async function askForLease(
+  lock: LockProvider,
+  wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
+  pending: { requestId: string | undefined },
+  clock: Clock,
+  { tries, mostMs }: Patience,
+): Promise<{ readonly answer: LeaseAnswer; readonly sentAt: number }> {
+  let cause: unknown;
+  for (let left = tries; left > 0; left--) {
+    pending.requestId ??= randomId();
+    const { requestId } = pending;
+    const request = { ...wanted, requestId, owner: thisProcess(), host: thisHost() };
+    const sentAt = clock.monotonic();
+    try {
+      const answer = await asked(() => lock.acquire(request), clock, mostMs);
+      if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${showKey(answer)}`);
+      pending.requestId = undefined;
+      if (answer.kind !== 'acquired') return { answer, sentAt };
+      const held = new HeldLease(lock, answer.lease, sentAt, clock, wanted.leaseFor);
+      if (!held.isLost) return { answer: { ...answer, held }, sentAt };
+      cause = new Error('its answer came when the lease had expired');
+    } catch (thrown) {
+      if (isOptionError(thrown)) throw thrown;
+      cause = thrown;
+    }
+  }
+  throw cause;
+}
+
+/** A lock of others may answer anything. */
+function isAnswer(answer: AcquireAnswer | undefined): boolean {
+  if (answer?.kind === 'acquired') return isNumber(answer.lease?.remaining, 0, Number.MAX_VALUE);
+  if (answer?.kind !== 'held' && answer?.kind !== 'done') return false;
+  const ago = answer.kind === 'held' ? answer.heldFor : answer.finishedAgo;
+  return isNumber(answer.retryAfter, 0, Number.MAX_VALUE) && isNumber(ago, 0, Number.MAX_VALUE);
+}

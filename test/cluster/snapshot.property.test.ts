@@ -1,0 +1,188 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeSnapshot, encodeSnapshot, type Snapshot } from '../../src/cluster/snapshot.ts';
+import { strictJson } from '../../src/cluster/strict-json.ts';
+import type { Codec } from '../../src/index.ts';
+
+/** Text with all that JSON, lines and UTF-8 may stumble over: lone surrogates, line ends, NUL, whole planes. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({
+    unit: fc.constantFrom('\ud800', '\udc00', '\n', '\r', '\u2028', '\0', '"', '\\', '😀', 'é', 'a'),
+  }),
+);
+const name = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'toJSON', 'length', '0', ''));
+
+/** Objects whose properties are their own, whatever the name. */
+function record(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.array(fc.tuple(name, value), { maxLength: 5 }).map(Object.fromEntries);
+}
+
+const jsonValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(null, true, false),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0), // -0 + 0 is 0
+    fc.maxSafeInteger(),
+    text,
+    fc.array(tie('any'), { maxLength: 5 }),
+    record(tie('any')),
+  ),
+})).any;
+
+const duration = fc.oneof(fc.nat(), fc.double({ min: 0, max: Number.MAX_VALUE, noNaN: true }));
+const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
+  age: duration,
+  dueIn: fc.oneof(duration, fc.constant(Infinity)),
+  isDueSaid: fc.boolean(),
+  took: duration,
+  maxStaleness: fc.oneof(
+    fc.constant(undefined),
+    fc.constant(Infinity),
+    duration.map((ms) => ms + 0.5),
+  ),
+  tags: fc.oneof(fc.constant(undefined), fc.array(text, { maxLength: 4 })),
+});
+
+const bytes: Codec = {
+  format: 'bytes',
+  encode: (value) => value as Uint8Array,
+  decode: (body) => body,
+};
+
+const plain = { age: 0, dueIn: 1, isDueSaid: false, took: 0, maxStaleness: undefined, tags: undefined };
+
+/** Also for objects with a property `constructor` or `__proto__`, which vitest takes for what they are made of. */
+function expectSame(received: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(received, expected)) expect.fail(`${show(received)} is not ${show(expected)}`);
+}
+const show = (value: unknown): string => inspect(value, { depth: 9 });
+
+describe('a snapshot comes back as what it was', () => {
+  it('any JSON value, with all that is said of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(jsonValue, about, async (value, said) => {
+        const payload = await encodeSnapshot(value, () => ({ ...said, isAbsent: false }));
+        expectSame(await decodeSnapshot(payload, {}), { ...said, isAbsent: false, value });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('that there is no such key', async () => {
+    await fc.assert(
+      fc.asyncProperty(about, async (said) => {
+        const payload = await encodeSnapshot(undefined, () => ({ ...said, isAbsent: true }));
+        expectSame(await decodeSnapshot(payload, {}), {
+          ...said,
+          isAbsent: true,
+          value: undefined,
+        });
+      }),
+    );
+  });
+
+  it('any bytes and any text of a codec, also a part of a larger buffer', async () => {
+    const part = fc
+      .tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(20))
+      .map(([all, from]) => all.subarray(Math.min(from, all.length)));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(part, text), about, async (body, said) => {
+        const payload = await encodeSnapshot(body, () => ({ ...said, isAbsent: false }), bytes);
+        const back = await decodeSnapshot(payload, { codec: bytes });
+        expectSame(back, {
+          ...said,
+          isAbsent: false,
+          value: typeof body === 'string' ? body : Uint8Array.from(body),
+        });
+      }),
+      { numRuns: 500 },
+    );
+    const large = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
+    const payload = await encodeSnapshot(large, () => ({ ...plain, isAbsent: false }), bytes);
+    expectSame((await decodeSnapshot(payload, { codec: bytes })).value, large);
+  });
+});
+
+/** What JSON can keep, judged without JSON. */
+function isKept(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
+  if (value === null) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return prototype === Array.prototype && Array.from(value).every(isKept);
+  if (prototype !== null && prototype !== Object.prototype) return false;
+  return Object.values(value).every((property) => property === undefined || isKept(property));
+}
+
+/** The same without what makes no difference: the sign of zero, properties that are undefined, missing prototypes. */
+function plainly(value: unknown): unknown {
+  if (value === 0) return 0;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(plainly);
+  const properties = Object.entries(value).filter(([, property]) => property !== undefined);
+  return Object.fromEntries(properties.map(([key, property]) => [key, plainly(property)]));
+}
+
+describe('strictJson', () => {
+  class Rates extends Array<number> {}
+  const special = fc.constantFrom<unknown>(
+    Rates.of(1, 2),
+    Symbol('x'),
+    Number.NaN,
+    Infinity,
+    -Infinity,
+    -0,
+    () => 1,
+    new Error('x'),
+    /x/,
+    new Rates(),
+  );
+  const wild = fc.anything({
+    key: name,
+    maxDepth: 4,
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    withUnicodeString: true,
+  } as fc.ObjectConstraints);
+  const anything = fc.oneof(
+    { weight: 8, arbitrary: wild },
+    { weight: 8, arbitrary: jsonValue },
+    { weight: 1, arbitrary: special },
+    { weight: 1, arbitrary: special.map((value) => [{ inside: value }]) },
+  );
+
+  it('brings back every value, or refuses it: never another one', () => {
+    let [kept, refused] = [0, 0];
+    fc.assert(
+      fc.property(anything, (value) => {
+        if (isKept(value)) {
+          kept += 1;
+          expectSame(JSON.parse(strictJson(value)), plainly(value));
+        } else {
+          refused += 1;
+          expect(() => strictJson(value)).toThrow(/^JSON can't keep /);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+    expect(Math.min(kept, refused)).toBeGreaterThan(1000);
+  });
+
+  it('brings back what is nested a thousand deep, and refuses what is too deep for the stack', () => {
+    const nested = (depth: number): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { value };
+      return value;
+    };
+    expect(strictJson(JSON.parse(strictJson(nested(1000))))).toBe(strictJson(nested(1000)));
+    expect(() => strictJson(nested(1_000_000))).toThrow();
+  });
+});

@@ -1,0 +1,122 @@
+import { type FaultProxy, startProxy } from '../support/proxy.ts';
+import type { RealServer } from '../support/servers.ts';
+import type { Fleet } from './fleet.ts';
+import { INSTANCES, type Judge, publications, quiet } from './scenario.ts';
+
+/** How often a winner, and any other instance, may ask the engine in one round. */
+const WINNER = 3;
+const OTHER = 2;
+/** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
+const PURGE = /SELECT (name|CAST\(name AS BINARY\) AS name) FROM|DELETE FROM/;
+
+/**
+ * The next round begins so many milliseconds later than it might: an engine that takes longer to hear of the end of a
+ * round is asked once more. That is what a machine does that has other things to do.
+ */
+const CALM_MS = 20;
+
+/** So many times five more rounds are looked at for a calm one. */
+const MOST_MORE = 12;
+
+interface Cost {
+  readonly winner: number;
+  readonly other: number;
+  readonly served: number;
+}
+
+/** Counts what each instance asks a server in a round, and what the server says that it was asked. */
+export class CommandCounts {
+  readonly #fleet: Fleet;
+  readonly #server: RealServer;
+  readonly #proxies: readonly FaultProxy[];
+  readonly #costs: Cost[] = [];
+  readonly #notes: string[] = [];
+  #counted: Promise<unknown> = Promise.resolve();
+  #stop: () => void = () => {};
+  #purges = 0;
+  #heardBefore = 0;
+  #servedBefore = 0;
+  #wasCalm = false;
+
+  private constructor(fleet: Fleet, server: RealServer, proxies: readonly FaultProxy[]) {
+    this.#fleet = fleet;
+    this.#server = server;
+    this.#proxies = proxies;
+  }
+
+  /** Puts a proxy before the server for each instance. */
+  static async open(fleet: Fleet, server: RealServer): Promise<CommandCounts> {
+    return new CommandCounts(fleet, server, await Promise.all(fleet.numbers.map(() => startProxy(server))));
+  }
+
+  urlOf(by: number): string {
+    return this.#proxies[by]?.url as string;
+  }
+
+  /** Counts from now on. */
+  async begin(): Promise<void> {
+    this.#take();
+    this.#servedBefore = await this.#server.commandsServed();
+    this.#stop = this.#fleet.on((heard) => {
+      if (heard.kind !== 'event' || heard.type !== 'published') return;
+      this.#counted = Promise.all([this.#counted, this.#count(heard.by)]);
+    });
+  }
+
+  /** Ends with a calm round: on a busy machine it takes more of them to see one. */
+  async end(): Promise<void> {
+    await this.#counted;
+    for (let more = 0; this.#costs.length === 0 && more < MOST_MORE; more++) {
+      await publications(this.#fleet, 5);
+      await this.#counted;
+    }
+    this.#stop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+  }
+
+  judge(judge: Judge): void {
+    const most = (figure: keyof Cost): number => Math.max(...this.#costs.map((cost) => cost[figure]));
+    judge.atLeast(`calm rounds: each answer within ${CALM_MS} ms`, this.#costs.length, 1);
+    judge.atMost('commands of the winner of one, most', most('winner'), WINNER);
+    judge.atMost('commands of another instance, most', most('other'), OTHER);
+    judge.atMost('commands in one by the server, most', most('served'), WINNER + (INSTANCES - 1) * OTHER);
+    judge.notes.push(...this.#notes);
+  }
+
+  /** The commands of each since the last time. */
+  #take(): string[][] {
+    return this.#proxies.map(({ commands }) => {
+      const taken = commands.splice(0).map(({ text }) => text);
+      const kept = taken.filter((text) => !PURGE.test(text));
+      this.#purges += taken.length - kept.length;
+      return kept;
+    });
+  }
+
+  async #count(winner: number): Promise<void> {
+    await quiet();
+    this.#purges = 0;
+    const commands = this.#take();
+    const { heard } = this.#fleet;
+    const answers = heard.slice(this.#heardBefore).filter((told) => told.kind === 'step');
+    this.#heardBefore = heard.length;
+    const servedNow = await this.#server.commandsServed();
+    const served = servedNow - this.#servedBefore - this.#purges;
+    this.#servedBefore = servedNow;
+    const isCalm = !answers.some((told) => told.kind === 'step' && told.took > CALM_MS);
+    const isFair = isCalm && this.#wasCalm; // how late a round begins was settled in the one before
+    this.#wasCalm = isCalm;
+    if (!isFair) return;
+    const counts = commands.map(({ length }) => length);
+    const others = counts.filter((_, by) => by !== winner);
+    this.#costs.push({ winner: counts[winner] as number, other: Math.max(...others), served });
+    for (const by of this.#fleet.numbers) {
+      if ((counts[by] as number) <= (by === winner ? WINNER : OTHER)) continue;
+      const texts = commands[by]?.map((text) => text.replace(/[^ -~]/g, ' ').slice(0, 60)) ?? [];
+      this.#notes.push(`instance ${by}, ${by === winner ? 'the winner' : 'another'}: ${texts.join(' | ')}`);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { Caller } from './caller.ts';
+import { changes } from './changes.ts';
+import { drawDeed, drawScene } from './deed.ts';
+import { type Instance, KEYS } from './instance.ts';
+import { reads } from './reads.ts';
+import type { World } from './world.ts';
+
+/** What readers and people do, at random times. */
+export class Actions {
+  readonly #world: World;
+  readonly #caller: Caller;
+  isOver: boolean = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#caller = new Caller(world);
+  }
+
+  begin(): void {
+    const { instances, readsEvery, changesEvery } = this.#world.scenario;
+    for (let index = 0; index < instances; index++) {
+      this.#nowAndThen(index, readsEvery, (instance) => this.read(instance));
+      if (changesEvery < Infinity)
+        this.#nowAndThen(index, changesEvery, (instance) => this.#change(instance));
+    }
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  /** One read or request of any kind. */
+  read(instance: Instance): void {
+    drawDeed(reads, this.#world.random).act(drawScene(this.#world, this.#caller, instance));
+  }
+
+  /** Reads all there is. */
+  readAll(instance: Instance): void {
+    if (instance.machine.hasCrashed || instance.closing !== 'no') return;
+    instance.machine.isTouched = true;
+    for (const name of ['rates', 'local', 'calendar'] as const) {
+      this.#caller.call(instance.subject(name), 'get', () => instance[name].get());
+    }
+    for (const key of KEYS) {
+      this.#caller.call(instance.subject(`codes[${key}]`), 'get', () => instance.codes.get(key));
+    }
+    this.#caller.call(instance.subject('report'), 'request', () => instance.report.requestStart());
+  }
+
+  #change(instance: Instance): void {
+    drawDeed(changes, this.#world.random).act(drawScene(this.#world, this.#caller, instance));
+  }
+
+  #nowAndThen(index: number, everyMs: number, act: (instance: Instance) => void): void {
+    const { random, timeline, instances } = this.#world;
+    const again = (): void => {
+      if (this.isOver) return;
+      const instance = instances[index] as Instance;
+      instance.machine.isTouched = true;
+      if (instance.machine.isAwake && instance.closing === 'no') act(instance);
+      timeline.plan(random.untilNext(everyMs), again);
+    };
+    timeline.plan(random.untilNext(everyMs), again);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Deed, Scene } from './deed.ts';
+import { KEYS } from './instance.ts';
+
+/** What people do by hand. */
+export const changes: Readonly<Record<string, Deed<Scene>>> = {
+  refresh: {
+    weight: 8,
+    act: ({ caller, subject, value }) => caller.call(subject, 'refresh', () => value.refresh()),
+  },
+  refreshKey: {
+    weight: 6,
+    act: ({ caller, ofKey, instance, key }) =>
+      caller.call(ofKey, 'refresh', () => instance.codes.refresh(key)),
+  },
+  execute: {
+    weight: 3,
+    act: ({ caller, instance }) => {
+      caller.call(instance.subject('report'), 'execute', () => instance.report.execute());
+    },
+  },
+  invalidate: {
+    weight: 8,
+    act: ({ world, subject, value }) => {
+      world.change(subject, 'invalidate');
+      value.invalidate();
+    },
+  },
+  drop: {
+    weight: 4,
+    act: ({ world, subject, value }) => {
+      world.change(subject, 'drop');
+      value.invalidate({ drop: true });
+    },
+  },
+  set: {
+    weight: 6,
+    act: ({ caller, subject, value }) => caller.set(subject, (set) => value.set(set)),
+  },
+  setKey: {
+    weight: 4,
+    act: ({ caller, ofKey, instance, key }) => caller.set(ofKey, (set) => instance.codes.set(key, set)),
+  },
+  invalidateKey: {
+    weight: 5,
+    act: ({ world, ofKey, instance, key }) => {
+      world.change(ofKey, 'invalidate');
+      instance.codes.invalidate(key);
+    },
+  },
+  delete: {
+    weight: 4,
+    act: ({ world, ofKey, instance, key }) => {
+      world.change(ofKey, 'drop');
+      instance.codes.delete(key);
+    },
+  },
+  clear: {
+    weight: 1,
+    act: ({ world, instance }) => {
+      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'drop');
+      instance.codes.clear();
+    },
+  },
+  invalidateAll: {
+    weight: 2,
+    act: ({ world, instance }) => {
+      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'invalidate');
+      instance.codes.invalidate();
+    },
+  },
+  invalidateTag: {
+    weight: 2,
+    act: ({ instance }) => instance.codes.invalidateTag('tagged'),
+  },
+  pause: {
+    weight: 2,
+    act: ({ world, subject, value }) => {
+      world.change(subject, 'pause');
+      value.pause();
+    },
+  },
+  resume: {
+    weight: 6,
+    act: ({ instance }) => {
+      for (const part of [...instance.singles, instance.codes]) part.resume();
+    },
+  },
+  reschedule: {
+    weight: 6,
+    act: ({ world, instance }) => {
+      const subject = instance.subject('local');
+      const delay = world.scenario.period * world.random.pick([0.3, 1, 2]);
+      subject.options.delay = delay;
+      world.change(subject, 'reschedule');
+      instance.local.reschedule(delay);
+    },
+  },
+};

@@ -1,0 +1,56 @@
+import type { Instance } from './instance.ts';
+import type { Message } from './network.ts';
+import type { Subject } from './subject.ts';
+import type { World } from './world.ts';
+
+/** Of a round: acquire, write, release; acquire or look, and read. */
+const WINNER = 3;
+const OTHER = 2;
+
+/** Until there is a first value, instances that wait for it look again and again; so many times each. */
+const COLD = 8;
+
+/** Rule 18: a fresh read asks nobody anything, and a round costs few commands. */
+export class Commands {
+  readonly #world: World;
+  /** The subjects that were read in this step, and were fresh. */
+  readonly #fresh: Set<Subject> = new Set();
+  #ofRates = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A subject is about to be read. */
+  read(subject: Subject): void {
+    const status = subject.options.lockName === undefined ? undefined : subject.inspect();
+    const isFresh = status?.isDue === false && !status.running;
+    if (isFresh) this.#fresh.add(subject);
+    else this.#fresh.delete(subject);
+  }
+
+  sent(instance: Instance, { step, name }: Message): void {
+    if (name === 'rates' && step !== 'extend') this.#ofRates += 1;
+    if (step !== 'acquire' && step !== 'read') return; // a round goes on
+    for (const { id, options, instance: own } of this.#fresh) {
+      const isItsOwn = own === instance && options.lockName === name;
+      this.#world.referee.holds(18, !isItsOwn, () => `${id}: a fresh read leads to ${step}`);
+    }
+  }
+
+  stepped(): void {
+    this.#fresh.clear();
+  }
+
+  /** At the end of a world in which nothing went wrong. */
+  count(): void {
+    const { scenario, leases, referee } = this.#world;
+    const { isCalm, hasLock, hasStore, instances } = scenario;
+    if (!isCalm || !hasLock || !hasStore) return;
+    const rounds = leases.grantedOf('rates');
+    const most = rounds * (WINNER + OTHER * (instances - 1)) + COLD * instances;
+    referee.holds(18, this.#ofRates <= most, () => {
+      return `rates: ${this.#ofRates} commands in ${rounds} rounds of ${instances} instances, more than ${most}`;
+    });
+  }
+}

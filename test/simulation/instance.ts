@@ -1,0 +1,264 @@
+import {
+  type EventOf,
+  type EventType,
+  eventTypes,
+  type LockedContext,
+  lockedTask,
+  PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../src/index.ts';
+import type { Machine } from './machine.ts';
+import { Link } from './network.ts';
+import { type Loaded, Subject, type SubjectOptions } from './subject.ts';
+import { watchesOf } from './watches/index.ts';
+import type { World } from './world.ts';
+
+/** The keys that are read. */
+export const KEYS: readonly string[] = ['1', '2', '3', '4'];
+
+/** The value with a calendar schedule is due at each multiple of this by the wall clock. */
+export const CALENDAR_MS = 60_000;
+
+/** One process of the service: its values, keys and tasks. */
+export class Instance {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly link: Link;
+  readonly rates: RefreshingValue<Loaded>;
+  readonly local: RefreshingValue<Loaded>;
+  readonly calendar: RefreshingValue<Loaded>;
+  readonly codes: RefreshingCache<string, Loaded>;
+  readonly report: PeriodicExecutor;
+  readonly nightly: () => Promise<unknown>;
+  readonly group: RefreshGroup | undefined;
+  readonly subjects: Map<string, Subject> = new Map();
+  /** `close()` was called; the second time: it has ended. */
+  closing: 'no' | 'closing' | 'closed' = 'no';
+  /** How often its wall clock was stepped. */
+  wallSteps: number = 0;
+  readonly #world: World;
+
+  constructor(name: string, machine: Machine, world: World) {
+    const { scenario, timeline, random, engine } = world;
+    this.name = name;
+    this.machine = machine;
+    this.#world = world;
+    this.link = new Link(machine, engine, timeline, random, world.wireOf(this), scenario.leaseFor);
+    const { lock, store } = this.link;
+    const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
+    const common = {
+      clock: machine,
+      random: () => random.next(),
+      logger: false,
+      timeout,
+      coolDown,
+      ...(retries > 0 ? { retry: { retries, minTimeout: 40 } } : {}),
+    } as const;
+    const shared = {
+      ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),
+      ...(scenario.hasStore ? { store } : {}),
+    };
+    this.group = scenario.isGrouped
+      ? new RefreshGroup({ piggyback: scenario.piggyback, clock: machine, logger: false })
+      : undefined;
+    const member = this.group === undefined ? {} : { group: this.group };
+    const limits = maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale };
+    const load = (name: string) => (context: Parameters<World['source']['load']>[1]) =>
+      world.source.load(this.#subject(name), context) as Promise<Loaded>;
+
+    this.rates = new RefreshingValue<Loaded>({
+      name: 'rates',
+      load: load('rates'),
+      schedule: period,
+      ...common,
+      ...shared,
+      ...limits,
+    });
+    this.local = new RefreshingValue<Loaded>({
+      name: 'local',
+      load: load('local'),
+      schedule: period,
+      ...common,
+      ...member,
+    });
+    this.calendar = new RefreshingValue<Loaded>({
+      name: 'calendar',
+      load: load('calendar'),
+      schedule: ({ since, endedAt }) => (Math.floor((since ?? endedAt) / CALENDAR_MS) + 1) * CALENDAR_MS,
+      ...common,
+      ...member,
+    });
+    const loadKey = (key: string, context: Parameters<World['source']['load']>[1]): Promise<Loaded> =>
+      world.source.load(this.#subject(`codes[${key}]`), context) as Promise<Loaded>;
+    this.codes = new RefreshingCache<string, Loaded>({
+      name: 'codes',
+      ...(scenario.isBatched
+        ? {
+            loadMany: async (keys, context) => {
+              const batch = { takes: random.between(0, 100) };
+              const answers = keys.map(async (key) => {
+                const about = { ...context, previous: context.previous.get(key) };
+                const { source } = world;
+                const answer = source.load(this.#subject(`codes[${key}]`), about, batch) as Promise<Loaded>;
+                return [key, await answer.catch((error: Error) => error)] as const;
+              });
+              return new Map(await Promise.all(answers));
+            },
+          }
+        : { load: loadKey }),
+      schedule: period,
+      max: scenario.maxKeys,
+      absentFor: period,
+      ...common,
+      ...(scenario.hasKeyLocks ? shared : {}),
+      ...limits,
+    });
+    this.report = new PeriodicExecutor(
+      async (context) =>
+        void (await world.source.load(this.#subject('report'), { ...context, previous: undefined })),
+      {
+        name: 'report',
+        schedule: period,
+        ...common,
+        ...(scenario.hasLock ? { lock } : {}),
+        ...member,
+      },
+    );
+    this.nightly = lockedTask((context) => this.#runNightly(context), {
+      name: 'nightly',
+      lock,
+      lockAtLeastFor: scenario.leaseFor / 2,
+      clock: machine,
+    });
+    this.#watchAll();
+  }
+
+  /** What has a due time of its own. */
+  get singles(): readonly (RefreshingValue<Loaded> | PeriodicExecutor)[] {
+    return [this.rates, this.local, this.calendar, this.report];
+  }
+
+  subject(id: string): Subject {
+    return this.#subject(id);
+  }
+
+  close(timeout: number): Promise<unknown> {
+    for (const subject of this.subjects.values()) this.#world.change(subject, 'close');
+    this.closing = 'closing';
+    const parts = [...this.singles, this.codes, ...(this.group === undefined ? [] : [this.group])];
+    return Promise.all(parts.map((part) => part.close({ timeout }))).then(() => {
+      this.closing = 'closed';
+    });
+  }
+
+  #runNightly({ signal, token }: LockedContext): unknown {
+    return this.#world.source.load(this.#subject('nightly'), {
+      signal,
+      token,
+      attempt: 1,
+      trigger: 'first',
+      previous: undefined,
+    });
+  }
+
+  #subject(id: string): Subject {
+    return this.subjects.get(id) as Subject;
+  }
+
+  #watchAll(): void {
+    const { hasLock, hasStore, hasKeyLocks, period, timeout, coolDown, whenLockUnavailable, leaseFor } =
+      this.#world.scenario;
+    const common = { timeout, coolDown, mayLoadWithoutLock: whenLockUnavailable === 'load' };
+    const alone = { ...common, hasLock: false, hasStore: false, lockName: undefined, holdsValue: true };
+    const shared = (lockName: string): SubjectOptions => {
+      const isShared = hasLock || hasStore;
+      return {
+        ...alone,
+        hasLock,
+        hasStore,
+        lockName: isShared ? lockName : undefined,
+        delay: isShared ? undefined : period,
+      };
+    };
+    const add = (
+      id: string,
+      options: SubjectOptions,
+      peek: () => Loaded | undefined,
+      inspect: Subject['inspect'],
+    ): void => {
+      const subject = new Subject(`${this.name}.${id}`, this, options, peek, inspect);
+      subject.watchedBy(...watchesOf(subject, this.#world));
+      this.subjects.set(id, subject);
+    };
+    const { rates, local, calendar, codes, report } = this;
+    add(
+      'rates',
+      shared('rates'),
+      () => rates.peek(),
+      () => rates.inspect(),
+    );
+    add(
+      'local',
+      { ...alone, delay: period },
+      () => local.peek(),
+      () => local.inspect(),
+    );
+    add(
+      'calendar',
+      { ...alone, delay: undefined },
+      () => calendar.peek(),
+      () => calendar.inspect(),
+    );
+    for (const key of KEYS) {
+      const options = hasKeyLocks ? shared(`codes["${key}"]`) : { ...alone, delay: undefined };
+      add(
+        `codes[${key}]`,
+        options,
+        () => codes.peek(key),
+        () => codes.inspect(key),
+      );
+    }
+    const task = { ...shared('report'), hasStore: false, holdsValue: false, mayLoadWithoutLock: false };
+    const ofTask = { ...task, lockName: hasLock ? 'report' : undefined, delay: hasLock ? undefined : period };
+    add(
+      'report',
+      ofTask,
+      () => undefined,
+      () => report.inspect(),
+    );
+    const nightly = { ...task, hasLock: true, lockName: 'nightly', timeout: leaseFor };
+    add(
+      'nightly',
+      nightly,
+      () => undefined,
+      () => undefined,
+    );
+    for (const part of [...this.singles, codes]) {
+      for (const type of eventTypes) part.on(type, (event) => this.#told(event));
+    }
+  }
+
+  #told(event: EventOf<EventType>): void {
+    const { key } = event as { readonly key?: unknown };
+    this.#world.trace.tell(
+      this.name,
+      () => `${event.name}${key === undefined ? '' : `[${key}]`}: ${wordsOf(event)}`,
+    );
+    if (key !== undefined) this.#subject(`codes[${key}]`).told(event);
+    else if (event.name !== 'codes') this.#subject(event.name).told(event);
+    this.#world.meddle(this, event.type);
+  }
+}
+
+/** An event as a line. */
+function wordsOf(event: EventOf<EventType>): string {
+  const words: string[] = [event.type];
+  for (const [name, value] of Object.entries(event)) {
+    if (['type', 'name', 'at', 'key', 'owner', 'host'].includes(name)) continue;
+    const isNumber = typeof value === 'number' && !Number.isInteger(value);
+    words.push(`${name} ${value instanceof Error ? value.message : isNumber ? value.toFixed(1) : value}`);
+  }
+  return words.join(', ');
+}

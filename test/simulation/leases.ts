@@ -1,0 +1,76 @@
+import type { Instance } from './instance.ts';
+import type { Message } from './network.ts';
+import type { World } from './world.ts';
+
+/** Clocks that run too fast or too slow for the length of a lease, and timers that are late. */
+const LATE_MS = 12;
+
+/**
+ * Rule 11: a load whose lease is lost is told to stop, and what it brought is not published. Rule 15: nor is anything
+ * else done with that lease. Rule 16: what is to be skipped without a lock is. Seen from the engine, which knows.
+ */
+export class Leases {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  stepped(): void {
+    for (const { machine, subjects } of this.#world.instances) {
+      if (!machine.isAwake) continue;
+      for (const subject of subjects.values()) {
+        for (const { token, signal, serial, isBatched } of subject.running) {
+          if (token === undefined || isBatched || signal.aborted) continue;
+          this.#world.referee.holds(11, this.#isHeld(subject.options.lockName ?? '', token), () => {
+            return `${subject.id}: load ${serial} goes on though the lease of token ${token} is over`;
+          });
+        }
+      }
+    }
+  }
+
+  sent(instance: Instance, message: Message): void {
+    const { step, name, token } = message;
+    if (step === 'acquire' || step === 'read') return;
+    const { referee, scenario } = this.#world;
+    const isHeld = token !== undefined && this.#isHeld(name, token);
+    if (step === 'write') {
+      referee.holds(11, isHeld || !scenario.hasLock, () => {
+        return `${instance.name}: publishes ${name} with token ${token}, whose lease is over`;
+      });
+      return;
+    }
+    referee.holds(15, isHeld, () => `${instance.name}: ${step} of ${name} ${token}, whose lease is over`);
+    if (step === 'extend') {
+      referee.holds(15, this.#isLoading(instance, name), () => {
+        return `${instance.name}: extends ${name} ${token}, and nothing is loaded under it`;
+      });
+    }
+    // A call for many keys knows but the token of one.
+    const isOfMany = scenario.isBatched && name.startsWith('codes');
+    if (message.as === 'done' && !isOfMany) {
+      referee.holds(14, this.#world.completed.has(`${name} ${token}`), () => {
+        return `${instance.name}: releases ${name} ${token} as done, and no load under it has succeeded`;
+      });
+    }
+  }
+
+  #isLoading({ subjects }: Instance, name: string): boolean {
+    for (const { options, running, inspect } of subjects.values()) {
+      if (options.lockName === name && (running.size > 0 || inspect()?.running === true)) return true;
+    }
+    return false;
+  }
+
+  /** As far as its holder can know: what the engine has forgotten he learns later. */
+  #isHeld(name: string, token: number): boolean {
+    const lease = this.#world.leases.of(name, token);
+    if (lease === undefined) return false;
+    if (lease.isForgotten) return true;
+    const now = this.#world.engineMachine.monotonic();
+    // Given back, it is told so once more where the answer was lost.
+    if (lease.ending !== undefined) return now < lease.until + LATE_MS;
+    return now < lease.endedAt + LATE_MS;
+  }
+}

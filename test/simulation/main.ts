@@ -1,0 +1,31 @@
+// One process of `npm run simulate`: runs the seeds that it is given, one after the other, and sends what each has shown.
+//
+//   main.ts <first> <step> <count> <seconds>     seeds first, first + step, …; until the time is over
+//   main.ts --trace <seed>                       one seed; sends all that happened too
+
+import type { Verdict } from './verdict.ts';
+import { World } from './world.ts';
+
+let world: World | undefined;
+process.on('unhandledRejection', (reason) => {
+  world?.referee.holds(6, false, () => `an unhandled rejection: ${reason}`);
+});
+
+async function run(seed: number, isTraced: boolean): Promise<void> {
+  world = new World(seed, isTraced);
+  const verdict: Verdict = await world.run();
+  await new Promise((sent) => process.send?.(verdict, sent));
+}
+
+const [first, ...others] = process.argv.slice(2);
+if (first === '--trace') {
+  await run(Number(others[0]), true);
+} else {
+  const [step = 1, count = 1, seconds = Infinity] = others.map(Number);
+  const begunAt = performance.now();
+  for (let index = 0; index < count; index++) {
+    if (performance.now() - begunAt > seconds * 1000) break;
+    await run(Number(first) + index * step, false);
+  }
+}
+process.disconnect?.();

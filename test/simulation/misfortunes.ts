@@ -1,0 +1,137 @@
+import { type Deed, drawDeed } from './deed.ts';
+import type { Instance } from './instance.ts';
+import { WEATHER } from './network.ts';
+import { MOODS } from './source.ts';
+import type { World } from './world.ts';
+
+/** Wall clocks are stepped by up to so much, either way. */
+const LONGEST_STEP_MS = 2 * 3_600_000;
+
+/** Whom it strikes. */
+interface Victim {
+  readonly world: World;
+  readonly index: number;
+  readonly instance: Instance;
+}
+
+/** What goes wrong. */
+const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
+  weather: {
+    weight: 10,
+    act: ({ world, instance }) => {
+      const weather = world.random.pick(['sound', 'sound', 'slow', 'lossy', 'cut'] as const);
+      instance.link.weather = WEATHER[weather];
+      world.trace.tell(instance.name, () => `its connection is ${weather} from now on`);
+    },
+  },
+  still: {
+    weight: 5,
+    act: ({ world, instance: { machine, name } }) => {
+      const { random, timeline, scenario, trace } = world;
+      machine.standStill();
+      trace.tell(name, () => 'stands still');
+      timeline.plan(random.pick([50, scenario.leaseFor * random.between(0.5, 2.5)]), () => {
+        trace.tell(name, () => 'goes on');
+        machine.goOn();
+      });
+    },
+  },
+  crash: {
+    weight: 3,
+    act: ({ world, index, instance }) => {
+      world.trace.tell(instance.name, () => 'crashes');
+      instance.machine.crash();
+      world.instances[index] = world.start(index);
+    },
+  },
+  closes: {
+    weight: 2,
+    act: ({ world, index, instance }) => {
+      if (instance.closing !== 'no') return;
+      world.trace.tell(instance.name, () => 'closes');
+      void instance.close(world.random.pick([0, 300, 3000])).then(() => {
+        world.instances[index] = world.start(index);
+      });
+    },
+  },
+  stepsWall: {
+    weight: 4,
+    act: ({ world, instance }) => {
+      const ms = world.random.between(-LONGEST_STEP_MS, LONGEST_STEP_MS);
+      instance.wallSteps += 1;
+      instance.machine.stepWall(ms);
+      world.trace.tell(instance.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+    },
+  },
+  engineDown: {
+    weight: 2,
+    act: ({ world: { engine, random, timeline, trace } }) => {
+      engine.isUp = false;
+      trace.tell('engine', () => 'goes down');
+      timeline.plan(random.between(100, 4000), () => {
+        engine.isUp = true;
+        trace.tell('engine', () => 'is up again');
+      });
+    },
+  },
+  engineForgets: {
+    weight: 0.5,
+    act: ({ world: { engine, trace } }) => {
+      engine.loseAll();
+      trace.tell('engine', () => 'comes back empty');
+    },
+  },
+  mood: {
+    weight: 8,
+    act: ({ world: { random, source, trace } }) => {
+      const mood = random.pick(['well', 'well', 'ill', 'down'] as const);
+      source.mood = MOODS[mood];
+      trace.tell('source', () => `is ${mood} from now on`);
+    },
+  },
+};
+
+/** What goes wrong, at random times; and what changes by itself: the data of the source. */
+export class Misfortunes {
+  readonly #world: World;
+  #isOver = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  begin(): void {
+    const { scenario, source, random } = this.#world;
+    this.#again(scenario.period * 1.5, () => {
+      source.revision += 1;
+    });
+    if (scenario.misfortuneEvery === Infinity) return;
+    this.#again(scenario.misfortuneEvery, () => drawDeed(misfortunes, random).act(this.#victim()));
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #again(everyMs: number, act: () => void): void {
+    const { random, timeline } = this.#world;
+    timeline.plan(random.untilNext(everyMs), () => {
+      if (this.#isOver) return;
+      act();
+      this.#again(everyMs, act);
+    });
+  }
+
+  /** Mostly one that loads just now: there it hurts. */
+  #victim(): Victim {
+    const world = this.#world;
+    const { random, instances } = world;
+    const all = [...instances.keys()];
+    const loading = all.filter((index) => {
+      const subjects = [...(instances[index]?.subjects.values() ?? [])];
+      return subjects.some(({ running }) => running.size > 0);
+    });
+    const index = random.pick(loading.length > 0 && random.chance(0.7) ? loading : all);
+    return { world, index, instance: instances[index] as Instance };
+  }
+}

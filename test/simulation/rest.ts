@@ -1,0 +1,163 @@
+import type { Instance } from './instance.ts';
+import { type Message, WEATHER } from './network.ts';
+import { MOODS } from './source.ts';
+import type { World } from './world.ts';
+
+/** Everything that can be held up is over after that: leases, deadlines, cool-downs, clients that wait. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Rule 8: idle means idle, at any time. And when all is mended, all comes to rest: rule 4, nothing runs for ever; rule
+ * 13 and 15, the instances come to the same value, whoever was lost.
+ */
+export class Rest {
+  readonly #world: World;
+  /** Who has asked for a lease. */
+  readonly #requests: Map<string, Instance> = new Map();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  sent(instance: Instance, { requestId }: Message): void {
+    if (requestId !== undefined) this.#requests.set(requestId, instance);
+  }
+
+  /** An instance in which nothing goes on has no timers. */
+  stepped(instance: Instance): void {
+    const { machine, name, closing } = instance;
+    if (machine.timersAhead === 0 || !machine.isAwake || closing === 'closing') return;
+    this.#world.referee.holds(8, this.#isBusy(instance), () => {
+      return `${name}: ${machine.timersAhead} timers run, and nothing goes on`;
+    });
+  }
+
+  async come(): Promise<void> {
+    const world = this.#world;
+    const { timeline, referee } = world;
+    world.misfortunes.end();
+    world.actions.end();
+    world.trace.tell('world', () => 'all is mended');
+    world.engine.isUp = true;
+    world.source.mood = MOODS.calm;
+    for (const { link, machine } of world.instances) {
+      link.weather = WEATHER.sound;
+      machine.goOn();
+    }
+    const mendedAt = timeline.now;
+    for (const instance of world.instances)
+      for (const part of [...instance.singles, instance.codes]) part.resume();
+    await this.#readsFor(mendedAt + LONGEST_MS / 1.5, 2000);
+    const isOn = (): boolean => referee.violation === undefined;
+    if (isOn()) this.#isWell();
+    if (isOn()) await this.#agrees();
+    if (isOn()) await this.#isStill();
+    if (isOn()) await this.#closes();
+  }
+
+  /** Everybody reads everything, now and then. */
+  async #readsFor(until: number, everyMs: number): Promise<void> {
+    const { timeline, actions, instances } = this.#world;
+    const again = (): void => {
+      if (timeline.now >= until) return;
+      for (const instance of instances) actions.readAll(instance);
+      timeline.plan(everyMs, again);
+    };
+    again();
+    timeline.plan(until - timeline.now, () => {});
+    await this.#world.until(() => timeline.now >= until);
+  }
+
+  /** All is loaded. */
+  #isWell(): void {
+    // Who reads more rarely than that finds no snapshot that is young enough, and at best the lock in other hands.
+    const { maxStaleness, whenTooStale } = this.#world.scenario;
+    const mayFail = maxStaleness < Infinity && whenTooStale === 'throw';
+    for (const instance of this.#world.instances) {
+      if (instance.closing !== 'no') continue;
+      for (const { id, options, peek, inspect } of instance.subjects.values()) {
+        // A task that is always done elsewhere has its last failure still.
+        if (id.endsWith('nightly') || id.includes('[')) continue;
+        const isLoaded = options.holdsValue ? peek() !== undefined : inspect()?.lastEndedAt !== undefined;
+        const { isDue = true, lastError } = (options.holdsValue && inspect()) || {};
+        this.#world.referee.holds('rest', isLoaded && (lastError === undefined || !isDue || mayFail), () => {
+          const how = isLoaded ? 'loaded' : 'empty';
+          return `${id}: well after all was mended it is ${how}: ${lastError?.message}`;
+        });
+      }
+    }
+  }
+
+  /** A value that was loaded now is everywhere two periods later. */
+  async #agrees(): Promise<void> {
+    const { scenario, instances, timeline, referee } = this.#world;
+    const [first, ...others] = instances.filter(({ closing }) => closing === 'no');
+    if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
+    first.rates.refresh().catch(() => {});
+    const settledAt = timeline.now + 2000;
+    await this.#readsFor(settledAt, 100);
+    const version = first.rates.inspect().lock?.version;
+    referee.holds('rest', version !== undefined, () => `${first.name}: what it has loaded is not published`);
+    if (version === undefined) return;
+    await this.#readsFor(settledAt + 3 * scenario.period + 2000, 100);
+    for (const { name, rates } of others) {
+      const theirs = rates.inspect().lock?.version ?? 0;
+      referee.holds(13, theirs >= version, () => {
+        return `${name}: version ${theirs}, two periods after version ${version} was published`;
+      });
+    }
+  }
+
+  /** Nobody reads: nothing happens. */
+  async #isStill(): Promise<void> {
+    const { timeline, referee, instances } = this.#world;
+    const since = timeline.now;
+    await this.#world.until(() => timeline.now > since + LONGEST_MS);
+    for (const { machine, subjects, name, closing } of instances) {
+      if (closing === 'closing') continue;
+      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs, and nobody reads`);
+      for (const { id, waiting, inspect, running } of subjects.values()) {
+        const [call] = waiting;
+        referee.holds(
+          4,
+          call === undefined,
+          () => `${id}: ${call?.what} of ${call?.order} is never answered`,
+        );
+        referee.holds(4, inspect()?.running !== true, () => `${id}: it is said to be running, and is not`);
+        for (const { serial, signal, isBatched } of running) {
+          const isStopped = signal.aborted || isBatched;
+          referee.holds(1, isStopped, () => `${id}: load ${serial} runs for ever, and was not told to stop`);
+        }
+      }
+    }
+  }
+
+  async #closes(): Promise<void> {
+    const { timeline, referee, instances } = this.#world;
+    for (const instance of instances) {
+      if (instance.closing === 'no') void instance.close(1000);
+    }
+    const since = timeline.now;
+    timeline.plan(LONGEST_MS, () => {});
+    await this.#world.until(() => timeline.now >= since + LONGEST_MS);
+    for (const { closing, name, machine } of instances) {
+      referee.holds('rest', closing === 'closed', () => `${name}: it never closes`);
+      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs after close()`);
+    }
+  }
+
+  /** Something goes on that may need a timer. */
+  #isBusy(instance: Instance): boolean {
+    const { link, subjects } = instance;
+    if (link.isAwaited) return true;
+    for (const { running, waiting, status } of subjects.values()) {
+      if (running.size > 0 || waiting.size > 0 || status?.running === true) return true;
+    }
+    const now = this.#world.engineMachine.monotonic();
+    // A lease that it could not give back is tried again while it lasts.
+    for (const { requestId } of this.#world.leases.open(now)) {
+      if (this.#requests.get(requestId) === instance) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Random } from './random.ts';
+
+/** What a world is made of: drawn from the seed before anything happens. All times in milliseconds. */
+export interface Scenario {
+  readonly instances: number;
+  /** Nothing goes wrong, and nobody but readers does anything. */
+  readonly isCalm: boolean;
+  readonly hasLock: boolean;
+  readonly hasStore: boolean;
+  readonly leaseFor: number;
+  readonly period: number;
+  readonly timeout: number;
+  readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
+  readonly retries: number;
+  /** `Infinity`: none. */
+  readonly maxStaleness: number;
+  readonly whenTooStale: 'wait' | 'throw' | 'serve';
+  readonly whenLockUnavailable: 'load' | 'skip';
+  /** The keys come by `loadMany`. */
+  readonly isBatched: boolean;
+  /** The keys have locks too. */
+  readonly hasKeyLocks: boolean;
+  readonly isGrouped: boolean;
+  readonly piggyback: boolean;
+  /** So many keys are held, of four. */
+  readonly maxKeys: number;
+  /** A listener throws, and one reads. */
+  readonly hasMeddlers: boolean;
+  /** How long things happen before all is mended. */
+  readonly lasts: number;
+  /** Milliseconds between two reads of an instance, on average. */
+  readonly readsEvery: number;
+  /** Milliseconds between two changes by hand of an instance. */
+  readonly changesEvery: number;
+  /** Milliseconds between two misfortunes of the world. */
+  readonly misfortuneEvery: number;
+}
+
+/** Wall clocks are wrong by up to so much. */
+const WALL_OFFSET_MS = 6 * 3_600_000;
+
+/** Clocks run too fast or too slow by up to so much of a millisecond per millisecond. */
+const CLOCK_DRIFT = 1e-4;
+
+export function drawScenario(random: Random): Scenario {
+  const isCalm = random.chance(0.15);
+  const hasLock = random.chance(0.8);
+  const period = random.pick([300, 1000, 3000]);
+  const initial = random.pick([50, 300, 1500]);
+  return {
+    instances: hasLock ? random.whole(1, 4) : random.whole(1, 2),
+    isCalm,
+    hasLock,
+    hasStore: random.chance(0.8),
+    leaseFor: random.pick([600, 2000, 6000]),
+    period,
+    timeout: random.pick([500, 2000, 8000]),
+    coolDown: { initial, factor: random.pick([1, 2, 3]), max: initial * random.pick([1, 4, 20]) },
+    retries: random.pick([0, 0, 1, 2]),
+    maxStaleness: random.chance(0.4) ? period * random.pick([2, 4]) : Infinity,
+    whenTooStale: random.pick(['wait', 'throw', 'serve']),
+    whenLockUnavailable: random.chance(0.7) ? 'load' : 'skip',
+    isBatched: random.chance(0.4),
+    hasKeyLocks: random.chance(0.5),
+    isGrouped: random.chance(0.5),
+    piggyback: random.chance(0.5),
+    maxKeys: random.whole(1, 4),
+    hasMeddlers: random.chance(0.3),
+    lasts: random.pick([2, 4, 8]) * period + random.whole(500, 4000),
+    readsEvery: random.pick([15, 60, 250]),
+    changesEvery: isCalm ? Infinity : random.pick([150, 600, Infinity]),
+    misfortuneEvery: isCalm ? Infinity : random.pick([300, 1000, 3000]),
+  };
+}
+
+/** How the clocks of a machine are wrong. */
+export function drawClockFault(random: Random): { readonly offset: number; readonly rate: number } {
+  return {
+    offset: random.between(-WALL_OFFSET_MS, WALL_OFFSET_MS),
+    rate: 1 + random.between(-CLOCK_DRIFT, CLOCK_DRIFT),
+  };
+}

@@ -1,0 +1,45 @@
+/** Something that is to happen. */
+export interface Happening {
+  readonly at: number;
+  readonly happen: () => void;
+}
+
+/** Virtual time: what is to happen, in its order. Of two things at the same instant the one that was planned first. */
+export class Timeline {
+  /** Milliseconds since the beginning of the world. */
+  now: number = 0;
+  /** The last one is the next. */
+  readonly #ahead: Happening[] = [];
+
+  plan(inMs: number, happen: () => void): Happening {
+    const happening = { at: this.now + Math.max(0, inMs), happen };
+    let low = 0;
+    let high = this.#ahead.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ahead[middle] as Happening).at > happening.at) low = middle + 1;
+      else high = middle;
+    }
+    this.#ahead.splice(low, 0, happening);
+    return happening;
+  }
+
+  cancel(happening: Happening): void {
+    const index = this.#ahead.indexOf(happening);
+    if (index >= 0) this.#ahead.splice(index, 1);
+  }
+
+  /** When the next thing happens; `Infinity`: nothing does any more. */
+  get next(): number {
+    return this.#ahead.at(-1)?.at ?? Infinity;
+  }
+
+  /** Lets the next thing happen, with all that follows from it at once: all jobs of promises. */
+  async step(): Promise<void> {
+    const next = this.#ahead.pop();
+    if (next === undefined) return;
+    this.now = next.at;
+    next.happen();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

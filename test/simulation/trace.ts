@@ -1,0 +1,18 @@
+/** What happened, for people. Lines are made only where somebody is to read them. */
+export class Trace {
+  readonly lines: string[] = [];
+  readonly #isOn: boolean;
+  readonly #now: () => number;
+
+  constructor(isOn: boolean, now: () => number) {
+    this.#isOn = isOn;
+    this.#now = now;
+  }
+
+  /** @param who an instance or one of its members. */
+  tell(who: string, what: () => string): void {
+    if (!this.#isOn) return;
+    const seconds = (this.#now() / 1000).toFixed(4).padStart(9);
+    this.lines.push(`${seconds}  ${who.padEnd(12)} ${what()}`);
+  }
+}

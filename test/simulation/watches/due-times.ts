@@ -1,0 +1,64 @@
+import { CALENDAR_MS } from '../instance.ts';
+import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Clocks that round, and a clock that was compared up to a minute ago. */
+const ROUNDING_MS = 1;
+
+/**
+ * Rule 9, of members without a lock. A delay is elapsed time, whatever the wall clock does: no read starts a load before
+ * it is over. A calendar schedule is at most a minute behind, and no step of the clock starts a storm.
+ */
+export class DueTimes implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  /** When the last success ended, by its own monotonic clock. */
+  #lastAt: number | undefined;
+  #isSaidByLoad = false;
+  /** Loads that a calendar schedule started. */
+  #calendarLoads = 0;
+  readonly #since: number;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+    this.#since = subject.instance.machine.monotonic();
+  }
+
+  began({ serial, trigger, attempt, begunAtOwn }: LoadRun): void {
+    const { id, options } = this.#subject;
+    if (trigger !== 'due' || attempt > 1 || this.#lastAt === undefined || this.#isSaidByLoad) return;
+    if (options.delay === undefined) return;
+    const early = this.#lastAt + options.delay - begunAtOwn;
+    this.#world.referee.holds(9, early <= ROUNDING_MS, () => {
+      return `${id}: load ${serial} begins ${early.toFixed(1)} ms before it is due`;
+    });
+  }
+
+  ended({ brought, wasStopped, endedAtOwn, serial, trigger }: LoadRun): void {
+    if (wasStopped || (brought !== 'value' && brought !== 'kept')) return;
+    const isByCalendar =
+      this.#subject.options.delay === undefined && trigger === 'due' && !this.#isSaidByLoad;
+    if (isByCalendar) this.#calendar(endedAtOwn ?? 0);
+    this.#lastAt = endedAtOwn;
+    this.#isSaidByLoad = this.#world.said.has(serial);
+  }
+
+  changed({ kind }: Change): void {
+    if (kind === 'set') {
+      this.#lastAt = this.#subject.instance.machine.monotonic();
+      this.#isSaidByLoad = false;
+    }
+    // A load that ended in between may have been dropped.
+    if (kind === 'invalidate' || kind === 'drop') this.#lastAt = undefined;
+  }
+
+  #calendar(now: number): void {
+    this.#calendarLoads += 1;
+    const { id, instance } = this.#subject;
+    const most = Math.ceil((now - this.#since) / CALENDAR_MS) + instance.wallSteps + 1;
+    this.#world.referee.holds(9, this.#calendarLoads <= most, () => {
+      return `${id}: ${this.#calendarLoads} calendar loads in ${(now - this.#since).toFixed(0)} ms`;
+    });
+  }
+}

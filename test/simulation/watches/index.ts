@@ -1,0 +1,25 @@
+import { KEYS } from '../instance.ts';
+import type { Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+import { Calls } from './calls.ts';
+import { CoolDowns } from './cool-downs.ts';
+import { DueTimes } from './due-times.ts';
+import { OneExecution } from './one-execution.ts';
+import { Told } from './told.ts';
+import { Values } from './values.ts';
+
+/** What looks at a subject. */
+export function watchesOf(subject: Subject, world: World): Watch[] {
+  const { holdsValue, lockName } = subject.options;
+  const isKeyed = subject.id.includes('[');
+  const isTicking = !subject.id.endsWith('nightly');
+  // A cache remembers the failures of only so many keys.
+  const isRemembered = isTicking && (!isKeyed || world.scenario.maxKeys === KEYS.length);
+  return [
+    ...(isTicking ? [new OneExecution(subject, world)] : []),
+    ...(isRemembered ? [new CoolDowns(subject, world)] : []),
+    ...(isTicking ? [new Told(subject, world), new Calls(subject, world)] : []),
+    ...(holdsValue ? [new Values(subject, world)] : []),
+    ...(lockName === undefined && !isKeyed ? [new DueTimes(subject, world)] : []),
+  ];
+}

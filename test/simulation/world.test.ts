@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { World } from './world.ts';
+
+/** What happened, but for names that are different in each process. */
+async function traceOf(seed: number): Promise<string> {
+  const { trace } = await new World(seed, true).run();
+  return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
+}
+
+it('the same seed is the same world, and another seed another one', async () => {
+  const [first, again, other] = [await traceOf(3), await traceOf(3), await traceOf(4)];
+  expect(first.length).toBeGreaterThan(10_000);
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+}, 60_000);
+
+it('a world that nobody looks at so closely goes the same way', async () => {
+  const [quiet, traced] = [await new World(6).run(), await new World(6, true).run()];
+  expect(quiet.trace).toEqual([]);
+  expect({ ...traced, trace: [] }).toEqual(quiet);
+}, 60_000);
+
+it('what is simulated happens: instances, faults, rounds, and their end', async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 16; seed++) {
+    const { trace, violation } = await new World(seed, true).run();
+    expect(violation, `seed ${seed}`).toBeUndefined();
+    for (const line of trace) {
+      for (const word of WORDS) if (line.includes(word)) seen.add(word);
+    }
+  }
+  expect(WORDS.filter((word) => !seen.has(word))).toEqual([]);
+}, 120_000);
+
+const WORDS = [
+  'crashes',
+  'stands still',
+  'goes on',
+  'closes',
+  'wall clock is stepped',
+  'goes down',
+  'its connection is lossy',
+  'is ill from now on',
+  'and hangs',
+  'too late',
+  'load-kept',
+  'load-timed-out',
+  'late-result-dropped',
+  'cooling-down',
+  'stale-served',
+  'too-stale',
+  'lease-acquired',
+  'lease-held-elsewhere',
+  'round-done-elsewhere',
+  'lease-lost',
+  'took-over',
+  'snapshot-adopted',
+  'published',
+  'paused',
+  'set (',
+  'drop (',
+  'closed',
+];

@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { reportOf, runNode } from '../processes/child.ts';
+import type { Verdict } from './verdict.ts';
+
+const program = fileURLToPath(new URL('virtual/main.ts', import.meta.url));
+
+/** Ten seconds, but on a busy machine. */
+const LONGEST_MS = 120_000;
+
+/** `npm run soak` does the same for an hour, and demands a flatter heap: two minutes hardly fill the caches. */
+it(
+  'leaves nothing behind after two minutes of virtual faults',
+  async () => {
+    const args = ['--minutes', '2', '--samples', '20', '--growth', '0.25'];
+    const ended = await runNode(
+      ['--expose-gc', '--no-opt', '--import', 'tsx', program, ...args],
+      {},
+      LONGEST_MS,
+    );
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const { checks } = reportOf<Verdict>(ended);
+    expect(checks.filter(({ isOk }) => !isOk)).toEqual([]);
+    expect(checks.length).toBeGreaterThan(15);
+  },
+  LONGEST_MS,
+);

@@ -1,0 +1,103 @@
+// A cluster of services in virtual time: `main.ts [--minutes N] [--seed N] [--samples N] [--growth RATIO]`, run by Node
+// with --expose-gc. Prints its verdict as one line of JSON, and has to end by itself.
+
+import { getEventListeners, setMaxListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { listenForComplaints } from '../complaints.ts';
+import { quartersOf, SAMPLES, type Sample } from '../samples.ts';
+import { settledHeap } from '../settled-heap.ts';
+import { added, atLeast, type Check, flatness, MOST_GROWTH, none, type Verdict } from '../verdict.ts';
+import { Fleet } from './fleet.ts';
+import { World } from './world.ts';
+
+const STEP_MS = 100;
+const READS_PER_STEP = 8;
+/** The longest that anything goes on which was begun by a caller. */
+const CALM_MS = 40_000;
+/** Finalizers are promised by nobody; after so many collections each of them has run. */
+const LAST_ROUNDS = 20;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    samples: { type: 'string', default: `${SAMPLES}` },
+    growth: { type: 'string', default: `${MOST_GROWTH}` },
+  },
+});
+const virtualMs = Number(values.minutes) * 60_000;
+
+const complaints = listenForComplaints();
+
+const resourcesBefore = process.getActiveResourcesInfo();
+
+/** @param checks what has to hold while all is open, but nobody reads, goes there. */
+async function soak(world: World, checks: Check[]): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const fleet = new Fleet(world);
+  const steps = Math.round(virtualMs / STEP_MS);
+  for (let step = 1; step <= steps; step++) {
+    fleet.step(READS_PER_STEP);
+    await world.clock.advance(STEP_MS);
+    if (Math.floor((step * Number(values.samples)) / steps) > samples.length)
+      samples.push(await sample(world));
+  }
+  fleet.mend();
+  await world.clock.advance(CALM_MS);
+  checks.push(none('timers while nobody reads', world.clock.timerCount));
+  const closed = fleet.close();
+  await world.clock.advance(CALM_MS);
+  await closed;
+  return samples;
+}
+
+async function sample({ census, clock, longLived, tally }: World): Promise<Sample> {
+  const heap = await settledHeap();
+  const listeners = getEventListeners(longLived.signal, 'abort').length;
+  return {
+    heap,
+    live: { ...census.live, 'listeners of the caller': listeners, timers: clock.timerCount },
+    done: { ...tally, 'ms of processor': processorMs() },
+  };
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return Math.round((user + system) / 1000);
+}
+
+async function leftovers({ census, clock, longLived }: World): Promise<Check[]> {
+  await settledHeap(LAST_ROUNDS);
+  await turn();
+  const resources = process.getActiveResourcesInfo();
+  return [
+    none('timers left', clock.timerCount),
+    none("listeners left on a caller's signal", getEventListeners(longLived.signal, 'abort').length),
+    ...Object.entries(census.live).map(([kind, count]) => none(`${kind} left`, count)),
+    none('handles and requests left', added(resourcesBefore, resources)),
+    ...complaints(),
+  ];
+}
+
+const world = new World(Number(values.seed));
+setMaxListeners(0, world.longLived.signal); // one for each entry with a reader that waits
+const checks: Check[] = [];
+const samples = await soak(world, checks);
+const quarters = quartersOf(samples);
+const { tally } = world;
+const verdict: Verdict = {
+  part: 'virtual',
+  samples,
+  quarters,
+  notes: [],
+  checks: [
+    ...flatness(quarters, Number(values.growth)),
+    ...checks,
+    ...(await leftovers(world)),
+    atLeast('reads', tally.reads, 500 * Number(values.minutes)),
+    atLeast('failed loads', tally['failed loads'], 10 * Number(values.minutes)),
+    atLeast('engine faults', tally['engine faults'], 10 * Number(values.minutes)),
+  ],
+};
+console.log(JSON.stringify(verdict));

@@ -1,0 +1,19 @@
+import { type Policy, resolveOptions, SHARED, VALUE_SHARED } from '../../src/policy.ts';
+
+type Options = Parameters<typeof resolveOptions>[0];
+
+/** The policy of a value of these options, for the parts that take one. */
+export function policyOfValue(options: Omit<Options, 'name'>): Policy {
+  return resolveOptions({ name: 'v', logger: false, ...options }, { names: VALUE_SHARED, check: () => {} });
+}
+
+/** That of one key of a cache. */
+export function policyOfKey(options: Omit<Options, 'name'>): Policy {
+  const names = [...VALUE_SHARED, 'absentFor'];
+  return resolveOptions({ name: 'v', logger: false, ...options }, { names, check: () => {} });
+}
+
+/** That of a task. */
+export function policyOfTask(options: Omit<Options, 'name'>): Policy {
+  return resolveOptions({ name: 'e', logger: false, ...options }, { names: SHARED, check: () => {} });
+}
