@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare, figuresOf, sumOf } from '../test/mutation/compare.mjs';
 import { folders, parts } from '../test/mutation/parts.mjs';
+import { strykerProgram } from '../test/mutation/stryker.mjs';
 import { installDrivers } from './support/integration.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
