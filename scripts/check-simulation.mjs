@@ -3,17 +3,21 @@
 //
 //   node scripts/check-simulation.mjs            all faults
 //   node scripts/check-simulation.mjs lease      those whose name holds that
-//   --seeds <n>                                  at most so many each. Default: 400
+//   --quick                                      begins with the seed that found it last: see simulation-seeds.json
+//   --record                                     writes those seeds down
+//   --seeds <n>                                  at most so many each. Default: 1000
 //   --markdown <file>                            the table, also between the marks in there
 //
 // The same seeds are run without a fault too: what they see then is not the fault.
 
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { simulationFaults } from './simulation-faults.mjs';
 import { putBetweenMarks } from './support/marks.mjs';
 import { plant } from './support/plant.mjs';
+import { root } from './support/project.mjs';
 import { runWorlds } from './support/simulation.mjs';
 
 const PARALLEL = 2;
@@ -21,30 +25,51 @@ const PARTS = ['src', 'test/simulation', 'package.json', 'tsconfig.json'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seeds: { type: 'string', default: '400' }, markdown: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '1000' },
+    markdown: { type: 'string' },
+  },
 });
+const seedsFile = join(root, 'scripts/simulation-seeds.json');
+/** The seed that found a fault last, by the fault's name. */
+const foundBy = JSON.parse(await readFile(seedsFile, 'utf8'));
 
-/** @returns {Promise<{ seeds: number, violation?: { rule: unknown, message: string } }>} */
+/**
+ * Runs seeds one after the other, until one shows something.
+ *
+ * @returns {Promise<{ seed: number, violation?: { rule: unknown, message: string } }>} the last seed
+ */
+async function firstViolation(folder, from, seeds) {
+  let seed = from - 1;
+  let violation;
+  const why = await runWorlds(
+    [String(from), '1', String(seeds), 'Infinity'],
+    (verdict, end) => {
+      seed = verdict.seed;
+      violation = verdict.violation;
+      if (violation !== undefined) end();
+    },
+    folder,
+  );
+  if (why === undefined) return { seed, violation };
+  // A world that hangs or breaks down has shown it too.
+  return { seed: seed + 1, violation: { rule: 'rest', message: why } };
+}
+
 async function search(fault) {
   const copy = await plant(fault, PARTS);
-  let seeds = 0;
-  let violation;
   try {
-    const why = await runWorlds(
-      ['1', '1', values.seeds, 'Infinity'],
-      (verdict, end) => {
-        seeds += 1;
-        violation = verdict.violation;
-        if (violation !== undefined) end();
-      },
-      copy,
-    );
-    // A world that hangs or breaks down has shown it too.
-    if (why !== undefined) violation = { rule: 'rest', message: why };
+    const known = values.quick ? foundBy[fault.name] : undefined;
+    if (known !== undefined) {
+      const again = await firstViolation(copy, known, 1);
+      if (again.violation !== undefined) return again;
+    }
+    return await firstViolation(copy, 1, Number(values.seeds));
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-  return { seeds, violation };
 }
 
 const chosen = simulationFaults.filter(({ name }) => positionals.every((part) => name.includes(part)));
@@ -58,14 +83,10 @@ await Promise.all(
 
 const head = ['planted fault', 'found after', 'rule', 'what was seen'];
 const rows = chosen.map((fault) => {
-  const { seeds, violation } = found.get(fault);
-  if (violation === undefined) return [fault.name, `not in ${seeds}`, '', ''];
-  return [
-    fault.name,
-    `${seeds} ${seeds === 1 ? 'seed' : 'seeds'}`,
-    String(violation.rule),
-    violation.message,
-  ];
+  const { seed, violation } = found.get(fault);
+  if (violation === undefined) return [fault.name, `not in ${seed}`, '', ''];
+  const after = values.quick ? `seed ${seed}` : `${seed} ${seed === 1 ? 'seed' : 'seeds'}`;
+  return [fault.name, after, String(violation.rule), violation.message];
 });
 const table = new Table({
   head,
@@ -81,17 +102,29 @@ if (values.markdown !== undefined) {
   await putBetweenMarks(values.markdown, 'simulation', lines.join('\n'));
 }
 
-/** What the sound code shows on the seeds that have found something: nothing, or the fault was not what was seen. */
+if (values.record) {
+  for (const [{ name }, { seed, violation }] of found) if (violation !== undefined) foundBy[name] = seed;
+  const seeds = simulationFaults.flatMap(({ name }) => (name in foundBy ? [[name, foundBy[name]]] : []));
+  await writeFile(seedsFile, `${JSON.stringify(Object.fromEntries(seeds), undefined, 2)}\n`);
+}
+
+/** What the sound code shows on the seeds that were run: nothing, or the fault was not what was seen. */
 async function soundRuns(seeds) {
   const seen = [];
-  const why = await runWorlds(['1', '1', String(seeds), 'Infinity'], ({ seed, violation }) => {
-    if (violation !== undefined) seen.push(`seed ${seed}: rule ${violation.rule}: ${violation.message}`);
-  });
-  return why === undefined ? seen : [...seen, why];
+  for (const [from, count] of seeds) {
+    const why = await runWorlds([String(from), '1', String(count), 'Infinity'], ({ seed, violation }) => {
+      if (violation !== undefined) seen.push(`seed ${seed}: rule ${violation.rule}: ${violation.message}`);
+    });
+    if (why !== undefined) seen.push(why);
+  }
+  return seen;
 }
 
 const all = [...found.values()];
-const unsound = await soundRuns(Math.max(...all.map(({ seeds }) => seeds)));
+const seedsRun = all.map(({ seed }) => seed);
+const unsound = await soundRuns(
+  values.quick ? [...new Set(seedsRun)].map((seed) => [seed, 1]) : [[1, Math.max(...seedsRun)]],
+);
 for (const line of unsound) console.log(`without a fault: ${line}`);
 const missed = all.filter(({ violation }) => violation === undefined);
 console.log(`${all.length - missed.length} of ${all.length} planted faults found by the simulation`);

@@ -272,7 +272,9 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     const entry = this.#awake.get(id);
     if (entry === undefined) return;
     entry.isPushedOut = true;
-    if (entry.uses === 0 && !isLoading(entry)) this.#awake.delete(id);
+    // What was deleted while its lease is being given back is vacant after that: its failures are still to be known.
+    const isKept = entry.isLoaded ? isLoading(entry) : isBusy(entry);
+    if (entry.uses === 0 && !isKept) this.#awake.delete(id);
   }
 
   #wake(id: KeyId, key: K): KeyedEntry<K, V> {

@@ -40,7 +40,7 @@ export function retrying<A>(
 ): Promise<A> {
   const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = options;
   const startedAt = now();
-  let consumes = true;
+  let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
   function backOff(retriesConsumed: number): number {
     const growth = (factor > 0 ? factor : 1) ** retriesConsumed;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { Deferred } from '../../src/executor/deferred.ts';
 import { loaded } from '../../src/index.ts';
 import { ManualCluster } from '../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../support/keyed-cluster.ts';
-import { settled } from '../support/settle.ts';
+import { rejectionOf, settled } from '../support/settle.ts';
 
 describe('invalidation among instances', () => {
   it('a snapshot that another instance was loading when the tag was invalidated here is no answer', async () => {
@@ -62,6 +63,48 @@ describe('what was given up here is not revived from the store', () => {
       expect(await read).toBe('ex 2');
     });
   }
+
+  it.each(Object.entries(ways))('by %s, while it asks for its lease', async (_, giveUp) => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster);
+    await loadKey(cluster, a, 'x', 'ex');
+    await cluster.clock.advance(1100);
+    const asked = new Deferred<void>();
+    a.link.breakOnce(asked.promise, 'acquire');
+    a.cache.current('x');
+    await cluster.clock.flush();
+    giveUp(a.cache);
+    asked.resolve();
+    await cluster.clock.flush();
+    const read = a.cache.get('x');
+    await cluster.clock.flush();
+    expect(a.calls).toHaveLength(2);
+    a.calls[1]?.resolve('ex 2');
+    expect(await read).toBe('ex 2');
+  });
+
+  it.each(Object.entries(ways))(
+    'by %s, while its lease is given back: its failures are known',
+    async (_, giveUp) => {
+      const cluster = new ManualCluster();
+      const a = keyedInstance(cluster, { coolDown: { initial: 60_000, max: 60_000 } });
+      await loadKey(cluster, a, 'x', 'ex');
+      await cluster.clock.advance(1100);
+      const released = new Deferred<void>();
+      a.link.breakOnce(released.promise, 'release');
+      a.cache.current('x');
+      await cluster.clock.flush();
+      a.calls[1]?.reject(new Error('down'));
+      await cluster.clock.flush();
+      giveUp(a.cache);
+      expect(a.cache.inspect('x')?.failures).toBe(1);
+      released.resolve();
+      await cluster.clock.flush();
+      expect(a.cache.inspect('x')?.failures).toBe(1);
+      expect(await rejectionOf(a.cache.get('x'))).toMatchObject({ message: expect.stringContaining('down') });
+      expect(a.calls).toHaveLength(2);
+    },
+  );
 
   const ofOthers: Record<string, (cache: KeyedInstance['cache']) => unknown> = {
     ...ways,

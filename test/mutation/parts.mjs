@@ -7,6 +7,7 @@
  * @property {string[]} tests
  * @property {boolean} [servers] the tests are those with real servers
  * @property {boolean} [packages] the tests need the packages of test/integration, and no server
+ * @property {boolean} [setsTimeZone] a test sets the time zone of its process
  * @property {string[]} without tests that start processes or measure times: a busy machine would kill mutants
  */
 
@@ -36,7 +37,12 @@ const WITH_SERVERS = ['conformance', 'retention', 'commands', 'first-use', 'bad-
 
 /** @type {Readonly<Record<string, Part>>} */
 export const parts = {
-  schedule: { mutate: ['src/schedule/**/*.ts'], tests: ['test/schedule/'], without: WITHOUT },
+  schedule: {
+    mutate: ['src/schedule/**/*.ts'],
+    tests: ['test/schedule/'],
+    setsTimeZone: true,
+    without: WITHOUT,
+  },
   executor: {
     mutate: ['src/executor/**/*.ts'],
     tests: [...ENGINE, ...CACHE, ...LOOSE],
