@@ -7,11 +7,16 @@ function samplesOf(heaps: readonly number[], live: (index: number) => Record<str
   return heaps.map((heap, index): Sample => ({ heap, live: live(index), done: { loads: 10 * (index + 1) } }));
 }
 
-const flat = new Array<number>(40).fill(100);
+const flat = new Array<number>(45).fill(100);
 
 describe('the quarters of a soak', () => {
   it('leave out the warm-up, and have the medians of the heap', () => {
-    const heaps = [1, 1, 1, 1, ...new Array(9).fill(10), ...new Array(9).fill(20), ...new Array(9).fill(30)];
+    const heaps = [
+      ...new Array(9).fill(1),
+      ...new Array(9).fill(10),
+      ...new Array(9).fill(20),
+      ...new Array(9).fill(30),
+    ];
     const last = [40, 40, 40, 40, 40, 1, 1, 99, 99];
     expect(quartersOf(samplesOf([...heaps, ...last])).map(({ heap }) => heap)).toEqual([10, 20, 30, 40]);
   });
@@ -21,8 +26,8 @@ describe('the quarters of a soak', () => {
   });
 
   it('have the medians of what was live, where a kind may come later', () => {
-    const quarters = quartersOf(samplesOf(flat, (index) => (index < 20 ? {} : { sockets: index })));
-    expect(quarters.map(({ live }) => Object.values(live))).toEqual([[], [0], [26], [35]]);
+    const quarters = quartersOf(samplesOf(flat, (index) => (index < 25 ? {} : { sockets: index })));
+    expect(quarters.map(({ live }) => Object.values(live))).toEqual([[], [0], [31], [40]]);
   });
 
   it('are refused where there are too few samples for them', () => {

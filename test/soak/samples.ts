@@ -15,7 +15,7 @@ export type Quarter = Sample;
 export const SAMPLES = 48;
 
 /** The beginning of a soak is no part of its quarters: until caches are full and code is compiled, a heap grows. */
-const WARM_UP = 0.1;
+const WARM_UP = 0.2;
 
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
