@@ -58,7 +58,7 @@ export class Shelf<K, V> {
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
-  /** The version of each in the store of the cluster, where there is one; of one set by hand: -1 less that. */
+  /** The version of each in the cluster, where there is one; of one set by hand: -1 less that. */
   #versions: Float64Array | undefined;
   /** The keys as they were given, where that is not their identity; by row. */
   readonly #keys: K[] | undefined;
@@ -72,7 +72,8 @@ export class Shelf<K, V> {
     this.#maxRows = bound.max ?? Number.POSITIVE_INFINITY;
     this.#isSized = bound.maxSize !== undefined;
     this.#keys = keepsKeys ? [] : undefined;
-    this.#versions = policy.store === undefined ? undefined : new Float64Array(0);
+    const isAlone = policy.lock === undefined && policy.store === undefined;
+    this.#versions = isAlone ? undefined : new Float64Array(0);
     this.#rows = createLru<number>(bound, (row, id, reason) => {
       this.#release(row);
       keeper.freed(row);

@@ -41,7 +41,10 @@ export interface LockStatus {
   readonly holder: { readonly owner: string; readonly host: string } | undefined;
   /** The fencing token of that holder. */
   readonly token: number | undefined;
-  /** The version of the snapshot that the value is, published or adopted; `undefined`: it has none. */
+  /**
+   * The version of the snapshot that the value is, published or adopted; without a store the token with which it was
+   * loaded. `undefined`: it has none.
+   */
   readonly version: number | undefined;
   /** Why the lock could not be asked the last time; `undefined`: it answered. */
   readonly lockError: Error | undefined;

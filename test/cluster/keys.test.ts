@@ -22,6 +22,15 @@ describe('keys behind a lock', () => {
     expect((await cluster.store.read('c["y"]'))?.payload).toContain('why');
   });
 
+  it('without a store the version of each is the token with which it was loaded', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { store: undefined });
+    await loadKey(cluster, a, 'x', 'ex');
+    const [record] = await cluster.lock.list();
+    expect(record?.token).toBeGreaterThan(0);
+    expect(a.cache.inspect('x')?.lock?.version).toBe(record?.token);
+  });
+
   it('close waits for the rounds of all of them', async () => {
     const cluster = new ManualCluster();
     const { cache, calls } = keyedInstance(cluster);
