@@ -227,10 +227,11 @@ export class Round<T> implements RoundUnderWay {
         continue;
       }
       this.#tellHeld(answer);
-      if (answer.isBackoff) force = isAsked;
+      const isOver = answer.isBackoff || answer.token <= state.version; // a release that is still on its way
+      if (isOver) force = isAsked || this.#isUrged;
       else force = this.#isUrged = false; // who holds it loads now: that is the answer
       if (this.#mayStandBy()) {
-        state.awaits = answer.isBackoff ? undefined : answer.token;
+        state.awaits = isOver ? undefined : answer.token;
         const forMs = answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer);
         return new StandBy(this.#withinAgeLimit(forMs), true);
       }

@@ -28,6 +28,34 @@ describe('forced loads', () => {
     expect(b!.manual.calls).toHaveLength(0);
   });
 
+  it.each([0, 1])(
+    'nor is what a lease has brought already that is still to be given back, for instance %i',
+    async (who) => {
+      const cluster = new ManualCluster();
+      const all = await cluster.warm(2);
+      await cluster.clock.advance(1030);
+      all[0]!.link.break('refused', 'release');
+      all[0]!.value.current;
+      await cluster.clock.flush();
+      all[0]!.manual.call(1).resolve('two');
+      await cluster.clock.flush();
+      all[1]!.value.current; // stands by for it
+      await cluster.clock.advance(300);
+      all[1]!.value.current; // takes it over
+      await cluster.clock.flush();
+      expect(all.map(({ value }) => value.peek())).toEqual(['two', 'two']);
+      const { value, manual } = all[who]!;
+      const before = manual.calls.length;
+      const refreshed = value.refresh();
+      await cluster.clock.advance(30);
+      all[0]!.link.mend();
+      await cluster.clock.advance(1000);
+      expect(manual.calls).toHaveLength(before + 1);
+      manual.call(before).resolve('three');
+      expect(await refreshed).toBe('three');
+    },
+  );
+
   it('invalidate does the same, behind the read that finds it due', async () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });

@@ -8,6 +8,8 @@ export class CoolDowns implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
   #failures = 0;
+  /** How many it were before the load that has just succeeded. */
+  #before = 0;
   #mayHaveRecovered = false;
   /** By its own clock. */
   #noneBefore = Number.NEGATIVE_INFINITY;
@@ -29,6 +31,7 @@ export class CoolDowns implements Watch {
   }
 
   told(event: TicklessEvent): void {
+    if (event.type !== 'cooling-down') this.#before = 0;
     switch (event.type) {
       case 'load-failed':
       case 'load-timed-out': {
@@ -43,7 +46,12 @@ export class CoolDowns implements Watch {
         this.#begun(event);
         break;
       case 'load-succeeded':
-      case 'load-kept':
+      case 'load-kept': {
+        const before = this.#failures;
+        this.#over();
+        this.#before = before;
+        break;
+      }
       case 'snapshot-adopted':
         this.#over();
         break;
@@ -68,7 +76,9 @@ export class CoolDowns implements Watch {
   #begun({ delay, failures, error }: EventOf<'cooling-down'>): void {
     const { id, instance } = this.#subject;
     const isOfLoad = error === this.#lastFailure;
-    if (!isOfLoad) this.#failures += 1; // the schedule could not say when to go on
+    // The schedule could not say when to go on. Of what a load has just brought that is one failure more in a row.
+    if (!isOfLoad) this.#failures = Math.max(this.#failures, this.#before) + 1;
+    this.#before = 0;
     const span = this.#span(failures);
     const rest = asksForRest(error) ? RETRY_AFTER_S * 1000 : 0;
     const isWithin = delay >= Math.max(rest, span / 2) - 1e-6 && delay <= Math.max(rest, span) + 1e-6;
