@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isStaleValueError, loaded, RefreshingValue, type WhenTooStale } from '../../src/index.ts';
+import {
+  isStaleValueError,
+  loaded,
+  RefreshingCache,
+  RefreshingValue,
+  type WhenTooStale,
+} from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../support/events.ts';
 import { ManualLoad } from '../support/manual-load.ts';
@@ -106,6 +112,53 @@ describe('maxStaleness', () => {
     manual.call(1).resolve('new');
     await clock.flush();
     expect(value.current).toBe('new');
+  });
+
+  it("'throw': a value that is due and younger is served, whichever way it is read, while it is loaded anew", async () => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    value.set('newer');
+    for (const age of [1000, 3000, 5000]) {
+      await clock.advance(age - value.inspect().age);
+      expect(value.inspect()).toMatchObject({ state: 'stale', age });
+      expect(value.current).toBe('newer');
+      expect(await value.get()).toBe('newer');
+      expect(await value.get({})).toBe('newer');
+      expect(manual.calls).toHaveLength(2);
+    }
+    const patient = value.get({ patience: 1 });
+    await clock.advance(0);
+    manual.call(1).resolve('new');
+    expect(await patient).toBe('new');
+  });
+
+  it("'throw': served likewise while it cools down, and by a cache", async () => {
+    const clock = new FakeClock();
+    let isDown = false;
+    const cache = new RefreshingCache<string, string>({
+      name: 'rates',
+      load: async (key) => {
+        if (isDown) throw new Error('down');
+        return `of ${key}`;
+      },
+      schedule: 1000,
+      maxStaleness: 5000,
+      whenTooStale: 'throw',
+      coolDown: 60_000,
+      clock,
+      logger: false,
+    });
+    await cache.get('a');
+    isDown = true;
+    await clock.advance(1001);
+    for (let read = 0; read < 2; read++) {
+      expect(await cache.get('a')).toBe('of a');
+      expect(cache.current('a')).toBe('of a');
+      expect(await cache.getMany(['a'])).toEqual(new Map([['a', 'of a']]));
+      await clock.advance(1000);
+    }
+    expect(cache.inspect('a')?.failures).toBe(1);
+    await clock.advance(5000);
+    expect(isStaleValueError(thrownBy(() => cache.current('a')))).toBe(true);
   });
 
   it("'serve': reads get the old value, with an event", async () => {

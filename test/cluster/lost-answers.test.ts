@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../src/index.ts';
-import { ManualCluster } from '../support/cluster.ts';
+import { LEASE_MS, ManualCluster } from '../support/cluster.ts';
 import { typesOf } from '../support/events.ts';
 import { rejectionOf } from '../support/settle.ts';
 
@@ -75,6 +75,34 @@ describe('answers that are lost', () => {
     b!.value.current;
     await cluster.clock.flush();
     expect(b!.value.peek()).toBe('two');
+  });
+
+  it.each([
+    ['while its lease lasts', LEASE_MS - 1000, [0, LEASE_MS - 1000]],
+    ['not when its lease is over', LEASE_MS, [0]],
+  ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    const publishedAt = cluster.clock.monotonic();
+    const writes: number[] = [];
+    const broken = new Promise<void>((_, reject) => {
+      cluster.clock.setTimeout(() => reject(new Error('ECONNRESET')), brokenFor);
+    });
+    a!.link.fault = (step) => {
+      if (step !== 'write') return undefined;
+      writes.push(cluster.clock.monotonic() - publishedAt);
+      return writes.length === 1 ? broken : undefined;
+    };
+    a!.manual.call(1).resolve('two');
+    expect(await refreshed).toBe('two');
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(writes).toEqual(writtenAt);
+    const types = typesOf(a!.events);
+    expect([types.includes('published'), types.includes('lease-lost')]).toEqual(
+      writtenAt.length === 2 ? [true, false] : [false, true],
+    );
   });
 
   it('one that can’t be written holds nothing back: the next instance loads', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../support/events.ts';
+import { loadedManualValue } from '../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../support/settle.ts';
 
 describe('rule 5: after a failed reload there is always a cool-down', () => {
@@ -75,6 +76,53 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
       await rejectionOf(value.refresh());
       expect(delays.at(-1)).toBe(1000);
     }
+  });
+
+  it('ends with a forced load that succeeds: what is due next is loaded, however long it would have lasted', async () => {
+    const { clock, manual, value } = await loadedManualValue({ coolDown: 60_000 });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2); // it cools down
+    const refreshed = value.refresh();
+    manual.call(2).resolve('two');
+    expect(await refreshed).toBe('two');
+    expect(value.inspect()).toMatchObject({ state: 'fresh', nextExecuteTime: clock.now() + 1000 });
+    await clock.advance(1000);
+    expect(value.current).toBe('two');
+    await clock.flush();
+    expect(manual.calls).toHaveLength(4);
+  });
+
+  it('ends with execute() too', async () => {
+    const clock = new FakeClock();
+    let runs = 0;
+    const task = (): void => {
+      runs += 1;
+      if (runs === 2) throw new Error('down');
+    };
+    const executor = new PeriodicExecutor(task, {
+      name: 'e',
+      schedule: 1000,
+      coolDown: 60_000,
+      clock,
+      logger: false,
+    });
+    await executor.requestStart();
+    await clock.advance(1000);
+    await executor.requestStart();
+    await clock.flush();
+    await executor.execute();
+    expect(runs).toBe(3);
+    await clock.advance(1000);
+    await executor.requestStart();
+    await clock.flush();
+    expect(runs).toBe(4);
   });
 
   it('rejects cold readers inside it at once, with the last error as cause', async () => {
