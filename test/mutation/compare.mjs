@@ -80,19 +80,37 @@ export function survivorsOf(report) {
 }
 
 /**
+ * Takes from the second those that the first has too, one for one: where a line has two places with the same text, they
+ * are two mutants, and one entry is about one of them.
+ *
+ * @template {Survivor} T
+ * @param {readonly Survivor[]} have
+ * @param {readonly T[]} of
+ * @returns {T[]} what is left over
+ */
+function without(have, of) {
+  /** @type {Map<string, number>} */
+  const left = new Map();
+  for (const one of have) left.set(keyOf(one), (left.get(keyOf(one)) ?? 0) + 1);
+  return of.filter((one) => {
+    const count = left.get(keyOf(one)) ?? 0;
+    left.set(keyOf(one), count - 1);
+    return count <= 0;
+  });
+}
+
+/**
  * Those that are not in the list, and those of the list that the report should have and has not. Only of files that
- * the report is about.
+ * the report is about. An entry stands for one mutant: of two with the same text, both are to be listed.
  *
  * @param {Report} report
  * @param {readonly Listed[]} list
  */
 export function compare(report, list) {
   const survivors = survivorsOf(report);
-  const listed = new Set(list.map(keyOf));
-  const there = new Set(survivors.map(keyOf));
   return {
-    unlisted: survivors.filter((survivor) => !listed.has(keyOf(survivor))),
-    gone: list.filter((entry) => entry.file in report.files && !there.has(keyOf(entry))),
+    unlisted: without(list, survivors),
+    gone: without(survivors, list).filter(({ file }) => file in report.files),
     withoutReason: list.filter(({ reason }) => !reason?.trim()),
   };
 }

@@ -64,6 +64,36 @@ describe('held against the list', () => {
     expect(unlisted).toHaveLength(1);
   });
 
+  describe('two with the same text, in two places', () => {
+    const twice = 'use(a > b);\nuse(a > b);\n';
+    const at = (line: number, status = 'Survived'): Mutant =>
+      mutant(status, { location: { start: { line, column: 5 }, end: { line, column: 10 } } });
+    const entry = { ...listed, line: 'use(a > b);' };
+    const report = (...mutants: Mutant[]): Report => ({
+      files: { 'src/a.ts': { source: twice, mutants } },
+    });
+
+    it.each([
+      [0, 2, 0],
+      [1, 1, 0],
+      [2, 0, 0],
+      [3, 0, 1],
+    ])('with %i entries, %i are not listed and %i are gone', (entries, unlisted, gone) => {
+      const found = compare(report(at(1), at(2)), Array(entries).fill(entry));
+      expect([found.unlisted.length, found.gone.length]).toEqual([unlisted, gone]);
+    });
+
+    it('of which one is killed need one entry; the second is gone', () => {
+      const found = compare(report(at(1, 'Killed'), at(2)), [entry, { ...entry, reason: 'the second' }]);
+      expect(found.unlisted).toEqual([]);
+      expect(found.gone).toEqual([{ ...entry, reason: 'the second' }]);
+    });
+
+    it('the later one is told, where one is listed', () => {
+      expect(compare(report(at(2), at(1)), [entry]).unlisted).toMatchObject([{ at: 2 }]);
+    });
+  });
+
   it('one that is killed now is gone', () => {
     expect(compare(reportOf(mutant('Killed')), [listed]).gone).toEqual([listed]);
   });
