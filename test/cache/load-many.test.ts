@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   absent,
   type LoadManyContext,
@@ -414,12 +414,50 @@ describe('tries, deadlines, aborts', () => {
     expect([await read, keysOf(calls)]).toEqual(['va', [['a']]]);
   });
 
-  it('a call that nobody is on board of is not made', async () => {
-    const { clock, calls, cache } = make();
-    thrownBy(() => cache.current('a'));
-    cache.delete('a');
-    await clock.flush();
-    expect([calls, cache.size]).toEqual([[], 0]);
+  describe('a call that nobody is on board of', () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    beforeEach(() => {
+      unhandled.length = 0;
+      process.on('unhandledRejection', note);
+    });
+    afterEach(() => void process.off('unhandledRejection', note));
+
+    it('is not made, and nothing is rejected behind', async () => {
+      const { clock, calls, cache } = make();
+      thrownBy(() => cache.current('a'));
+      cache.delete('a');
+      for (let i = 0; i < 3; i++) await clock.flush();
+      expect([calls, cache.size, unhandled]).toEqual([[], 0, []]);
+    });
+
+    it('neither where it would have departed by a timer: of a second try', async () => {
+      let isDown = true;
+      const { clock, calls, cache } = make(
+        async (keys) => {
+          if (isDown) throw new Error('down');
+          return all(keys);
+        },
+        { retry: { retries: 1, minTimeout: 100, factor: 1, randomize: false } },
+      );
+      const read = rejectionOf(cache.get('a'));
+      await clock.advance(99);
+      isDown = false;
+      let isDropped = false;
+      const { setTimeout: start } = clock;
+      vi.spyOn(clock, 'setTimeout').mockImplementation((callback, delayMs) => {
+        const timer = start.call(clock, callback, delayMs);
+        if (delayMs === 0 && !isDropped) {
+          isDropped = true; // it has just boarded
+          void cache.close({ timeout: 0 });
+        }
+        return timer;
+      });
+      await clock.advance(100);
+      for (let i = 0; i < 3; i++) await clock.flush();
+      expect(await read).toMatchObject({ name: 'ClosedError' });
+      expect([isDropped, calls.length, unhandled]).toEqual([true, 1, []]);
+    });
   });
 
   it('close aborts the call when it has waited long enough', async () => {

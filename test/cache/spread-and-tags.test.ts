@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { Epochs } from '../../src/cache/epochs.ts';
 import {
   absent,
   dailyAt,
@@ -357,6 +358,33 @@ describe('tags', () => {
     await clock.flush();
     manual.call(1).resolve(loaded('new', { tags: ['t'] }));
     expect(await read).toBe('new');
+  });
+
+  it('no more than 10,000 marks are kept, and none beyond that but for loads under way', async () => {
+    const markTag = vi.spyOn(Epochs.prototype, 'markTag');
+    const clock = new FakeClock();
+    let isDown = false;
+    const load = async (key: number): Promise<number> => {
+      if (isDown) throw new Error('down');
+      return key;
+    };
+    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, clock, logger: false });
+    await cache.get(1);
+    isDown = true;
+    await clock.advance(2000);
+    cache.current(1);
+    await clock.flush(); // it has failed: it is awake, and has no load under way
+    const tags = Array.from({ length: 25_000 }, (_, i) => `t${i}`);
+    let most = 0;
+    for (const [index, tag] of tags.entries()) {
+      cache.invalidateTag(tag);
+      if (index % 5000 > 1) continue;
+      const [epochs] = markTag.mock.contexts as Epochs[];
+      most = Math.max(most, tags.filter((one) => (epochs as Epochs).isOutdated(0, [one])).length);
+    }
+    markTag.mockRestore();
+    // Looked at after 1, 2, 5001, 5002, 10,001, 10,002 … of them: at the 10,001st all are forgotten, at the 20,002nd again.
+    expect(most).toBe(10_000);
   });
 
   /** What a call costs, the median of many, after more than 10,000 other tags were invalidated. */

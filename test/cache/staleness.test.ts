@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   isStaleValueError,
   loaded,
@@ -205,6 +205,33 @@ describe('maxStaleness', () => {
     await clock.advance(6000);
     expect(value.current).toBe(2);
   });
+
+  it.each([
+    ['serve', 1],
+    ['wait', undefined],
+  ] as const)(
+    'with %s, what a synchronous load brings is %s for current, where listeners take longer than its limit',
+    (whenTooStale, served) => {
+      let elapsed = 0;
+      const clock = new FakeClock();
+      vi.spyOn(clock, 'monotonic').mockImplementation(() => elapsed);
+      const value = new RefreshingValue({
+        name: 'v',
+        load: () => 1,
+        schedule: 1000,
+        maxStaleness: 5000,
+        whenTooStale,
+        clock,
+        logger: false,
+      });
+      value.on('load-succeeded', () => {
+        elapsed += 5001;
+      });
+      if (served !== undefined) expect(value.current).toBe(served);
+      else expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
+      expect(value.inspect().state).toBe('too-stale');
+    },
+  );
 
   it('makes a value due by itself where the schedule would not', async () => {
     const clock = new FakeClock();

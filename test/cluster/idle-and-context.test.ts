@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor, RefreshingValue } from '../../src/index.ts';
+import { loaded, PeriodicExecutor, RefreshingValue } from '../../src/index.ts';
 import { ManualCluster } from '../support/cluster.ts';
 import { keyedInstance, loadKey } from '../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
@@ -139,6 +139,34 @@ describe('waitUntil', () => {
     await cluster.clock.flush();
     expect(await settled(promises[0] as Promise<unknown>)).toEqual({ value: undefined });
     expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+  });
+
+  it('not before the lease is given back either, where a tag was invalidated while a key was loaded', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster);
+    await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'] }));
+    await cluster.clock.advance(1030);
+    let end: Promise<unknown> | undefined;
+    await a.cache.get('x', {
+      waitUntil: (promise) => {
+        end = promise;
+      },
+    });
+    await cluster.clock.flush();
+    a.cache.invalidateTag('red');
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    a.link.break(answered, 'release');
+    a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
+    await cluster.clock.flush();
+    expect(a.link.take().at(-1)).toBe('release');
+    expect(await settled(end as Promise<unknown>)).toBe('pending');
+    answer();
+    await cluster.clock.flush();
+    expect(await settled(end as Promise<unknown>)).toEqual({ value: undefined });
+    expect(a.cache.inspect('x')).toMatchObject({ isDue: true, value: 'ex 2' });
   });
 
   it('resolves too where the load fails, once the lease is given back', async () => {
