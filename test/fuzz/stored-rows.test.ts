@@ -57,6 +57,39 @@ const field = fc.constantFrom(
   ],
 );
 
+/** Where nothing else is said, a snapshot may become so old, in milliseconds. */
+const USUAL_LIMIT = 60_000;
+
+/** What comes out of the store, as JSON has kept it. */
+function envelopeOf(change: object): Record<string, unknown> {
+  const sound = { tickless: 1, format: 'json', dueIn: 1000, took: 1, length: BODY.length };
+  return JSON.parse(JSON.stringify({ ...sound, ...change }));
+}
+
+const isDuration = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0;
+const isFlag = (flag: unknown): boolean => flag === undefined || flag === true;
+
+/** By the description of the format, and not by what the code makes of it. */
+function isSound(envelope: Record<string, unknown>): boolean {
+  const { tickless, format, isBase64, isAbsent, age = 0, dueIn, took, maxStaleness = null } = envelope;
+  const { tags = [], length } = envelope;
+  const isOfNumbers =
+    tickless === 1 &&
+    isDuration(age) &&
+    isDuration(took) &&
+    (dueIn === null || typeof dueIn === 'number') && // it may be due already
+    (maxStaleness === null || (isDuration(maxStaleness) && maxStaleness !== 0));
+  const areTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+  // The body is text, and no base64; nobody asks a value for a key, which alone may be absent.
+  const isOfThisBody = length === BODY.length && !isBase64 && isFlag(isAbsent) && isAbsent !== true;
+  return isOfNumbers && areTags && format === 'json' && isOfThisBody;
+}
+
+/** A sound one that is not served: it was 10 ms in the store besides. */
+function isTooOld({ age = 0, maxStaleness = USUAL_LIMIT }: Record<string, unknown>): boolean {
+  return (age as number) + 10 > (maxStaleness === null ? Infinity : (maxStaleness as number));
+}
+
 describe('an envelope', () => {
   it('of which a field holds anything: the value that was held, or one that is loaded', async () => {
     const fields = fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 });
@@ -68,14 +101,13 @@ describe('an envelope', () => {
         listening,
         async (change, schedule, listens) => {
           const store = storeOf(new Held(rowOf(sealed(change, BODY))));
-          const read = await readOf(store, listens, { schedule, maxStaleness: 60_000 });
-          const isRejected = listens
+          const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
+          const told = listens
             ? read.events.some(({ type }) => type === 'snapshot-rejected')
             : read.lines.length > 0;
-          // One that is too old is sound, and not served.
-          const { age = 0, maxStaleness = 60_000 } = change as Record<string, number | null>;
-          const isOld = !isRejected && (age ?? 0) + 10 > (maxStaleness ?? Infinity);
-          expect(read.value).toBe(isRejected || isOld ? LOADED : HELD);
+          const envelope = envelopeOf(change);
+          expect(told).toBe(!isSound(envelope));
+          expect(read.value).toBe(isSound(envelope) && !isTooOld(envelope) ? HELD : LOADED);
           await expectSane(read);
         },
       ),
