@@ -104,6 +104,65 @@ function mostOf(headers: Partial<Record<string, string>>): number {
   );
 }
 
+/** What a well-formed response says of itself. Seconds; instants from now on. */
+interface Said {
+  readonly maxAge: number | undefined;
+  readonly sMaxage: number | undefined;
+  readonly whileRevalidate: number | undefined;
+  readonly ifError: number | undefined;
+  readonly age: number | undefined;
+  readonly expires: number | undefined;
+  readonly date: number | undefined;
+  readonly modified: number | undefined;
+  readonly words: readonly string[];
+  readonly isUpper: boolean;
+  readonly shared: boolean;
+}
+
+function headersOf(said: Said): Record<string, string> {
+  const numbered = {
+    'max-age': said.maxAge,
+    's-maxage': said.sMaxage,
+    'stale-while-revalidate': said.whileRevalidate,
+    'stale-if-error': said.ifError,
+  };
+  const directives = Object.entries(numbered).flatMap(([name, seconds]) =>
+    seconds === undefined ? [] : [`${name}=${seconds}`],
+  );
+  const list = [...said.words, ...directives].join(', ');
+  const headers: Record<string, string> = {};
+  if (list !== '') headers['cache-control'] = said.isUpper ? list.toUpperCase() : list;
+  if (said.age !== undefined) headers.age = `${said.age}`;
+  for (const [name, instant] of [
+    ['expires', said.expires],
+    ['date', said.date],
+    ['last-modified', said.modified],
+  ] as const) {
+    if (instant !== undefined) headers[name] = new Date(NOW + instant * 1000).toUTCString();
+  }
+  return headers;
+}
+
+/** RFC 9111 §4.2.1 and §4.2.3, of numbers instead of headers. `undefined`: nothing is said. */
+function remainingBy({ shared, words, ...said }: Said): number | undefined {
+  const { sMaxage, maxAge, expires, modified, date = 0, age = 0 } = said;
+  if (words.includes('no-store') || words.includes('no-cache')) return -age;
+  if (shared && sMaxage !== undefined) return sMaxage - age;
+  if (maxAge !== undefined) return maxAge - age;
+  if (expires !== undefined) return Math.max(0, expires - date) - age;
+  if (modified !== undefined && modified < date) return (date - modified) / 10 - age;
+  return undefined;
+}
+
+/** RFC 5861, and what prevails over it. `undefined`: nothing is said. */
+function graceBy({ shared, words, sMaxage, whileRevalidate, ifError }: Said): number | undefined {
+  const isStrict = ['no-store', 'no-cache', 'must-revalidate'].some((word) => words.includes(word));
+  if (isStrict || (shared && words.includes('proxy-revalidate'))) return 0;
+  if (whileRevalidate !== undefined || ifError !== undefined)
+    return Math.max(whileRevalidate ?? 0, ifError ?? 0);
+  return shared && sMaxage !== undefined ? 0 : undefined;
+}
+
 describe('headers', () => {
   it('of all shapes: later than now, and no longer than the greatest number in them', () => {
     fc.assert(
@@ -171,6 +230,45 @@ describe('headers', () => {
         },
       ),
       runs(500),
+    );
+  });
+
+  it('that are sound mean what RFC 9111 says, in each combination', () => {
+    const some = fc.option(fc.nat(100_000), { nil: undefined });
+    const sound = fc.record({
+      maxAge: some,
+      sMaxage: some,
+      whileRevalidate: some,
+      ifError: some,
+      age: some,
+      /** Seconds from now; of `date` both ways, since clocks differ. */
+      expires: fc.option(fc.integer({ min: -100_000, max: 100_000 }), { nil: undefined }),
+      date: fc.option(fc.integer({ min: -1000, max: 1000 }), { nil: undefined }),
+      modified: fc.option(fc.integer({ min: -10_000_000, max: 1000 }), { nil: undefined }),
+      words: fc.subarray(
+        ['no-store', 'no-cache', 'must-revalidate', 'proxy-revalidate', 'public', 'immutable'],
+        {
+          maxLength: 2,
+        },
+      ),
+      isUpper: fc.boolean(),
+      shared: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(sound, fc.boolean(), (given, isStale) => {
+        // Most lists have neither no-store nor no-cache, or nothing else would be seen.
+        const words = isStale ? given.words : given.words.filter((word) => !/^no-/.test(word));
+        const said = { ...given, words };
+        const next = Math.max(AT_LEAST, remainingBy(said) ?? FALLBACK);
+        const found = reading(headersOf(said), said.shared);
+        expect(found.next).toBeCloseTo(next, 6);
+        const grace = graceBy(said);
+        const limit =
+          grace === undefined ? undefined : Math.max((remainingBy(said) ?? FALLBACK) + grace, next);
+        if (limit === undefined) expect(found.limit).toBeUndefined();
+        else expect(found.limit).toBeCloseTo(limit, 6);
+      }),
+      runs(2000),
     );
   });
 

@@ -92,7 +92,17 @@ function isTooOld({ age = 0, maxStaleness = USUAL_LIMIT }: Record<string, unknow
 
 describe('an envelope', () => {
   it('of which a field holds anything: the value that was held, or one that is loaded', async () => {
-    const fields = fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 });
+    const around = fc.constantFrom(0, 59_989, 59_990, 59_991, 70_000);
+    const fields = fc.oneof(
+      { weight: 4, arbitrary: fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 }) },
+      {
+        weight: 1,
+        arbitrary: fc.record(
+          { age: around, maxStaleness: fc.oneof(fc.constant(null), fc.constantFrom(1, 60_000, 80_000)) },
+          { requiredKeys: ['age'] },
+        ),
+      },
+    );
     const listening = fc.boolean();
     await fc.assert(
       fc.asyncProperty(
