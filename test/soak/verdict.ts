@@ -21,7 +21,10 @@ export interface Verdict {
 
 /** By how much the heap may grow from the first quarter to the last. */
 export const MOST_GROWTH: number = 0.05;
-/** How many objects of a kind there are differs by what is under way. A leak makes four times as many, and more. */
+/**
+ * How many objects of a kind there are differs by what is under way. A leak makes four times as many, and more. One of a
+ * few objects is for other checks to see: while nobody reads, and after the end.
+ */
 const MOST_TIMES = 2;
 const ALWAYS_ALLOWED = 20;
 

@@ -121,6 +121,11 @@ export class Fleet {
     }
   }
 
+  /** All that are open. */
+  get services(): readonly Service[] {
+    return this.#instances.map(({ service }) => service);
+  }
+
   /** Closes all. Resolves when the last has said that it is closed. */
   async close(): Promise<void> {
     for (const { service } of this.#instances.splice(0)) this.#close(service);
