@@ -4,7 +4,7 @@ import { cron } from '../../src/schedule/cron.ts';
 import { dailyAt } from '../../src/schedule/daily-at.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { endedAt } from './support.ts';
-import { DAY, everyZone, HOUR, MINUTE } from './wall-clock.ts';
+import { DAY, everyZone, HOUR, linkedZones, MINUTE } from './wall-clock.ts';
 import {
   type Change,
   changesOf,
@@ -70,6 +70,7 @@ describe('at every change of the clocks in all zones in ten years', () => {
   it('there are zones and changes enough, and each zone is in a group', () => {
     expect([...groupOfZone.keys()].sort()).toEqual([...everyZone].sort());
     expect(groups.flatMap(({ changes }) => changes).length).toBeGreaterThan(500);
+    expect(linkedZones.length).toBeGreaterThan(50);
     // By half an hour, by two hours, at midnight, on for the winter, and not on whole hours
     for (const zone of ['Australia/Lord_Howe', 'Antarctica/Troll', 'Africa/Cairo', 'Africa/Casablanca']) {
       expect(groupOfZone.get(zone)?.changes.length).toBeGreaterThan(10);

@@ -48,7 +48,36 @@ export function scanDaily(zone: string, time: string, around: number): number[] 
     .flatMap((date) => minutes.find(([, text]) => text >= `${date} ${time}:00`)?.[0] ?? []);
 }
 
-export const everyZone: readonly string[] = Intl.supportedValuesOf('timeZone');
+/** One name of each zone, that which the runtime prefers. */
+const preferredZones: readonly string[] = Intl.supportedValuesOf('timeZone');
+
+/**
+ * Other names that the IANA database has for zones: a sample of those of before, of countries, and of the offsets and
+ * abbreviations that are zones too. Which of two names is preferred differs between runtimes.
+ */
+export const linkedZones: readonly string[] = [
+  'US/Eastern US/Pacific US/Hawaii US/Indiana-Starke Canada/Newfoundland Brazil/East Chile/Continental Chile/EasterIsland Mexico/BajaNorte',
+  'Asia/Calcutta Asia/Kolkata Asia/Katmandu Asia/Kathmandu Asia/Saigon Asia/Ho_Chi_Minh Asia/Rangoon Asia/Yangon Asia/Istanbul Asia/Tel_Aviv',
+  'Atlantic/Faeroe Atlantic/Faroe Atlantic/Jan_Mayen Australia/ACT Australia/LHI Australia/NSW Antarctica/South_Pole Africa/Asmera Africa/Timbuktu',
+  'America/Buenos_Aires America/Godthab America/Nuuk America/Fort_Wayne Europe/Kiev Europe/Kyiv Europe/Belfast Europe/Nicosia',
+  'Pacific/Enderbury Pacific/Kanton Pacific/Truk Pacific/Ponape Pacific/Samoa',
+  'Cuba Egypt Eire GB GB-Eire Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya NZ NZ-CHAT Navajo PRC Poland Portugal ROC ROK Singapore Turkey W-SU',
+  'UTC UCT Zulu Universal Greenwich GMT GMT0 GMT+0 Etc/UTC Etc/GMT+5 Etc/GMT-14 Etc/GMT+12',
+  'EST MST HST EST5EDT CST6CDT MST7MDT PST8PDT CET MET EET WET',
+]
+  .flatMap((line) => line.split(' '))
+  .filter((zone) => !preferredZones.includes(zone) && isKnown(zone));
+
+export const everyZone: readonly string[] = [...preferredZones, ...linkedZones];
+
+function isKnown(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Zones whose clocks change in awkward ways: at midnight, by half an hour, across midnight, in Ramadan. */
 export const awkwardZones: readonly string[] = [

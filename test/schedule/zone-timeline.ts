@@ -1,4 +1,4 @@
-import { DAY, everyZone, HOUR, MINUTE, offsetAt } from './wall-clock.ts';
+import { DAY, everyZone, HOUR, linkedZones, MINUTE, offsetAt } from './wall-clock.ts';
 
 /**
  * What the clocks of all zones do in ten years, and when a time of the day comes by them: what calendar schedules are
@@ -60,10 +60,17 @@ export function zoneGroups(): ZoneGroup[] {
     else group.zones.push(zone);
   }
   return [...groups.values()].map(({ zones, stretches }) => ({
-    zones,
+    zones: alternately(zones, (zone) => linkedZones.includes(zone)),
     stretches,
     changes: changesOf(stretches).filter(({ at }) => at >= TEN_YEARS.from && at < TEN_YEARS.to),
   }));
+}
+
+/** Those that are and those that are not, in turn: of a group with few changes only the first zones are asked. */
+function alternately(zones: readonly string[], isOther: (zone: string) => boolean): string[] {
+  const some = zones.filter((zone) => !isOther(zone));
+  const others = zones.filter(isOther);
+  return zones.flatMap((_, index) => [...some.slice(index, index + 1), ...others.slice(index, index + 1)]);
 }
 
 /** The clocks are put on, and the wall times [low, high) are never shown; or back, and they are shown twice. */
