@@ -118,7 +118,7 @@ describe('maxStaleness', () => {
     const { clock, manual, value } = await makeTooStale('throw');
     value.set('newer');
     for (const age of [1000, 3000, 5000]) {
-      await clock.advance(age - value.inspect().age);
+      await clock.advance(age - (value.inspect().age as number));
       expect(value.inspect()).toMatchObject({ state: 'stale', age });
       expect(value.current).toBe('newer');
       expect(await value.get()).toBe('newer');
