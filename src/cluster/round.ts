@@ -32,10 +32,7 @@ export interface RoundHost {
   fail(error: LeaseLostError): void;
   /** What was loaded before that instant (monotonic) was invalidated since, with many others: nobody remembers which. */
   validSince(): number;
-
-  /** The due time of the entry has changed behind its back. */
-  moved(): void;
-  /** The round is over. */
+  /** The round is over. The due time of the entry may have changed since its answer was applied. */
   over(): void;
 }
 
@@ -368,7 +365,6 @@ export class Round<T> implements RoundUnderWay {
     const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
     if (isReleased && isShared && this.#entry.dueAt === about.dueAt && about.dueAt < Infinity) {
       this.#entry.dueAt += HOLD_SLACK_MS;
-      this.#host.moved();
     }
   }
 
@@ -414,7 +410,6 @@ export class Round<T> implements RoundUnderWay {
     this.#state.isLocal = true;
     this.#state.awaits = version;
     if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
-    this.#host.moved();
   }
 
   #expired(): void {

@@ -230,7 +230,6 @@ export class Launcher<T> {
       validSince: () => this.keeper.validSince,
       began: () => this.keeper.began(entry),
       fail,
-      moved: () => this.keeper.changed(entry),
       over: () => {
         this.#rounds.delete(round);
         this.keeper.changed(entry);

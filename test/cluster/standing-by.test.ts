@@ -234,3 +234,39 @@ describe('what takes its time', () => {
     expect((await cluster.lock.inspect('v'))?.state).toBe('running'); // the second round; the first has ended
   });
 });
+
+describe('whose own round is done for longer than its value is fresh', () => {
+  it('answers who waits with what is held, which is as new as it gets', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    let isDone = false;
+    const done = {
+      kind: 'done',
+      retryAfter: 5000,
+      finishedAgo: 1000,
+      owner: 'o',
+      host: 'h',
+      now: 0,
+    } as const;
+    const asked: string[] = [];
+    const { value, manual } = cluster.instance({
+      lock: {
+        ...lock,
+        acquire: async (request) => {
+          asked.push(request.name);
+          return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);
+        },
+      },
+    });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(1100);
+    isDone = true;
+    const read = value.get({ patience: 10_000 });
+    await cluster.clock.flush();
+    expect(await settled(read)).toEqual({ value: 'one' });
+    expect([asked.length, manual.calls.length]).toEqual([2, 1]);
+  });
+});
