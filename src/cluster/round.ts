@@ -263,21 +263,22 @@ export class Round<T> implements RoundUnderWay {
     const { retryAfter, finishedAgo, owner, host, token } = done;
     const entry = this.#entry;
     const now = policy.clock.monotonic();
+    const mayBeServed = (): boolean =>
+      entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, policy.clock.monotonic()));
     this.#state.awaits = undefined;
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
-    const mayBeServed = entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, now));
-    if (mayBeServed && this.#state.version >= token) return new StandBy(retryAfter, false);
+    if (mayBeServed() && this.#state.version >= token) return new StandBy(retryAfter, false);
     if (store === undefined) return undefined;
     const snapshot = await this.#cluster.read(entry, this.#state.version);
     const { storeRestsFor } = this.#cluster;
     if (snapshot === undefined) {
-      if (storeRestsFor === 0 || !mayBeServed || !this.#mayStandBy()) return undefined;
+      if (storeRestsFor === 0 || !mayBeServed() || !this.#mayStandBy()) return undefined;
       // It is there; to load it again would be a second round.
       return new StandBy(this.#withinAgeLimit(Math.min(retryAfter, storeRestsFor)), true);
     }
-    if (mayBeServed && this.#isOlder(snapshot)) return new StandBy(retryAfter, false);
+    if (mayBeServed() && this.#isOlder(snapshot)) return new StandBy(retryAfter, false);
     if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
@@ -299,10 +300,9 @@ export class Round<T> implements RoundUnderWay {
 
   /** At its age limit a value is no reason to stand by any more. */
   #withinAgeLimit(forMs: number): number {
-    const { isLoaded, loadedAt, maxStalenessMs } = this.#entry;
     const { clock, holdsValue } = this.#cluster.policy;
-    if (!isLoaded || !holdsValue) return forMs;
-    const left = loadedAt + maxStalenessMs - clock.monotonic();
+    if (!this.#entry.isLoaded || !holdsValue) return forMs;
+    const left = ageLimitOf(this.#entry) - clock.monotonic();
     return left > 0 ? Math.min(forMs, left) : forMs;
   }
 
@@ -364,7 +364,10 @@ export class Round<T> implements RoundUnderWay {
     };
     const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
     if (isReleased && isShared && this.#entry.dueAt === about.dueAt && about.dueAt < Infinity) {
-      this.#entry.dueAt += HOLD_SLACK_MS;
+      this.#entry.dueAt = Math.max(
+        about.dueAt,
+        Math.min(about.dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry)),
+      );
     }
   }
 
@@ -476,6 +479,11 @@ const LOSSES: Readonly<Record<LossReason, string>> = {
 /** The age limit of the value, where it is not that of the option: the load gave it, or the schedule. */
 function limitOf({ maxStalenessMs }: Entry<unknown>, usual: number): number | undefined {
   return maxStalenessMs === usual ? undefined : maxStalenessMs;
+}
+
+/** The instant (monotonic) from which on the value is too old. */
+function ageLimitOf({ loadedAt, maxStalenessMs }: Entry<unknown>): number {
+  return maxStalenessMs === Infinity ? Infinity : loadedAt + maxStalenessMs;
 }
 
 function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T> {
