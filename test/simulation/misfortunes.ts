@@ -50,6 +50,8 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
       if (instance.closing !== 'no') return;
       world.trace.tell(instance.name, () => 'closes');
       void instance.close(world.random.pick([0, 300, 3000])).then(() => {
+        if (world.instances[index] !== instance) return; // it has crashed meanwhile
+        world.closed.push(instance);
         world.instances[index] = world.start(index);
       });
     },

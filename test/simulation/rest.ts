@@ -1,6 +1,7 @@
 import type { Instance } from './instance.ts';
 import { type Message, WEATHER } from './network.ts';
 import { MOODS } from './source.ts';
+import type { Call } from './subject.ts';
 import type { World } from './world.ts';
 
 /** Everything that can be held up is over after that: leases, deadlines, cool-downs, clients that wait. */
@@ -78,7 +79,9 @@ export class Rest {
       for (const { id, options, peek, inspect } of instance.subjects.values()) {
         // A task that is always done elsewhere has its last failure still.
         if (id.endsWith('nightly') || id.includes('[')) continue;
-        const isLoaded = options.holdsValue ? peek() !== undefined : inspect()?.lastEndedAt !== undefined;
+        // And one that loses each race has never run it.
+        const isDone = (options.hasLock && !options.holdsValue) || inspect()?.lastEndedAt !== undefined;
+        const isLoaded = options.holdsValue ? peek() !== undefined : isDone;
         const { isDue = true, lastError } = (options.holdsValue && inspect()) || {};
         this.#world.referee.holds('rest', isLoaded && (lastError === undefined || !isDue || mayFail), () => {
           const how = isLoaded ? 'loaded' : 'empty';
@@ -113,16 +116,15 @@ export class Rest {
     const { timeline, referee, instances } = this.#world;
     const since = timeline.now;
     await this.#world.until(() => timeline.now > since + LONGEST_MS);
+    for (const { subjects, machine } of this.#world.closed) {
+      if (machine.hasCrashed) continue;
+      for (const { id, waiting } of subjects.values()) this.#isAnswered(id, waiting);
+    }
     for (const { machine, subjects, name, closing } of instances) {
       if (closing === 'closing') continue;
       referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs, and nobody reads`);
       for (const { id, waiting, inspect, running } of subjects.values()) {
-        const [call] = waiting;
-        referee.holds(
-          4,
-          call === undefined,
-          () => `${id}: ${call?.what} of ${call?.order} is never answered`,
-        );
+        this.#isAnswered(id, waiting);
         referee.holds(4, inspect()?.running !== true, () => `${id}: it is said to be running, and is not`);
         for (const { serial, signal, isBatched } of running) {
           const isStopped = signal.aborted || isBatched;
@@ -130,6 +132,12 @@ export class Rest {
         }
       }
     }
+  }
+
+  #isAnswered(id: string, [call]: Iterable<Call>): void {
+    this.#world.referee.holds(4, call === undefined, () => {
+      return `${id}: ${call?.what} of ${call?.order} is never answered`;
+    });
   }
 
   async #closes(): Promise<void> {

@@ -45,6 +45,8 @@ export class World {
   /** The leases, by name and token, under which a load has succeeded. */
   readonly completed: Set<string> = new Set();
   readonly instances: Instance[] = [];
+  /** Those that have closed before the end. Who has called them is answered too. */
+  readonly closed: Instance[] = [];
   readonly actions: Actions;
   readonly misfortunes: Misfortunes;
   readonly commands: Commands;

@@ -1,3 +1,4 @@
+import { KEYS } from '../instance.ts';
 import type { Loaded, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
@@ -25,8 +26,8 @@ export class Values implements Watch {
     const value = this.#subject.peek();
     if (value === undefined) {
       if (this.#subject.mark?.kind === 'drop') this.#serial = undefined;
-      // Pushed out by other keys: nothing is known of it any more.
-      if (this.#subject.status === undefined) this.#subject.mark = undefined;
+      // Pushed out by other keys, where there is no room for all: nothing is known of it any more.
+      if (this.#mayBePushedOut && this.#subject.status === undefined) this.#subject.mark = undefined;
       return;
     }
     if (value.serial !== this.#serial) {
@@ -35,6 +36,10 @@ export class Values implements Watch {
     }
     this.#isNotOlder(value);
     this.#isAsOldAsItSays(value);
+  }
+
+  get #mayBePushedOut(): boolean {
+    return this.#subject.id.includes('[') && this.#world.scenario.maxKeys < KEYS.length;
   }
 
   #changed(value: Loaded): void {
