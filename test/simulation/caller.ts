@@ -1,7 +1,15 @@
-import type { Instance } from './instance.ts';
+import { AbsentError } from '../../src/index.ts';
+import { type Instance, KEYS } from './instance.ts';
 import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
 import type { World } from './world.ts';
+
+interface CallOptions {
+  /** The caller chose to. */
+  readonly mayWait?: boolean;
+  readonly signal?: AbortSignal;
+  readonly isOfMany?: boolean;
+}
 
 /** Calls the public surface as users do, and takes down what they were promised. */
 export class Caller {
@@ -12,22 +20,68 @@ export class Caller {
   }
 
   /** A call that makes a promise. What the caller drops must not be an unhandled rejection. */
-  call(
+  call(subject: Subject, what: Call['what'], ask: () => Promise<unknown>, options: CallOptions = {}): void {
+    const call = this.#begin(subject, what, options);
+    this.ask(() => subject.called(call, ask(), () => this.#tell(subject, call)));
+  }
+
+  /** A read without a promise. */
+  current(subject: Subject, read: () => Loaded): void {
+    const call = this.#begin(subject, 'current');
+    let outcome: NonNullable<Call['outcome']>;
+    callers.run('a reader', () => {
+      try {
+        outcome = { value: read() };
+      } catch (error) {
+        outcome = { error };
+      }
+      subject.settled(call, outcome);
+      this.#tell(subject, call);
+    });
+  }
+
+  /** All keys in one call. */
+  getMany(instance: Instance): void {
+    const { codes } = instance;
+    const errors = new Map<string, unknown>();
+    const calls = KEYS.map((key) => {
+      const ofKey = instance.subject(`codes[${key}]`);
+      return { key, ofKey, call: this.#begin(ofKey, 'get', { mayWait: true, isOfMany: true }) };
+    });
+    this.ask(() => {
+      const found = codes.getMany(KEYS, { onError: (error, key) => errors.set(key, error) });
+      for (const { key, ofKey, call } of calls) {
+        const one = found.then((values) => {
+          if (values.has(key)) return values.get(key);
+          const about = { cacheName: 'codes', key, retryAfter: 0 };
+          throw errors.get(key) ?? new AbsentError('it is missing from getMany', about);
+        });
+        ofKey.called(call, one, () => this.#tell(ofKey, call));
+      }
+    });
+  }
+
+  #begin(
     subject: Subject,
     what: Call['what'],
-    ask: () => Promise<unknown>,
-    { mayWait = false, signal }: { mayWait?: boolean; signal?: AbortSignal } = {},
-  ): void {
+    { mayWait = false, signal, isOfMany = false }: CallOptions = {},
+  ): Call {
     const world = this.#world;
-    const { scenario } = world;
-    const wasLoaded = subject.peek() !== undefined;
-    const mayBeStale = scenario.maxStaleness < Infinity && scenario.whenTooStale !== 'serve';
-    const isTooStale = mayBeStale && (subject.inspect()?.age ?? 0) > scenario.maxStaleness - 1;
+    const held = subject.held.now;
+    const wasLoaded = held.value !== undefined;
+    const { maxStaleness } = world.scenario;
+    const isTooStale = subject.options.mayBeTooStale && !((held.age ?? Infinity) <= maxStaleness - 1);
+    const isRead = what === 'get' || what === 'current';
+    // One that is loaded for the same call may push it out before it is read.
+    const mayNotGo = world.scenario.maxKeys === KEYS.length;
     const call: Call = {
       what,
       order: world.next(),
       at: world.timeline.now,
+      held,
       wasLoaded,
+      isServed: isRead && wasLoaded && !isTooStale && (isOfMany ? mayNotGo : !mayWait),
+      isOfMany,
       mayWait: mayWait || isTooStale || what !== 'get',
       signal,
       hasWaited: false,
@@ -35,7 +89,18 @@ export class Caller {
     };
     if (what === 'get' && !call.mayWait) world.commands.read(subject);
     world.trace.tell(subject.id, () => `${what} (${call.order})${wasLoaded ? '' : ', of none'}`);
-    this.ask(() => subject.called(call, ask()));
+    if (isRead || what === 'request') subject.reads();
+    return call;
+  }
+
+  #tell(subject: Subject, { what, order, at, outcome = { value: undefined } }: Call): void {
+    const { trace, timeline } = this.#world;
+    trace.tell(subject.id, () => {
+      const waited = timeline.now > at ? `after ${(timeline.now - at).toFixed(1)} ms` : 'at once';
+      if ('error' in outcome) return `${what} (${order}) fails ${waited}: ${outcome.error}`;
+      const { value } = outcome as { readonly value: Loaded | undefined };
+      return `${what} (${order}) is answered ${waited}${value === undefined ? '' : ` with load ${value.serial}`}`;
+    });
   }
 
   /** As a reader does: with a context of his own. */
@@ -44,7 +109,7 @@ export class Caller {
       try {
         void ask();
       } catch {
-        // `current` throws where there is nothing to be served
+        // it says so itself
       }
     });
   }

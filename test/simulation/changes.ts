@@ -70,7 +70,10 @@ export const changes: Readonly<Record<string, Deed<Scene>>> = {
   },
   invalidateTag: {
     weight: 2,
-    act: ({ instance }) => instance.codes.invalidateTag('tagged'),
+    act: ({ world, instance }) => {
+      for (const key of KEYS) world.change(instance.subject(`codes[${key}]`), 'tag');
+      instance.codes.invalidateTag('tagged');
+    },
   },
   pause: {
     weight: 2,
@@ -81,8 +84,9 @@ export const changes: Readonly<Record<string, Deed<Scene>>> = {
   },
   resume: {
     weight: 6,
-    act: ({ instance }) => {
-      for (const part of [...instance.singles, instance.codes]) part.resume();
+    act: ({ caller, instance, world }) => {
+      instance.resume();
+      if (world.random.chance(0.5)) caller.startGroup(instance);
     },
   },
   reschedule: {

@@ -38,13 +38,13 @@ export class Instance {
   closing: 'no' | 'closing' | 'closed' = 'no';
   /** How often its wall clock was stepped. */
   wallSteps: number = 0;
-  readonly #world: World;
+  readonly world: World;
 
   constructor(name: string, machine: Machine, world: World) {
     const { scenario, timeline, random, engine } = world;
     this.name = name;
     this.machine = machine;
-    this.#world = world;
+    this.world = world;
     this.link = new Link(machine, engine, timeline, random, world.wireOf(this), scenario.leaseFor);
     const { lock, store } = this.link;
     const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
@@ -144,8 +144,13 @@ export class Instance {
     return this.#subject(id);
   }
 
+  resume(): void {
+    for (const name of ['rates', 'local', 'calendar']) this.world.change(this.subject(name), 'resume');
+    for (const part of [...this.singles, this.codes]) part.resume();
+  }
+
   close(timeout: number): Promise<unknown> {
-    for (const subject of this.subjects.values()) this.#world.change(subject, 'close');
+    for (const subject of this.subjects.values()) this.world.change(subject, 'close');
     this.closing = 'closing';
     const parts = [...this.singles, this.codes, ...(this.group === undefined ? [] : [this.group])];
     return Promise.all(parts.map((part) => part.close({ timeout }))).then(() => {
@@ -154,7 +159,7 @@ export class Instance {
   }
 
   #runNightly({ signal, token }: LockedContext): unknown {
-    return this.#world.source.load(this.#subject('nightly'), {
+    return this.world.source.load(this.#subject('nightly'), {
       signal,
       token,
       attempt: 1,
@@ -169,8 +174,11 @@ export class Instance {
 
   #watchAll(): void {
     const { hasLock, hasStore, hasKeyLocks, period, timeout, coolDown, whenLockUnavailable, leaseFor } =
-      this.#world.scenario;
-    const common = { timeout, coolDown, mayLoadWithoutLock: whenLockUnavailable === 'load' };
+      this.world.scenario;
+    const { maxStaleness, whenTooStale } = this.world.scenario;
+    const isLimited = maxStaleness < Infinity && whenTooStale !== 'serve';
+    const mayLoadWithoutLock = whenLockUnavailable === 'load';
+    const common = { timeout, coolDown, mayLoadWithoutLock, mayBeTooStale: false };
     const alone = { ...common, hasLock: false, hasStore: false, lockName: undefined, holdsValue: true };
     const shared = (lockName: string): SubjectOptions => {
       const isShared = hasLock || hasStore;
@@ -189,13 +197,13 @@ export class Instance {
       inspect: Subject['inspect'],
     ): void => {
       const subject = new Subject(`${this.name}.${id}`, this, options, peek, inspect);
-      subject.watchedBy(...watchesOf(subject, this.#world));
+      subject.watchedBy(...watchesOf(subject, this.world));
       this.subjects.set(id, subject);
     };
     const { rates, local, calendar, codes, report } = this;
     add(
       'rates',
-      shared('rates'),
+      { ...shared('rates'), mayBeTooStale: isLimited },
       () => rates.peek(),
       () => rates.inspect(),
     );
@@ -212,7 +220,8 @@ export class Instance {
       () => calendar.inspect(),
     );
     for (const key of KEYS) {
-      const options = hasKeyLocks ? shared(`codes["${key}"]`) : { ...alone, delay: undefined };
+      const one = hasKeyLocks ? shared(`codes["${key}"]`) : { ...alone, delay: undefined };
+      const options = { ...one, mayBeTooStale: isLimited };
       add(
         `codes[${key}]`,
         options,
@@ -242,13 +251,13 @@ export class Instance {
 
   #told(event: EventOf<EventType>): void {
     const { key } = event as { readonly key?: unknown };
-    this.#world.trace.tell(
+    this.world.trace.tell(
       this.name,
       () => `${event.name}${key === undefined ? '' : `[${key}]`}: ${wordsOf(event)}`,
     );
     if (key !== undefined) this.#subject(`codes[${key}]`).told(event);
     else if (event.name !== 'codes') this.#subject(event.name).told(event);
-    this.#world.meddle(this, event.type);
+    this.world.meddle(this, event.type);
   }
 }
 

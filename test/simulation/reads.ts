@@ -1,5 +1,4 @@
 import type { Deed, Scene } from './deed.ts';
-import { KEYS } from './instance.ts';
 
 /** What readers do, and schedulers. */
 export const reads: Readonly<Record<string, Deed<Scene>>> = {
@@ -13,11 +12,11 @@ export const reads: Readonly<Record<string, Deed<Scene>>> = {
   },
   current: {
     weight: 5,
-    act: ({ caller, value }) => caller.ask(() => value.current),
+    act: ({ caller, subject, value }) => caller.current(subject, () => value.current),
   },
   currentKey: {
     weight: 5,
-    act: ({ caller, instance, key }) => caller.ask(() => instance.codes.current(key)),
+    act: ({ caller, ofKey, instance, key }) => caller.current(ofKey, () => instance.codes.current(key)),
   },
   patient: {
     weight: 4,
@@ -33,7 +32,7 @@ export const reads: Readonly<Record<string, Deed<Scene>>> = {
   },
   getMany: {
     weight: 5,
-    act: ({ caller, instance }) => caller.ask(() => instance.codes.getMany(KEYS, { onError: () => {} })),
+    act: ({ caller, instance }) => caller.getMany(instance),
   },
   request: {
     weight: 8,

@@ -1,5 +1,5 @@
 /** One of the design's 18 rules, or another promise of the documentation. */
-export type Rule = number | 'group' | 'tasks' | 'rest' | 'retry' | 'timeout' | 'results';
+export type Rule = number | 'group' | 'tasks' | 'rest' | 'retry' | 'timeout' | 'results' | 'starts';
 
 /** A rule that did not hold. */
 export interface Violation {

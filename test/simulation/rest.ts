@@ -46,8 +46,7 @@ export class Rest {
       machine.goOn();
     }
     const mendedAt = timeline.now;
-    for (const instance of world.instances)
-      for (const part of [...instance.singles, instance.codes]) part.resume();
+    for (const instance of world.instances) instance.resume();
     await this.#readsFor(mendedAt + LONGEST_MS / 1.5, 2000);
     const isOn = (): boolean => referee.violation === undefined;
     if (isOn()) this.#isWell();

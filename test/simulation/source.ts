@@ -115,6 +115,7 @@ export class Source {
         return after(takes, 'value', loaded(value, { nextExecuteTime: machine.now() + takes + inMs }));
       }
       case 'tagged':
+        world.tagged.add(run.serial);
         return after(takes, 'value', loaded(value, { tags: ['tagged'] }));
       case 'absent':
         return after(takes, 'absent', absent());

@@ -1,4 +1,5 @@
 import type { ExecutionStatus, TicklessEvent, ValueStatus } from '../../src/index.ts';
+import { Held, type Holding } from './held.ts';
 import type { Instance } from './instance.ts';
 
 /** What a load brings. */
@@ -35,7 +36,7 @@ export interface LoadRun {
 
 /** Something that was done to a subject by hand. */
 export interface Change {
-  readonly kind: 'set' | 'invalidate' | 'drop' | 'pause' | 'resume' | 'reschedule' | 'close';
+  readonly kind: 'set' | 'invalidate' | 'drop' | 'tag' | 'pause' | 'resume' | 'reschedule' | 'close';
   /** In the order of loads and changes. */
   readonly order: number;
   readonly at: number;
@@ -43,13 +44,18 @@ export interface Change {
   readonly value?: Loaded;
 }
 
-/** A call of the public surface that makes a promise. */
+/** A call of the public surface. */
 export interface Call {
-  readonly what: 'get' | 'refresh' | 'request' | 'execute';
+  readonly what: 'get' | 'current' | 'refresh' | 'request' | 'execute';
   readonly order: number;
   readonly at: number;
-  /** There was a value before. */
+  /** What there was before. */
+  readonly held: Holding;
   readonly wasLoaded: boolean;
+  /** What there was is the answer. */
+  readonly isServed: boolean;
+  /** One key of a call for many, which is answered when all are. */
+  readonly isOfMany: boolean;
   /** It may wait though there is a value: the caller chose to. */
   readonly mayWait: boolean;
   /** The caller may end his wait. */
@@ -65,9 +71,13 @@ export interface Watch {
   ended?(run: LoadRun): void;
   told?(event: TicklessEvent): void;
   changed?(change: Change): void;
+  /** It is about to be read. */
+  reads?(): void;
   settled?(call: Call): void;
   /** Something has happened in the instance, with all that follows from it at once. */
   stepped?(): void;
+  /** As {@link stepped}, but nobody may look. */
+  unseen?(): void;
 }
 
 /** What its options say. Milliseconds. */
@@ -80,6 +90,8 @@ export interface SubjectOptions {
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly mayLoadWithoutLock: boolean;
+  /** It has an age limit, beyond which it is not served. */
+  readonly mayBeTooStale: boolean;
   /** Counted from the end of a load; `undefined`: another kind of schedule, or spread. */
   delay: number | undefined;
 }
@@ -102,7 +114,8 @@ export class Subject {
   status: Status | undefined;
   /** The last change that loads which began before must not undo. */
   mark: Change | undefined;
-  readonly #watches: Watch[] = [];
+  readonly held: Held = new Held(this);
+  readonly #watches: Watch[] = [this.held];
 
   constructor(
     id: string,
@@ -141,12 +154,23 @@ export class Subject {
     for (const watch of this.#watches) watch.changed?.(change);
   }
 
-  called(call: Call, promise: Promise<unknown>): void {
+  /** Each read, before anything of it happens. */
+  reads(): void {
+    for (const watch of this.#watches) watch.reads?.();
+  }
+
+  /** A call has come to its end. */
+  settled(call: Call, outcome: NonNullable<Call['outcome']>): void {
+    call.outcome = outcome;
+    this.waiting.delete(call);
+    for (const watch of this.#watches) watch.settled?.(call);
+  }
+
+  called(call: Call, promise: Promise<unknown>, told: () => void): void {
     this.waiting.add(call);
     const settle = (outcome: NonNullable<Call['outcome']>): void => {
-      call.outcome = outcome;
-      this.waiting.delete(call);
-      for (const watch of this.#watches) watch.settled?.(call);
+      this.settled(call, outcome);
+      told();
     };
     promise.then(
       (value) => settle({ value }),

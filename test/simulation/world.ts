@@ -42,6 +42,8 @@ export class World {
   readonly freshness: Map<number, Freshness> = new Map();
   /** The loads that said themselves when the next one is to be. */
   readonly said: Set<number> = new Set();
+  /** Those that gave their values a tag. */
+  readonly tagged: Set<number> = new Set();
   /** The leases, by name and token, under which a load has succeeded. */
   readonly completed: Set<string> = new Set();
   readonly instances: Instance[] = [];
@@ -76,6 +78,11 @@ export class World {
     for (let index = 0; index < this.scenario.instances; index++) this.instances.push(this.start(index));
   }
 
+  /** The last in the order of loads and changes. */
+  get last(): number {
+    return this.#last;
+  }
+
   /** The next in the order of loads and changes. */
   next(): number {
     this.#last += 1;
@@ -99,7 +106,7 @@ export class World {
     this.misfortunes.begin();
     await this.until(() => this.timeline.now >= lasts);
     this.commands.count();
-    await this.#rest.come();
+    if (this.referee.violation === undefined) await this.#rest.come();
     const { seed, timeline, referee, trace } = this;
     return {
       seed,

@@ -13,8 +13,8 @@ import {
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** So many failures are remembered: who waits may hear of one a little later. */
-const REMEMBERED = 8;
+/** So many failures are remembered: who waits, for many keys maybe, hears of one later. */
+const REMEMBERED = 50;
 
 /**
  * What callers get. Rule 2: who finds a value does not wait. Rule 3: who waits together fails with one error. Rule 5:
@@ -40,7 +40,7 @@ export class Calls implements Watch {
 
   settled(call: Call): void {
     const { outcome } = call;
-    if (outcome === undefined) return;
+    if (outcome === undefined || call.what === 'current') return;
     if ('error' in outcome) this.#rejected(call, outcome.error);
     else if (call.what !== 'request' && call.what !== 'execute')
       this.#resolved(call, outcome.value as Loaded);
@@ -78,11 +78,12 @@ export class Calls implements Watch {
     });
   }
 
-  #rejected({ what, wasLoaded, mayWait, signal }: Call, error: unknown): void {
+  #rejected({ what, wasLoaded, mayWait, signal, isOfMany }: Call, error: unknown): void {
     const { id, options } = this.#subject;
     const { referee } = this.#world;
     const message = error instanceof Error ? error.message : String(error);
     if (signal?.aborted && signal.reason === error) return;
+    // Those have reasons of their own: see the watch of results.
     if (isClosedError(error) || isAbsentError(error) || isStaleValueError(error) || isNotLoadedError(error))
       return;
     const isServed = wasLoaded && what === 'get' && !mayWait;
@@ -91,7 +92,7 @@ export class Calls implements Watch {
       referee.holds(16, !options.mayLoadWithoutLock, () => `${id}: ${what} was rejected: ${message}`);
     }
     if (isCoolingDownError(error)) {
-      const isLast = error.cause === this.#failures.at(-1);
+      const isLast = isOfMany ? this.#failures.includes(error.cause) : error.cause === this.#failures.at(-1);
       referee.holds(5, isLast, () => `${id}: a cool-down names a cause that is not the last failure`);
       return;
     }

@@ -5,6 +5,8 @@ import { Calls } from './calls.ts';
 import { CoolDowns } from './cool-downs.ts';
 import { DueTimes } from './due-times.ts';
 import { OneExecution } from './one-execution.ts';
+import { Results } from './results.ts';
+import { Starts, startsAreKnown } from './starts.ts';
 import { Told } from './told.ts';
 import { Values } from './values.ts';
 
@@ -18,7 +20,8 @@ export function watchesOf(subject: Subject, world: World): Watch[] {
   return [
     ...(isTicking ? [new OneExecution(subject, world)] : []),
     ...(isRemembered ? [new CoolDowns(subject, world)] : []),
-    ...(isTicking ? [new Told(subject, world), new Calls(subject, world)] : []),
+    ...(isTicking ? [new Told(subject, world), new Calls(subject, world), new Results(subject, world)] : []),
+    ...(isTicking && startsAreKnown(subject, world) ? [new Starts(subject, world)] : []),
     ...(holdsValue ? [new Values(subject, world)] : []),
     ...(lockName === undefined && !isKeyed ? [new DueTimes(subject, world)] : []),
   ];
