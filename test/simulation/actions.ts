@@ -34,6 +34,11 @@ export class Actions {
     drawDeed(reads, this.#world.random).act(drawScene(this.#world, this.#caller, instance));
   }
 
+  /** Somebody asks for a load now. */
+  refresh(instance: Instance): void {
+    this.#caller.call(instance.subject('rates'), 'refresh', () => instance.rates.refresh());
+  }
+
   /** Reads all there is. */
   readAll(instance: Instance): void {
     if (instance.machine.hasCrashed || instance.closing !== 'no') return;

@@ -151,8 +151,12 @@ export class Caller {
 
   /** Starts what is due in the group: there are no more members than it starts at a time. */
   startGroup(instance: Instance): void {
-    const { group, local, calendar, machine } = instance;
+    const { group, local, calendar, machine, isUnseen } = instance;
     if (group === undefined) return;
+    if (isUnseen) {
+      this.ask(() => group.requestStart());
+      return;
+    }
     const isIdle = group.inspect().running === 0;
     const due = [local, calendar].filter((value) => {
       const { isDue, paused, nextExecuteTime } = value.inspect();

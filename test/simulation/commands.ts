@@ -23,7 +23,8 @@ export class Commands {
 
   /** A subject is about to be read. */
   read(subject: Subject): void {
-    const status = subject.options.lockName === undefined ? undefined : subject.inspect();
+    const isSeen = subject.options.lockName !== undefined && !subject.instance.isUnseen;
+    const status = isSeen ? subject.inspect() : undefined;
     const isFresh = status?.isDue === false && !status.running;
     if (isFresh) this.#fresh.add(subject);
     else this.#fresh.delete(subject);

@@ -74,6 +74,10 @@ export class Held implements Watch {
     this.#look();
   }
 
+  unseen(): void {
+    this.#look();
+  }
+
   #look(): void {
     const value = this.#subject.peek();
     if (value !== undefined) this.#seen.set(value, this.#order);

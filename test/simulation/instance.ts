@@ -19,7 +19,7 @@ import type { World } from './world.ts';
 export const KEYS: readonly string[] = ['1', '2', '3', '4'];
 
 /** The value with a calendar schedule is due at each multiple of this by the wall clock. */
-export const CALENDAR_MS = 60_000;
+export const CALENDAR_MS = 600_000;
 
 /** One process of the service: its values, keys and tasks. */
 export class Instance {
@@ -38,6 +38,8 @@ export class Instance {
   closing: 'no' | 'closing' | 'closed' = 'no';
   /** How often its wall clock was stepped. */
   wallSteps: number = 0;
+  /** Until then nobody looks at it: who looks at a member has it compare the clocks. */
+  unseenUntil: number = 0;
   readonly world: World;
 
   constructor(name: string, machine: Machine, world: World) {
@@ -142,6 +144,17 @@ export class Instance {
 
   subject(id: string): Subject {
     return this.#subject(id);
+  }
+
+  /** Nobody looks at it now. */
+  get isUnseen(): boolean {
+    return this.world.timeline.now < this.unseenUntil;
+  }
+
+  stepWall(ms: number): void {
+    this.wallSteps += 1;
+    this.machine.stepWall(ms);
+    this.world.trace.tell(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
   }
 
   resume(): void {

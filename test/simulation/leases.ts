@@ -56,7 +56,8 @@ export class Leases {
     }
   }
 
-  #isLoading({ subjects }: Instance, name: string): boolean {
+  #isLoading({ subjects, isUnseen }: Instance, name: string): boolean {
+    if (isUnseen) return true;
     for (const { options, running, inspect } of subjects.values()) {
       if (options.lockName === name && (running.size > 0 || inspect()?.running === true)) return true;
     }

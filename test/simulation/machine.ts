@@ -80,6 +80,12 @@ export class Machine implements Clock {
     return count;
   }
 
+  /** One of them keeps the process alive. */
+  get isHeld(): boolean {
+    for (const { due, isHeld } of this.#timers) if (isHeld && due > this.monotonic()) return true;
+    return false;
+  }
+
   get hasCrashed(): boolean {
     return this.#hasCrashed;
   }
@@ -126,6 +132,8 @@ class SimulatedTimer implements Timer {
   /** By the clock of its machine. */
   readonly due: number;
   planned: Happening | undefined;
+  /** It keeps the process alive. */
+  isHeld: boolean = false;
   readonly fire: () => void;
   readonly #timeline: Timeline;
   readonly #timers: Set<SimulatedTimer>;
@@ -145,7 +153,11 @@ class SimulatedTimer implements Timer {
     if (this.planned !== undefined) this.#timeline.cancel(this.planned);
   }
 
-  ref(): void {}
+  ref(): void {
+    this.isHeld = true;
+  }
 
-  unref(): void {}
+  unref(): void {
+    this.isHeld = false;
+  }
 }

@@ -59,10 +59,8 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
   stepsWall: {
     weight: 4,
     act: ({ world, instance }) => {
-      const ms = world.random.between(-LONGEST_STEP_MS, LONGEST_STEP_MS);
-      instance.wallSteps += 1;
-      instance.machine.stepWall(ms);
-      world.trace.tell(instance.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+      instance.stepWall(world.random.between(-LONGEST_STEP_MS, LONGEST_STEP_MS));
+      if (world.random.chance(0.5)) instance.unseenUntil = world.timeline.now + world.random.between(0, 3000);
     },
   },
   engineDown: {

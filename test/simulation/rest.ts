@@ -1,4 +1,4 @@
-import type { Instance } from './instance.ts';
+import { CALENDAR_MS, type Instance } from './instance.ts';
 import { type Message, WEATHER } from './network.ts';
 import { MOODS } from './source.ts';
 import type { Call } from './subject.ts';
@@ -6,6 +6,9 @@ import type { World } from './world.ts';
 
 /** Everything that can be held up is over after that: leases, deadlines, cool-downs, clients that wait. */
 const LONGEST_MS = 60_000;
+
+/** After a step of the wall clock all is read for so long: a minute, and a little. */
+const WALL_MS = 72_000;
 
 /**
  * Rule 8: idle means idle, at any time. And when all is mended, all comes to rest: rule 4, nothing runs for ever; rule
@@ -28,9 +31,17 @@ export class Rest {
   stepped(instance: Instance): void {
     const { machine, name, closing } = instance;
     if (machine.timersAhead === 0 || !machine.isAwake || closing === 'closing') return;
+    this.#isFree(instance);
     this.#world.referee.holds(8, this.#isBusy(instance), () => {
       return `${name}: ${machine.timersAhead} timers run, and nothing goes on`;
     });
+  }
+
+  /** Without anybody who waits, the process may end at any time. */
+  #isFree({ machine, subjects, name }: Instance): void {
+    if (!machine.isHeld) return;
+    const isAwaited = [...subjects.values()].some(({ waiting }) => waiting.size > 0);
+    this.#world.referee.holds(8, isAwaited, () => `${name}: a timer keeps it alive, and nobody waits`);
   }
 
   async come(): Promise<void> {
@@ -51,6 +62,7 @@ export class Rest {
     const isOn = (): boolean => referee.violation === undefined;
     if (isOn()) this.#isWell();
     if (isOn()) await this.#agrees();
+    if (isOn()) await this.#followsTheWall();
     if (isOn()) await this.#isStill();
     if (isOn()) await this.#closes();
   }
@@ -95,7 +107,7 @@ export class Rest {
     const { scenario, instances, timeline, referee } = this.#world;
     const [first, ...others] = instances.filter(({ closing }) => closing === 'no');
     if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
-    first.rates.refresh().catch(() => {});
+    this.#world.actions.refresh(first);
     const settledAt = timeline.now + 2000;
     await this.#readsFor(settledAt, 100);
     const version = first.rates.inspect().lock?.version;
@@ -107,6 +119,29 @@ export class Rest {
       referee.holds(13, theirs >= version, () => {
         return `${name}: version ${theirs}, two periods after version ${version} was published`;
       });
+    }
+  }
+
+  /** Rule 9: when the wall clock was stepped, a calendar is followed within a minute of reads; nobody else looks. */
+  async #followsTheWall(): Promise<void> {
+    const world = this.#world;
+    const open = world.instances.filter(({ closing }) => closing === 'no');
+    const order = world.next();
+    for (const instance of open) {
+      instance.stepWall(CALENDAR_MS * 3);
+      instance.unseenUntil = Infinity;
+    }
+    await this.#readsFor(world.timeline.now + WALL_MS, WALL_MS / 6 - 1);
+    const runs = [...world.runs.values()].filter(({ serial }) => serial > order);
+    for (const instance of open) {
+      const calendar = instance.subject('calendar');
+      const isLoaded = runs.some(({ subject }) => subject === calendar);
+      world.referee.holds(
+        9,
+        isLoaded,
+        () => `${calendar.id}: a minute after a step of the clock it is not loaded`,
+      );
+      instance.unseenUntil = 0;
     }
   }
 

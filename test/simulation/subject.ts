@@ -182,4 +182,9 @@ export class Subject {
     this.status = this.inspect();
     for (const watch of this.#watches) watch.stepped?.();
   }
+
+  unseen(): void {
+    this.status = undefined;
+    for (const watch of this.#watches) watch.unseen?.();
+  }
 }

@@ -7,6 +7,7 @@ import { Leases } from './leases.ts';
 import { Machine } from './machine.ts';
 import { Misfortunes } from './misfortunes.ts';
 import { type Message, WEATHER, type Wire } from './network.ts';
+import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
 import { Referee } from './referee.ts';
 import { Rest } from './rest.ts';
@@ -52,6 +53,7 @@ export class World {
   readonly actions: Actions;
   readonly misfortunes: Misfortunes;
   readonly commands: Commands;
+  readonly nightly: Nightly;
   readonly #leaseWatch: Leases;
   readonly #rest: Rest;
   readonly #writesSent: Map<string, number> = new Map();
@@ -71,6 +73,7 @@ export class World {
     this.source = new Source(this);
     this.#leaseWatch = new Leases(this);
     this.commands = new Commands(this);
+    this.nightly = new Nightly(this);
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
     this.misfortunes = new Misfortunes(this);
@@ -135,8 +138,11 @@ export class World {
       const { machine, subjects } = instance;
       if (machine.hasCrashed || !machine.isTouched) continue;
       machine.isTouched = false;
-      for (const subject of subjects.values()) subject.stepped();
-      this.#rest.stepped(instance);
+      for (const subject of subjects.values()) {
+        if (instance.isUnseen) subject.unseen();
+        else subject.stepped();
+      }
+      if (!instance.isUnseen) this.#rest.stepped(instance);
     }
   }
 
@@ -180,6 +186,7 @@ export class World {
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         this.#leaseWatch.sent(instance, message);
         this.commands.sent(instance, message);
+        this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
       arrived: (message, answer) => {

@@ -22,6 +22,7 @@ export function watchesOf(subject: Subject, world: World): Watch[] {
     ...(isRemembered ? [new CoolDowns(subject, world)] : []),
     ...(isTicking ? [new Told(subject, world), new Calls(subject, world), new Results(subject, world)] : []),
     ...(isTicking && startsAreKnown(subject, world) ? [new Starts(subject, world)] : []),
+    ...(isTicking ? [] : [world.nightly]),
     ...(holdsValue ? [new Values(subject, world)] : []),
     ...(lockName === undefined && !isKeyed ? [new DueTimes(subject, world)] : []),
   ];

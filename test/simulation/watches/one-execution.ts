@@ -51,6 +51,10 @@ export class OneExecution implements Watch {
     this.#runningSince = undefined;
   }
 
+  unseen(): void {
+    this.#runningSince = undefined;
+  }
+
   stepped(): void {
     const { id, instance, options, running } = this.#subject;
     if (!instance.machine.isAwake) {

@@ -38,6 +38,10 @@ export class Values implements Watch {
     this.#isAsOldAsItSays(value);
   }
 
+  unseen(): void {
+    if (this.#mayBePushedOut) this.#subject.mark = undefined;
+  }
+
   get #mayBePushedOut(): boolean {
     return this.#subject.id.includes('[') && this.#world.scenario.maxKeys < KEYS.length;
   }
