@@ -1,7 +1,7 @@
 // npm run simulate: whole clusters in virtual time, each from one seed, and the rules of the design after each step
 // (test/simulation). What fails can be run again: the same seed is the same world.
 //
-//   --seed <n>      that one, with a trace of all that happened; --last <lines> of it. Default: 150
+//   --seed <n>      that one, with a trace of all that happened: the scenario, and --last <lines>. Default: 150
 //   --seeds <n>     so many. Default: 500
 //   --from <n>      the first of them. Default: a random one
 //   --seconds <n>   no longer than that
@@ -64,7 +64,8 @@ async function runSeeds(from, seeds, seconds) {
 
 async function replay(seed) {
   const why = await runWorlds(['--trace', String(seed)], (verdict) => {
-    console.log(verdict.trace.slice(-Number(values.last)).join('\n'));
+    const [scenario, ...lines] = verdict.trace;
+    console.log([scenario, ...lines.slice(-Number(values.last))].join('\n'));
     count(verdict);
   });
   if (why !== undefined) throw new Error(why);

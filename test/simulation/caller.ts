@@ -4,6 +4,9 @@ import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
+/** Of a group. */
+const MEMBERS = 3;
+
 interface CallOptions {
   /** The caller chose to. */
   readonly mayWait?: boolean;
@@ -149,7 +152,7 @@ export class Caller {
     this.call(subject, 'get', () => get(signal), { mayWait: true, signal });
   }
 
-  /** Starts what is due in the group: there are no more members than it starts at a time. */
+  /** Starts what is due in the group: all of it, where it may start as many at a time as there are members. */
   startGroup(instance: Instance): void {
     const { group, local, calendar, machine, isUnseen } = instance;
     if (group === undefined) return;
@@ -164,6 +167,15 @@ export class Caller {
     });
     this.ask(() => group.requestStart());
     if (!isIdle || instance.closing !== 'no') return;
+    if (this.#world.scenario.concurrency < MEMBERS) {
+      const isAtIt = due.length === 0 || group.inspect().running > 0;
+      this.#world.referee.holds(
+        'group',
+        isAtIt,
+        () => `${instance.name}: requestStart() starts none of its group`,
+      );
+      return;
+    }
     for (const value of due) {
       const { running, isDue, name } = value.inspect();
       this.#world.referee.holds('group', running || !isDue, () => {

@@ -22,6 +22,9 @@ export class Engine {
   readonly #versions: VersionBook;
   readonly #records: Map<string, EngineRecord> = new Map();
   #snapshots: SnapshotStore;
+  /** The names whose snapshots can't be read any more, until they are written anew. */
+  readonly #damaged: Set<string> = new Set();
+  readonly #written: Set<string> = new Set();
 
   constructor(machine: Machine, leases: LeaseBook, versions: VersionBook) {
     this.#machine = machine;
@@ -54,13 +57,23 @@ export class Engine {
   }
 
   async read(name: string, newerThan: number | undefined): Promise<StoredSnapshot | undefined> {
-    return this.#snapshots.read(name, newerThan);
+    const snapshot = await this.#snapshots.read(name, newerThan);
+    return snapshot && this.#damaged.has(name) ? { ...snapshot, payload: '{' } : snapshot;
   }
 
   async write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {
     const answer = await this.#snapshots.write(name, payload, token);
     this.#versions.written(name, token, answer);
+    if (answer.kind === 'written') {
+      this.#damaged.delete(name);
+      this.#written.add(name);
+    }
     return answer;
+  }
+
+  /** All that is in the store is spoilt. */
+  damageAll(): void {
+    for (const name of this.#written) this.#damaged.add(name);
   }
 
   /** It comes back empty. */

@@ -11,8 +11,8 @@ import {
 } from '../../src/index.ts';
 import type { Machine } from './machine.ts';
 import { Link } from './network.ts';
-import { type Loaded, Subject, type SubjectOptions } from './subject.ts';
-import { watchesOf } from './watches/index.ts';
+import type { Loaded, Subject } from './subject.ts';
+import { subjectsOf } from './subjects.ts';
 import type { World } from './world.ts';
 
 /** The keys that are read. */
@@ -33,7 +33,7 @@ export class Instance {
   readonly report: PeriodicExecutor;
   readonly nightly: () => Promise<unknown>;
   readonly group: RefreshGroup | undefined;
-  readonly subjects: Map<string, Subject> = new Map();
+  readonly subjects: Map<string, Subject>;
   /** `close()` was called; the second time: it has ended. */
   closing: 'no' | 'closing' | 'closed' = 'no';
   /** How often its wall clock was stepped. */
@@ -50,6 +50,7 @@ export class Instance {
     this.link = new Link(machine, engine, timeline, random, world.wireOf(this), scenario.leaseFor);
     const { lock, store } = this.link;
     const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
+    const { piggyback, concurrency } = scenario;
     const common = {
       clock: machine,
       random: () => random.next(),
@@ -63,7 +64,7 @@ export class Instance {
       ...(scenario.hasStore ? { store } : {}),
     };
     this.group = scenario.isGrouped
-      ? new RefreshGroup({ piggyback: scenario.piggyback, clock: machine, logger: false })
+      ? new RefreshGroup({ piggyback, concurrency, clock: machine, logger: false })
       : undefined;
     const member = this.group === undefined ? {} : { group: this.group };
     const limits = maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale };
@@ -134,7 +135,10 @@ export class Instance {
       lockAtLeastFor: scenario.leaseFor / 2,
       clock: machine,
     });
-    this.#watchAll();
+    this.subjects = subjectsOf(this);
+    for (const part of [...this.singles, this.codes]) {
+      for (const type of eventTypes) part.on(type, (event) => this.#told(event));
+    }
   }
 
   /** What has a due time of its own. */
@@ -183,83 +187,6 @@ export class Instance {
 
   #subject(id: string): Subject {
     return this.subjects.get(id) as Subject;
-  }
-
-  #watchAll(): void {
-    const { hasLock, hasStore, hasKeyLocks, period, timeout, coolDown, whenLockUnavailable, leaseFor } =
-      this.world.scenario;
-    const { maxStaleness, whenTooStale } = this.world.scenario;
-    const isLimited = maxStaleness < Infinity && whenTooStale !== 'serve';
-    const mayLoadWithoutLock = whenLockUnavailable === 'load';
-    const common = { timeout, coolDown, mayLoadWithoutLock, mayBeTooStale: false };
-    const alone = { ...common, hasLock: false, hasStore: false, lockName: undefined, holdsValue: true };
-    const shared = (lockName: string): SubjectOptions => {
-      const isShared = hasLock || hasStore;
-      return {
-        ...alone,
-        hasLock,
-        hasStore,
-        lockName: isShared ? lockName : undefined,
-        delay: isShared ? undefined : period,
-      };
-    };
-    const add = (
-      id: string,
-      options: SubjectOptions,
-      peek: () => Loaded | undefined,
-      inspect: Subject['inspect'],
-    ): void => {
-      const subject = new Subject(`${this.name}.${id}`, this, options, peek, inspect);
-      subject.watchedBy(...watchesOf(subject, this.world));
-      this.subjects.set(id, subject);
-    };
-    const { rates, local, calendar, codes, report } = this;
-    add(
-      'rates',
-      { ...shared('rates'), mayBeTooStale: isLimited },
-      () => rates.peek(),
-      () => rates.inspect(),
-    );
-    add(
-      'local',
-      { ...alone, delay: period },
-      () => local.peek(),
-      () => local.inspect(),
-    );
-    add(
-      'calendar',
-      { ...alone, delay: undefined },
-      () => calendar.peek(),
-      () => calendar.inspect(),
-    );
-    for (const key of KEYS) {
-      const one = hasKeyLocks ? shared(`codes["${key}"]`) : { ...alone, delay: undefined };
-      const options = { ...one, mayBeTooStale: isLimited };
-      add(
-        `codes[${key}]`,
-        options,
-        () => codes.peek(key),
-        () => codes.inspect(key),
-      );
-    }
-    const task = { ...shared('report'), hasStore: false, holdsValue: false, mayLoadWithoutLock: false };
-    const ofTask = { ...task, lockName: hasLock ? 'report' : undefined, delay: hasLock ? undefined : period };
-    add(
-      'report',
-      ofTask,
-      () => undefined,
-      () => report.inspect(),
-    );
-    const nightly = { ...task, hasLock: true, lockName: 'nightly', timeout: leaseFor };
-    add(
-      'nightly',
-      nightly,
-      () => undefined,
-      () => undefined,
-    );
-    for (const part of [...this.singles, codes]) {
-      for (const type of eventTypes) part.on(type, (event) => this.#told(event));
-    }
   }
 
   #told(event: EventOf<EventType>): void {

@@ -25,7 +25,7 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
     },
   },
   still: {
-    weight: 5,
+    weight: 8,
     act: ({ world, instance: { machine, name } }) => {
       const { random, timeline, scenario, trace } = world;
       machine.standStill();
@@ -74,8 +74,15 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
       });
     },
   },
+  damage: {
+    weight: 2,
+    act: ({ world: { engine, trace } }) => {
+      engine.damageAll();
+      trace.tell('engine', () => 'has damaged its snapshots');
+    },
+  },
   engineForgets: {
-    weight: 0.5,
+    weight: 1,
     act: ({ world: { engine, trace } }) => {
       engine.loseAll();
       trace.tell('engine', () => 'comes back empty');

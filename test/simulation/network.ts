@@ -20,8 +20,8 @@ export interface Weather {
 /** Kinds of weather, by name. */
 export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weather>> = {
   sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, isCut: false },
-  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.05, isCut: false },
-  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.1, isCut: false },
+  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, isCut: false },
+  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, isCut: false },
   cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, isCut: true },
 };
 
@@ -50,6 +50,8 @@ export interface Message {
 /** What listens to a connection. */
 export interface Wire {
   sent(message: Message): void;
+  /** What has become of it, if it is not what should. */
+  failed(message: Message, how: 'lost' | 'refused' | 'its answer lost' | 'carried out twice'): void;
   arrived(message: Message, answer: unknown): void;
 }
 
@@ -132,6 +134,7 @@ export class Link {
     return new Promise<R>((resolve, reject) => {
       const way = (): number => random.between(0.1, weather.longestWay);
       const refuse = (): void => {
+        this.#wire.failed(message, 'refused');
         const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
         this.#machine.receive(1, () => answered(reject)(error));
       };
@@ -145,14 +148,29 @@ export class Link {
         }
         void Promise.resolve(carryOut()).then((answer) => {
           this.#wire.arrived(message, answer);
+          if (isFirst && isLostBack) this.#wire.failed(message, 'its answer lost');
+          if (!isFirst) this.#wire.failed(message, 'carried out twice');
           if (isFirst && !isLostBack) this.#machine.receive(wayBack, () => answered(resolve)(answer));
         });
       };
       const wayThere = way();
-      if (!random.chance(weather.lostThere)) this.#timeline.plan(wayThere, () => arrive(true));
+      if (random.chance(weather.lostThere)) this.#wire.failed(message, 'lost');
+      else this.#timeline.plan(wayThere, () => arrive(true));
       if (random.chance(weather.twice)) {
         this.#timeline.plan(wayThere + random.between(1, LATEST_TWIN_MS), () => arrive(false));
       }
     });
   }
 }
+
+/** What the engine has answered, in few words: of its rows and snapshots only what decides. */
+export function wordsOfAnswer(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null) return String(answer ?? 'nothing');
+  const words = Object.entries(answer).map(([name, value]) => {
+    const isNumber = typeof value === 'number' && !Number.isInteger(value);
+    return TOLD.includes(name) ? `${name} ${isNumber ? value.toFixed(1) : value}` : '';
+  });
+  return words.filter((word) => word !== '').join(', ');
+}
+
+const TOLD = ['state', 'kind', 'token', 'leaseLeft', 'holdLeft', 'tookOver', 'version', 'age'];

@@ -109,11 +109,11 @@ export class Rest {
     if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
     this.#world.actions.refresh(first);
     const settledAt = timeline.now + 2000;
-    await this.#readsFor(settledAt, 100);
+    await this.#readsFor(settledAt, 250);
     const version = first.rates.inspect().lock?.version;
     referee.holds('rest', version !== undefined, () => `${first.name}: what it has loaded is not published`);
     if (version === undefined) return;
-    await this.#readsFor(settledAt + 3 * scenario.period + 2000, 100);
+    await this.#readsFor(settledAt + 3 * scenario.period + 2000, 250);
     for (const { name, rates } of others) {
       const theirs = rates.inspect().lock?.version ?? 0;
       referee.holds(13, theirs >= version, () => {

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly hasKeyLocks: boolean;
   readonly isGrouped: boolean;
   readonly piggyback: boolean;
+  /** So many members of a group are loaded at a time, of three. */
+  readonly concurrency: number;
   /** So many keys are held, of four. */
   readonly maxKeys: number;
   /** A listener throws, and one reads. */
@@ -52,7 +54,7 @@ export function drawScenario(random: Random): Scenario {
     isCalm,
     hasLock,
     hasStore: random.chance(0.8),
-    leaseFor: random.pick([600, 2000, 6000]),
+    leaseFor: random.pick([300, 600, 2000, 6000]),
     period,
     timeout: random.pick([500, 2000, 8000]),
     coolDown: { initial, factor: random.pick([1, 2, 3]), max: initial * random.pick([1, 4, 20]) },
@@ -64,9 +66,10 @@ export function drawScenario(random: Random): Scenario {
     hasKeyLocks: random.chance(0.5),
     isGrouped: random.chance(0.5),
     piggyback: random.chance(0.5),
+    concurrency: random.pick([1, 2, 4]),
     maxKeys: random.whole(1, 4),
     hasMeddlers: random.chance(0.3),
-    lasts: random.pick([2, 4, 8]) * period + random.whole(500, 4000),
+    lasts: random.pick([3, 6, 12]) * period + random.whole(500, 4000),
     readsEvery: random.pick([15, 60, 250]),
     changesEvery: isCalm ? Infinity : random.pick([150, 600, Infinity]),
     misfortuneEvery: isCalm ? Infinity : random.pick([300, 1000, 3000]),

@@ -6,7 +6,7 @@ import { LeaseBook } from './lease-book.ts';
 import { Leases } from './leases.ts';
 import { Machine } from './machine.ts';
 import { Misfortunes } from './misfortunes.ts';
-import { type Message, WEATHER, type Wire } from './network.ts';
+import { type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
 import { Referee } from './referee.ts';
@@ -189,10 +189,9 @@ export class World {
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
+      failed: (message, how) => this.trace.tell(who(), () => `${what(message)} is ${how}`),
       arrived: (message, answer) => {
-        this.trace.tell('engine', () => {
-          return `${what(message)} of ${who()}: ${(JSON.stringify(answer) ?? 'nothing').slice(0, 300)}`;
-        });
+        this.trace.tell('engine', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
         const { payload = '', name } = message;
         const took = this.timeline.now - (this.#writesSent.get(payload) ?? 0);
         if (message.step === 'write') this.#slowestWrites.set(name, Math.max(took, this.slowestWrite(name)));

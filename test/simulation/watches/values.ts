@@ -39,7 +39,7 @@ export class Values implements Watch {
   }
 
   unseen(): void {
-    if (this.#mayBePushedOut) this.#subject.mark = undefined;
+    if (this.#mayBePushedOut && this.#subject.peek() === undefined) this.#subject.mark = undefined;
   }
 
   get #mayBePushedOut(): boolean {
