@@ -162,8 +162,8 @@ export class Caller {
     }
     const isIdle = group.inspect().running === 0;
     const due = [local, calendar].filter((value) => {
-      const { isDue, paused, nextExecuteTime } = value.inspect();
-      return isDue && !paused && nextExecuteTime <= machine.now();
+      const { isDue, running, paused, nextExecuteTime } = value.inspect();
+      return isDue && !running && !paused && nextExecuteTime <= machine.now();
     });
     this.ask(() => group.requestStart());
     if (!isIdle || instance.closing !== 'no') return;
