@@ -23,23 +23,28 @@ export class Values implements Watch {
   }
 
   stepped(): void {
-    const value = this.#subject.peek();
-    if (value === undefined) {
-      if (this.#subject.mark?.kind === 'drop') this.#serial = undefined;
-      // Pushed out by other keys, where there is no room for all: nothing is known of it any more.
-      if (this.#mayBePushedOut && this.#subject.status === undefined) this.#subject.mark = undefined;
-      return;
-    }
-    if (value.serial !== this.#serial) {
-      this.#changed(value);
-      this.#serial = value.serial;
-    }
+    const value = this.#look();
+    if (value === undefined) return;
     this.#isNotOlder(value);
     this.#isAsOldAsItSays(value);
   }
 
   unseen(): void {
-    if (this.#mayBePushedOut && this.#subject.peek() === undefined) this.#subject.mark = undefined;
+    this.#look();
+  }
+
+  /** What is held. That can be seen without a look at the status. */
+  #look(): Loaded | undefined {
+    const value = this.#subject.peek();
+    if (value === undefined) {
+      if (this.#subject.mark?.kind === 'drop') this.#serial = undefined;
+      // Pushed out by other keys, where there is no room for all: nothing is known of it any more.
+      if (this.#mayBePushedOut && this.#subject.status === undefined) this.#subject.mark = undefined;
+    } else if (value.serial !== this.#serial) {
+      this.#changed(value);
+      this.#serial = value.serial;
+    }
+    return value;
   }
 
   get #mayBePushedOut(): boolean {
