@@ -51,7 +51,7 @@ export interface Message {
 export interface Wire {
   sent(message: Message): void;
   /** What has become of it, if it is not what should. */
-  failed(message: Message, how: 'lost' | 'refused' | 'its answer lost' | 'carried out twice'): void;
+  failed(message: Message, how: 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice'): void;
   arrived(message: Message, answer: unknown): void;
 }
 
@@ -134,7 +134,7 @@ export class Link {
     return new Promise<R>((resolve, reject) => {
       const way = (): number => random.between(0.1, weather.longestWay);
       const refuse = (): void => {
-        this.#wire.failed(message, 'refused');
+        this.#wire.failed(message, 'is refused');
         const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
         this.#machine.receive(1, () => answered(reject)(error));
       };
@@ -148,13 +148,13 @@ export class Link {
         }
         void Promise.resolve(carryOut()).then((answer) => {
           this.#wire.arrived(message, answer);
-          if (isFirst && isLostBack) this.#wire.failed(message, 'its answer lost');
-          if (!isFirst) this.#wire.failed(message, 'carried out twice');
+          if (isFirst && isLostBack) this.#wire.failed(message, 'loses its answer');
+          if (!isFirst) this.#wire.failed(message, 'is carried out twice');
           if (isFirst && !isLostBack) this.#machine.receive(wayBack, () => answered(resolve)(answer));
         });
       };
       const wayThere = way();
-      if (random.chance(weather.lostThere)) this.#wire.failed(message, 'lost');
+      if (random.chance(weather.lostThere)) this.#wire.failed(message, 'is lost');
       else this.#timeline.plan(wayThere, () => arrive(true));
       if (random.chance(weather.twice)) {
         this.#timeline.plan(wayThere + random.between(1, LATEST_TWIN_MS), () => arrive(false));

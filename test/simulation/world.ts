@@ -189,7 +189,7 @@ export class World {
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
-      failed: (message, how) => this.trace.tell(who(), () => `${what(message)} is ${how}`),
+      failed: (message, how) => this.trace.tell(who(), () => `${what(message)} ${how}`),
       arrived: (message, answer) => {
         this.trace.tell('engine', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
         const { payload = '', name } = message;
