@@ -26,14 +26,9 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
   },
   still: {
     weight: 8,
-    act: ({ world, instance: { machine, name } }) => {
-      const { random, timeline, scenario, trace } = world;
-      machine.standStill();
-      trace.tell(name, () => 'stands still');
-      timeline.plan(random.pick([50, scenario.leaseFor * random.between(0.5, 2.5)]), () => {
-        trace.tell(name, () => 'goes on');
-        machine.goOn();
-      });
+    act: ({ world, instance }) => {
+      const { random, scenario } = world;
+      world.standStill(instance, random.pick([50, scenario.leaseFor * random.between(0.5, 2.5)]));
     },
   },
   crash: {

@@ -13,16 +13,18 @@ export interface Weather {
   readonly lostBack: number;
   /** Carried out a second time, later. */
   readonly twice: number;
+  /** A write that takes its time: its lease may be over by then. */
+  readonly lateWrite: number;
   /** Refused at once: nothing arrives. */
   readonly isCut: boolean;
 }
 
 /** Kinds of weather, by name. */
 export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weather>> = {
-  sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, isCut: false },
-  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, isCut: false },
-  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, isCut: false },
-  cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, isCut: true },
+  sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: false },
+  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, lateWrite: 0.3, isCut: false },
+  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, lateWrite: 0.2, isCut: false },
+  cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: true },
 };
 
 /** What the clients of the engine wait for an answer. */
@@ -30,6 +32,9 @@ const CLIENT_TIMEOUT_MS = 1500;
 
 /** A message that is sent a second time comes at most so much later: also when its lease is long gone. */
 const LATEST_TWIN_MS = 8000;
+
+/** A write that is late arrives no later than that, while its sender waits for the answer. */
+const LATEST_WRITE_MS = 1400;
 
 /** What is asked of the engine. */
 type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write';
@@ -153,7 +158,8 @@ export class Link {
           if (isFirst && !isLostBack) this.#machine.receive(wayBack, () => answered(resolve)(answer));
         });
       };
-      const wayThere = way();
+      const isLate = message.step === 'write' && random.chance(weather.lateWrite);
+      const wayThere = isLate ? random.between(200, LATEST_WRITE_MS) : way();
       if (random.chance(weather.lostThere)) this.#wire.failed(message, 'is lost');
       else this.#timeline.plan(wayThere, () => arrive(true));
       if (random.chance(weather.twice)) {

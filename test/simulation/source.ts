@@ -187,7 +187,18 @@ export class Source {
       () => `${subject.id}: load ${run.serial} begins when it is over`,
     );
     subject.began(run);
+    if (run.token !== undefined) this.#haunt(subject.instance);
     return { world, run };
+  }
+
+  /** Now and then a machine stands still just while it loads under a lease, and longer than that lasts. */
+  #haunt(instance: Subject['instance']): void {
+    const { scenario, random, timeline, actions } = this.#world;
+    if (scenario.misfortuneEvery === Infinity || actions.isOver || !random.chance(0.01)) return;
+    timeline.plan(random.between(0, 10), () => {
+      if (actions.isOver || instance.machine.hasCrashed) return;
+      this.#world.standStill(instance, scenario.leaseFor * random.between(1, 2));
+    });
   }
 
   /** How it goes: an answer that would be a lie, or makes no sense here, is not given. */

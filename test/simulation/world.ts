@@ -102,6 +102,16 @@ export class World {
     return instance;
   }
 
+  /** A machine stands still for so long. */
+  standStill({ machine, name }: Instance, ms: number): void {
+    machine.standStill();
+    this.trace.tell(name, () => 'stands still');
+    this.timeline.plan(ms, () => {
+      this.trace.tell(name, () => 'goes on');
+      machine.goOn();
+    });
+  }
+
   /** Lets all happen, mends what is broken, and looks whether all comes to rest. */
   async run(): Promise<Verdict> {
     const { lasts } = this.scenario;
