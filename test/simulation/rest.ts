@@ -75,7 +75,7 @@ export class Rest {
       for (const instance of instances) actions.readAll(instance);
       timeline.plan(everyMs, again);
     };
-    again();
+    timeline.plan(0, again); // in a step of its own, with all that follows from it
     timeline.plan(until - timeline.now, () => {});
     await this.#world.until(() => timeline.now >= until);
   }
@@ -107,7 +107,7 @@ export class Rest {
     const { scenario, instances, timeline, referee } = this.#world;
     const [first, ...others] = instances.filter(({ closing }) => closing === 'no');
     if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
-    this.#world.actions.refresh(first);
+    timeline.plan(0, () => this.#world.actions.refresh(first));
     const settledAt = timeline.now + 2000;
     await this.#readsFor(settledAt, 250);
     const version = first.rates.inspect().lock?.version;
