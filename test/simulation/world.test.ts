@@ -75,6 +75,5 @@ const WORDS = [
   'StaleValueError',
   'AbsentError',
   'NotLoadedError',
-  'ClosedError',
   'closed',
 ];
