@@ -24,6 +24,17 @@ describe('many readers of one instance', () => {
 });
 
 describe('a lock and a store: one loads, the others take it over', () => {
+  it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { maxStaleness: 1000, whenTooStale: 'throw' });
+    a!.value.inspect(); // compares the clocks
+    await cluster.clock.advance(900);
+    expect(a!.value.inspect().age).toBe(1000);
+    expect(a!.value.current).toBe('one');
+    await cluster.clock.advance(1);
+    expect(() => a!.value.current).toThrow('old');
+  });
+
   it('cold instances wait for the winner, and have its value, its age and its due time', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [cluster.instance(), cluster.instance()];
