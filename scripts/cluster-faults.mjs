@@ -256,7 +256,7 @@ export const clusterFaults = [
     rule: 18,
     name: 'who stands by asks the lock first',
     file: round,
-    find: 'state.awaits = answer.isBackoff ? undefined : answer.token;',
+    find: 'state.awaits = isOver ? undefined : answer.token;',
     put: 'state.awaits = undefined;',
   },
   {
@@ -403,8 +403,8 @@ export const clusterFaults = [
     tests: values,
     name: 'what may not be served stands by',
     file: round,
-    find: "const mayBeServed = entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, now));",
-    put: 'const mayBeServed = entry.isLoaded;',
+    find: "entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, policy.clock.monotonic()));",
+    put: 'entry.isLoaded;',
   },
   {
     tests: values,

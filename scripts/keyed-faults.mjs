@@ -16,7 +16,7 @@ export const keyedFaults = [
     tests: keys,
     name: 'a key that is pushed out while it loads is forgotten',
     file: 'src/cache/keyed-entries.ts',
-    find: 'if (entry.uses === 0 && !isLoading(entry)) this.#awake.delete(id);',
+    find: 'if (entry.uses === 0 && !isKept) this.#awake.delete(id);',
     put: 'if (entry.uses === 0) this.#awake.delete(id);',
   },
   {

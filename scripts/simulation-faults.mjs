@@ -7,6 +7,7 @@ const timetable = 'src/executor/timetable.ts';
 const round = 'src/cluster/round.ts';
 const cluster = 'src/cluster/cluster.ts';
 const lease = 'src/cluster/held-lease.ts';
+const decide = 'src/executor/decide.ts';
 
 /** @type {readonly { name: string, file: string, find: string, put: string }[]} */
 export const simulationFaults = [
@@ -72,7 +73,7 @@ export const simulationFaults = [
   },
   {
     name: 'no cool-down before the first success',
-    file: 'src/executor/decide.ts',
+    file: decide,
     find: "  const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;\n  const mayStart",
     put: "  const mayLoad = entry.flight === undefined && gate === 'open' && (now >= entry.coolDownUntil || !entry.isLoaded);\n  const mayStart",
   },
@@ -177,5 +178,113 @@ export const simulationFaults = [
     file: round,
     find: '    if (entry.isLoaded) return undefined;\n    const snapshot',
     put: '    const snapshot',
+  },
+  {
+    name: 'get is for ever answered with the first value',
+    file: launcher,
+    find: 'entry.promise = Promise.resolve(value);',
+    put: 'entry.promise ??= Promise.resolve(value);',
+  },
+  {
+    name: 'the age limit counts from when a value is due',
+    file: decide,
+    find: 'return now - entry.loadedAt > entry.maxStalenessMs;',
+    put: 'return now - Math.max(entry.loadedAt, (entry as { dueAt?: number }).dueAt ?? 0) > entry.maxStalenessMs;',
+  },
+  {
+    name: 'a value that is due is refused as if it were too old',
+    file: decide,
+    find: '  if (!isTooStale(entry, now)) return isDue',
+    put: "  if (!isTooStale(entry, now) && !(whenTooStale === 'throw' && entry.maxStalenessMs < Infinity && isDue(entry, now))) return isDue",
+  },
+  {
+    name: 'a load is given half of its time',
+    file: flight,
+    find: 'this.#deadlineAt = clock.monotonic() + timeoutMs;',
+    put: 'this.#deadlineAt = clock.monotonic() + timeoutMs / 2;',
+  },
+  {
+    name: 'a load is tried once too often',
+    file: 'src/executor/retry.ts',
+    find: '    ...options,\n    minTimeout: 0,',
+    put: '    ...options,\n    retries: (options.retries ?? 10) + 1,\n    minTimeout: 0,',
+  },
+  {
+    name: 'timers of a load keep the process alive though nobody waits',
+    file: flight,
+    find: 'if (this.#holds > 0) timer.ref();',
+    put: 'timer.ref();',
+  },
+  {
+    name: 'the cool-down outlives a success',
+    file: timetable,
+    find: '    entry.coolDownUntil = entry.standsByUntil = Number.NEGATIVE_INFINITY;\n    entry.isInvalidated = false;\n    // The schedule',
+    put: '    entry.standsByUntil = Number.NEGATIVE_INFINITY;\n    entry.isInvalidated = false;\n    // The schedule',
+  },
+  {
+    name: 'what was set by hand is never due',
+    file: launcher,
+    find: 'this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));\n    waiters',
+    put: 'this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));\n    entry.dueAt = entry.freshUntil = Infinity;\n    waiters',
+  },
+  {
+    name: 'who waits is not answered by close',
+    file: launcher,
+    find: '      this.abort(entry, error);\n      takeWaiters(entry)?.reject(error);',
+    put: '      this.abort(entry, error);\n      takeWaiters(entry);',
+  },
+  {
+    name: 'a fresh read is told as a stale one',
+    file: 'src/executor/starter.ts',
+    find: "if (isDue(entry, now)) this.events.emit('stale-served'",
+    put: "if (isDue(entry, now) || entry.isLoaded) this.events.emit('stale-served'",
+  },
+  {
+    name: 'reads do not compare the clocks',
+    file: 'src/executor/starter.ts',
+    find: 'if (now >= entry.lookAt) this.compareClocks(entry, now);',
+    put: 'void entry;',
+  },
+  {
+    name: 'a group is not told that a member goes on',
+    file: 'src/executor/refresher.ts',
+    find: "this.#starter.events.emit('resumed', {});\n    this.#starter.launcher.keeper.turned();",
+    put: "this.#starter.events.emit('resumed', {});",
+  },
+  {
+    name: 'the invalidation of a tag is lost',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'this.epochs.markTag(tag);',
+    put: 'void tag;',
+  },
+  {
+    name: 'getMany gives the value of the next key',
+    file: 'src/cache/read-many.ts',
+    find: 'const key = asked[index] as K;',
+    put: 'const key = asked[(index + 1) % asked.length] as K;',
+  },
+  {
+    name: 'a key that is deleted while its round is open is forgotten',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'const isKept = entry.isLoaded ? isLoading(entry) : isBusy(entry);',
+    put: 'const isKept = isLoading(entry);',
+  },
+  {
+    name: 'lockAtLeastFor is ignored',
+    file: 'src/cluster/locked-task.ts',
+    find: "({ as: 'done', holdFor: left() })",
+    put: "({ as: 'done', holdFor: 0 * left() })",
+  },
+  {
+    name: 'the slack of a hold carries a value beyond its age limit',
+    file: round,
+    find: 'Math.min(about.dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry)),',
+    put: 'about.dueAt + HOLD_SLACK_MS,',
+  },
+  {
+    name: 'refresh is answered by what a lease has brought before',
+    file: round,
+    find: 'const isOver = answer.isBackoff || answer.token <= state.version;',
+    put: 'const isOver = answer.isBackoff;',
   },
 ];
