@@ -22,6 +22,16 @@ describe('keys behind a lock', () => {
     expect((await cluster.store.read('c["y"]'))?.payload).toContain('why');
   });
 
+  it('one that is set while its first round is open has its place at once', async () => {
+    const cluster = new ManualCluster();
+    const { cache, link } = keyedInstance(cluster);
+    link.break('no-answer', 'acquire');
+    const read = cache.get('x');
+    await cluster.clock.flush();
+    cache.set('x', 'by hand');
+    expect([cache.size, [...cache.keys()], await read]).toEqual([1, ['x'], 'by hand']);
+  });
+
   it('without a store the version of each is the token with which it was loaded', async () => {
     const cluster = new ManualCluster();
     const a = keyedInstance(cluster, { store: undefined });
