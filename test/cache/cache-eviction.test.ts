@@ -36,6 +36,20 @@ function manualA(options: Options): Made & { readonly manual: ManualLoad<string>
 }
 
 describe('sizeOf', () => {
+  it('of more than maxSize: nobody reloads that unread', async () => {
+    const asked: string[] = [];
+    const load = (key: string): string => {
+      asked.push(key);
+      return key;
+    };
+    const { clock, cache } = make({ load, maxSize: 1, sizeOf: () => 2 });
+    await cache.requestStart({ wait: true });
+    await cache.get('a');
+    await clock.advance(2000);
+    await cache.requestStart({ wait: true });
+    expect(asked).toEqual(['a']);
+  });
+
   it('is not asked about a key that is absent', async () => {
     const asked: string[] = [];
     const { cache } = make({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Deferred } from '../../src/executor/deferred.ts';
 import { absent, isAbsentError, isOptionError, loaded, RefreshingCache } from '../../src/index.ts';
 import { ManualCluster } from '../support/cluster.ts';
 import { typesOf } from '../support/events.ts';
@@ -30,6 +31,41 @@ describe('keys behind a lock', () => {
     await cluster.clock.flush();
     cache.set('x', 'by hand');
     expect([cache.size, [...cache.keys()], await read]).toEqual([1, ['x'], 'by hand']);
+  });
+
+  it('one that is pushed out while its lease is being given back does not come back with that', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { max: 1 });
+    const released = new Deferred<void>();
+    a.link.breakOnce(released.promise, 'release');
+    await loadKey(cluster, a, 'x', 'ex');
+    await loadKey(cluster, a, 'y', 'why');
+    released.resolve();
+    await cluster.clock.flush();
+    expect([...a.cache.keys()]).toEqual(['y']);
+  });
+
+  it('an acquire whose answer was lost is asked again with the same request, also after a load without it', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const a = keyedInstance(cluster);
+    await loadKey(cluster, a, 'x', 'ex');
+    await cluster.clock.advance(1030);
+    a.link.commands.length = 0;
+    a.link.break('answer-lost', 'acquire');
+    a.cache.current('x');
+    await cluster.clock.flush();
+    a.calls[1]?.resolve('ex 2');
+    await cluster.clock.flush();
+    a.link.mend();
+    await cluster.clock.advance(3000);
+    a.cache.current('x');
+    await cluster.clock.flush();
+    expect(a.calls).toHaveLength(3);
+    const acquires = a.link.commands.filter(({ step }) => step === 'acquire');
+    expect(acquires.length).toBeGreaterThan(1);
+    expect(
+      new Set(acquires.map(({ args: [request] }) => (request as { requestId: string }).requestId)).size,
+    ).toBe(1);
   });
 
   it('without a store the version of each is the token with which it was loaded', async () => {
