@@ -49,7 +49,7 @@ async function firstViolation(folder, rules, from, seeds) {
     [String(from), '1', String(seeds), 'Infinity'],
     (verdict, end) => {
       seed = verdict.seed;
-      if (verdict.violation === undefined || !(rules ?? [verdict.violation.rule]).includes(verdict.violation.rule)) return;
+      if (!rules.includes(verdict.violation?.rule)) return;
       violation = verdict.violation;
       end();
     },
@@ -86,12 +86,11 @@ const head = ['planted fault', 'found after', 'rule', 'what was seen'];
 const rows = chosen.map((fault) => {
   const { seed, violation } = found.get(fault);
   if (violation === undefined) return [fault.name, `not in ${seed}`, '', ''];
-  const after = values.quick ? `seed ${seed}` : `${seed} ${seed === 1 ? 'seed' : 'seeds'}`;
-  return [fault.name, after, String(violation.rule), violation.message];
+  return [fault.name, `${seed} ${seed === 1 ? 'seed' : 'seeds'}`, String(violation.rule), violation.message];
 });
 const table = new Table({
   head,
-  colWidths: [46, 13, 7, 60],
+  colWidths: [46, 13, 9, 60],
   wordWrap: true,
   style: { head: [], border: [] },
 });

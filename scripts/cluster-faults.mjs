@@ -658,4 +658,32 @@ export const clusterFaults = [
     find: "if (reason === 'evict') forgotten?.();",
     put: '',
   },
+  {
+    tests: values,
+    name: 'refresh is answered by what a lease has brought before',
+    file: round,
+    find: 'const isOver = answer.isBackoff || answer.token <= state.version;',
+    put: 'const isOver = answer.isBackoff;',
+  },
+  {
+    tests: values,
+    name: 'the slack of a hold carries a value beyond its age limit',
+    file: round,
+    find: 'Math.min(about.dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry)),',
+    put: 'about.dueAt + HOLD_SLACK_MS,',
+  },
+  {
+    tests: keys,
+    name: 'a key that is deleted while its round is open is forgotten',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'const isKept = entry.isLoaded ? isLoading(entry) : isBusy(entry);',
+    put: 'const isKept = isLoading(entry);',
+  },
+  {
+    tests: keys,
+    name: 'a key that was pushed out comes back when its lease has been given back',
+    file: 'src/cache/keyed-entries.ts',
+    find: 'if (entry.uses > 0 || this.#awake.get(id) !== entry) return;',
+    put: 'if (entry.uses > 0) return;',
+  },
 ];
