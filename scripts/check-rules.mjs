@@ -64,10 +64,13 @@ async function runTests(copy, tests) {
 async function check(fault) {
   const copy = await plant(fault, PARTS);
   try {
-    const report = await runTests(copy, fault.tests ?? (await testsOf(fault.rule)));
-    const failed = report.testResults.flatMap((file) =>
-      file.assertionResults.filter((test) => test.status === 'failed'),
-    );
+    let failed = [];
+    for (let run = 0; run < (fault.runs ?? 1) && failed.length === 0; run++) {
+      const report = await runTests(copy, fault.tests ?? (await testsOf(fault.rule)));
+      failed = report.testResults.flatMap((file) =>
+        file.assertionResults.filter((test) => test.status === 'failed'),
+      );
+    }
     return { seen: failed.length > 0, failed };
   } finally {
     await rm(copy, { recursive: true, force: true });

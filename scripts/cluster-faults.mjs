@@ -19,7 +19,11 @@ const cluster = 'src/cluster/cluster.ts';
 const lease = 'src/cluster/held-lease.ts';
 const ask = 'src/cluster/ask-for-lease.ts';
 
-/** @type {readonly { rule?: number, tests?: string[], name: string, file: string, find: string, put: string }[]} */
+/**
+ * `runs`: tests that draw at random are run so often at most, until one has seen it.
+ *
+ * @type {readonly { rule?: number, tests?: string[], runs?: number, name: string, file: string, find: string, put: string }[]}
+ */
 export const clusterFaults = [
   {
     rule: 11,
@@ -576,6 +580,7 @@ export const clusterFaults = [
   },
   {
     tests: random,
+    runs: 3,
     name: 'at random: a lease that is live is given to another',
     file: record,
     find: 'if (record !== undefined && isLive(record, at)) return record;',
@@ -583,6 +588,7 @@ export const clusterFaults = [
   },
   {
     tests: random,
+    runs: 3,
     name: 'at random: a load that lost its lease goes on',
     file: round,
     find: 'this.#host.fail(error);',
@@ -590,6 +596,7 @@ export const clusterFaults = [
   },
   {
     tests: random,
+    runs: 3,
     name: 'at random: a round that is done is not held',
     file: round,
     find: 'return isShared ? Math.min(left, LONGEST_HOLD_MS) : 0;',
