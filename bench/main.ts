@@ -11,6 +11,7 @@ import { measureGroupCosts } from './group-cost.ts';
 import { measureIdleKeys } from './idle-keys.ts';
 import { countKeyed } from './keyed-counts.ts';
 import { measureKeyedReads } from './keyed-read.ts';
+import { measureReloadStalls } from './reload-stall.ts';
 import {
   allocationTable,
   behaviourTable,
@@ -19,6 +20,7 @@ import {
   idleKeysTable,
   keyedCountsTable,
   keyedReadTable,
+  reloadStallTable,
 } from './tables.ts';
 
 const KEYED_READS = [
@@ -29,6 +31,7 @@ const KEYED_READS = [
 ] as const;
 const IDLE_KEYS = 100_000;
 const MEMBERS = [10, 1000, 10_000, 100_000];
+const REFERENCE_BYTES = 50_000_000;
 
 const { values } = parseArgs({ options: { json: { type: 'string' } } });
 
@@ -67,7 +70,12 @@ Target: below 1.5 for reads.
 `);
 const keyedCounts = await countKeyed();
 console.log(keyedCountsTable(keyedCounts));
-console.log();
+const reloadStalls = measureReloadStalls(REFERENCE_BYTES);
+console.log(reloadStallTable(REFERENCE_BYTES, reloadStalls));
+console.log(`
+Each in a process of its own, whose event loop has always something to do. Target: a tenth. "Work" leaves out what other
+programs took of the machine.
+`);
 
 const behaviour = await observeBehaviour(candidates);
 console.log(behaviourTable(behaviour));
@@ -85,6 +93,7 @@ if (values.json !== undefined) {
     idleKeys,
     groupCosts,
     keyedCounts,
+    reloadStalls,
     behaviour,
   };
   writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);

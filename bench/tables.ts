@@ -6,6 +6,7 @@ import type { GroupCost } from './group-cost.ts';
 import type { IdleKeyBytes } from './idle-keys.ts';
 import type { KeyedCounts } from './keyed-counts.ts';
 import type { KeyedFigure, KeyedReads } from './keyed-read.ts';
+import type { ReloadStall } from './reload-stall.ts';
 
 export function freshReadTable(title: string, figures: readonly Figure[]): string {
   const rows = figures.toSorted((a, b) => a.ns - b.ns);
@@ -97,6 +98,22 @@ export function keyedCountsTable({ batches, largestShare, startedByRequest }: Ke
       ],
       ['loads started by requestStart() of 10,000 members, 10 of them due', startedByRequest],
     ],
+  );
+}
+
+export function reloadStallTable(bytes: number, stalls: readonly ReloadStall[]): string {
+  const title = `Longest stall while ${bytes / 1e6} MB of JSON are reloaded`;
+  return table(
+    [title, 'here, ms', 'loadInWorker, ms', 'to here', 'here, ms of work', 'loadInWorker', 'to here'],
+    stalls.map(({ shape, here, thread }) => [
+      shape,
+      here.elapsed.toFixed(0),
+      thread.elapsed.toFixed(0),
+      (thread.elapsed / here.elapsed).toFixed(3),
+      here.worked.toFixed(0),
+      thread.worked.toFixed(0),
+      (thread.worked / here.worked).toFixed(3),
+    ]),
   );
 }
 

@@ -102,6 +102,7 @@ const LAYERS = [
 /** Entries of their own: each may import its own files and the layers named. Nothing but themselves imports them. */
 const OUTSIDE = [
   { name: 'testing', files: ['testing/*'], mayImport: ['base', 'contracts'] },
+  { name: 'worker', files: ['worker/*'], mayImport: ['base', 'pure parts'] },
   // Adapters know their own contract and the lowest layer, never each other, never the executor.
   { name: 'lock adapters', files: ['lock/*'], mayImport: ['base', 'contracts'] },
   { name: 'store adapters', files: ['store/*'], mayImport: ['base', 'contracts'] },

@@ -1,11 +1,12 @@
 // Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it; so with the
-// promises of keyed caches, groups and clusters. A fault that no test sees, or that fits the source no longer, fails the
+// promises of keyed caches, groups, clusters and loads in threads. A fault that no test sees, or that fits the source no longer, fails the
 // check.
 //
 //   node scripts/check-rules.mjs            all faults
 //   node scripts/check-rules.mjs 5          those of rule 5, with the first failing test of each
 //   node scripts/check-rules.mjs keys       those of keyed caches and groups
 //   node scripts/check-rules.mjs cluster    those of clusters that are no rule's
+//   node scripts/check-rules.mjs worker     those of loads in threads
 
 import { spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { keyedFaults } from './keyed-faults.mjs';
 import { faults } from './rule-faults.mjs';
 import { plant } from './support/plant.mjs';
 import { root } from './support/project.mjs';
+import { workerFaults } from './worker-faults.mjs';
 
 const PARALLEL = 2;
 
@@ -26,6 +28,8 @@ const PARTS = [
   'test/cache',
   'test/cluster',
   'test/executor',
+  'test/worker',
+  'scripts/support',
   'vitest.config.ts',
   'tsconfig.json',
   'package.json',
@@ -82,6 +86,7 @@ const all = [
   ...faults,
   ...keyedFaults.map((fault) => ({ ...fault, rule: 'keys' })),
   ...clusterFaults.map((fault) => ({ rule: 'cluster', ...fault })),
+  ...workerFaults.map((fault) => ({ ...fault, rule: 'worker' })),
 ];
 const chosen = all.filter(({ rule }) => only === undefined || String(rule) === only);
 const queue = chosen.entries();

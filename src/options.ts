@@ -54,7 +54,8 @@ export interface SharedOptions {
   readonly coolDown?: DurationLike | CoolDownOptions | undefined;
   /**
    * The deadline of one execution over all its tries and pauses. Then its `signal` is aborted, the slot is free, and
-   * a late result is dropped. Over 0; `Infinity`: none. It can't interrupt synchronous code.
+   * a late result is dropped. Over 0; `Infinity`: none. It can't interrupt synchronous code, but in a thread
+   * (`loadInWorker` of `tickless/worker`).
    * @default 30 seconds
    */
   readonly timeout?: DurationLike | undefined;

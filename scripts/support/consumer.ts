@@ -3,6 +3,7 @@
 
 import { cron, dailyAt, type Execution, isLoadError, PeriodicExecutor, RefreshingValue } from 'tickless';
 import { FakeClock } from 'tickless/testing';
+import { isWorkerError, loadInWorker } from 'tickless/worker';
 
 interface Rates {
   readonly euro: number;
@@ -22,6 +23,12 @@ const current: number = rates.current.euro;
 // @ts-expect-error the value is inferred from the load, so this is no string
 const wrong: string = rates.current.euro;
 
+const threaded = new RefreshingValue({
+  name: 'threaded',
+  load: loadInWorker<Rates>(new URL('file:///rates.js')),
+});
+const euro: number = threaded.current.euro;
+
 class Hourly extends PeriodicExecutor {
   protected override nextExecuteTime(execution: Execution): number {
     return execution.endedAt + 3_600_000;
@@ -32,8 +39,10 @@ export const used = [
   inferred,
   current,
   wrong,
+  euro,
   Hourly,
   cron('0 5 * * *'),
   dailyAt('05:00'),
   isLoadError,
+  isWorkerError,
 ] as const;

@@ -3,7 +3,7 @@ import type { HeadersLike } from '../schedule/schedule.ts';
 import { ignoreRejection, isThenable } from './deferred.ts';
 
 /** Marks the answers of {@link keep} and {@link loaded}; shared by all installed copies of tickless. */
-const answerKind: unique symbol = Symbol.for('tickless.answer');
+export const answerKind: unique symbol = Symbol.for('tickless.answer');
 
 /** What {@link keep} returns: the source says "not modified". */
 export interface Kept {

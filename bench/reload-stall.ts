@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SHAPES = [
+  'an array of objects',
+  'a Map by code',
+  'an object by code',
+  'columns: typed arrays, one text',
+  'two indexes of the same objects',
+];
+
+/** A stall of the event loop, in milliseconds. */
+interface Stall {
+  readonly elapsed: number;
+  /** What of that its thread has worked; `NaN` where that can't be known. */
+  readonly worked: number;
+}
+
+/** The longest stall while a value is reloaded: the median of some reloads. */
+export interface ReloadStall {
+  readonly shape: string;
+  readonly here: Stall;
+  readonly thread: Stall;
+}
+
+/** Reloads so much JSON in processes of their own, once on their main thread and once by `loadInWorker`. */
+export function measureReloadStalls(bytes: number): ReloadStall[] {
+  const directory = mkdtempSync(join(tmpdir(), 'tickless-bench-'));
+  const file = join(directory, 'reference.json');
+  try {
+    writeReference(file, bytes);
+    return SHAPES.map((shape) => ({
+      shape,
+      here: stallOf('here', file, shape),
+      thread: stallOf('thread', file, shape),
+    }));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function stallOf(place: 'here' | 'thread', file: string, shape: string): Stall {
+  const script = fileURLToPath(new URL('reload-stall/main.ts', import.meta.url));
+  const output = execFileSync(process.execPath, ['--import', import.meta.resolve('tsx'), script, place], {
+    encoding: 'utf8',
+    env: { ...process.env, FILE: file, SHAPE: shape },
+  });
+  const stalls = JSON.parse(output) as Stall[];
+  return {
+    elapsed: median(stalls.map(({ elapsed }) => elapsed)),
+    worked: median(stalls.map(({ worked }) => worked)),
+  };
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+function writeReference(file: string, bytes: number): void {
+  const out = openSync(file, 'w');
+  let written = writeSync(out, '[');
+  for (let i = 0; written < bytes; i++) {
+    const row = { id: i, code: `${1000 + (i % 9000)} ${i}`, city: `City of ${i % 5000}`, province: i % 12 };
+    const place = {
+      lat: 52 + (i % 1000) / 1000,
+      lon: 4 + (i % 777) / 777,
+      tags: [`a${i % 10}`, `b${i % 7}`],
+    };
+    written += writeSync(
+      out,
+      `${i > 0 ? ',' : ''}${JSON.stringify({ ...row, ...place, isActive: i % 3 === 0 })}`,
+    );
+  }
+  writeSync(out, ']');
+  closeSync(out);
+}

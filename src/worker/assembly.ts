@@ -1,0 +1,82 @@
+import type { Container, Part, ReferencesOfPart } from './protocol.ts';
+import { setOwn } from './set-own.ts';
+
+type Building =
+  | { readonly container: 'array'; readonly whole: unknown[] }
+  | { readonly container: 'object'; readonly whole: Record<string, unknown> }
+  | { readonly container: 'map'; readonly whole: Map<unknown, unknown> }
+  | { readonly container: 'set'; readonly whole: Set<unknown> };
+
+/** Puts together what comes in parts. */
+export class Assembly {
+  #whole: unknown;
+  /** The containers that are open, the innermost last. */
+  readonly #open: Building[] = [];
+  /** What may be put in again, by its number. */
+  readonly #shared: unknown[] = [];
+
+  /** What has been put together; all of it when the last part is there. */
+  get whole(): unknown {
+    return this.#whole;
+  }
+
+  add(part: Part): void {
+    switch (part.kind) {
+      case 'open': {
+        const building = begun(part.container);
+        if (part.isShared) this.#shared.push(building.whole);
+        this.#put(part.key, building.whole);
+        this.#open.push(building);
+        break;
+      }
+      case 'fill':
+        if (part.references !== undefined) this.#fillIn(part.references);
+        for (const [i, value] of part.values.entries()) this.#put(part.keys[i], value);
+        break;
+      case 'close':
+        this.#open.pop();
+    }
+  }
+
+  #fillIn({ shared, holders, keys, numbers }: ReferencesOfPart): void {
+    for (const one of shared) this.#shared.push(one);
+    for (const [i, holder] of holders.entries()) {
+      const value = this.#shared[numbers[i] as number];
+      if (holder instanceof Map) holder.set(keys[i], value);
+      else setOwn(holder as object, keys[i] as string, value);
+    }
+  }
+
+  #put(key: unknown, value: unknown): void {
+    const into = this.#open.at(-1);
+    switch (into?.container) {
+      case undefined:
+        this.#whole = value;
+        break;
+      case 'array':
+        into.whole.push(value);
+        break;
+      case 'object':
+        setOwn(into.whole, key as string, value);
+        break;
+      case 'map':
+        into.whole.set(key, value);
+        break;
+      case 'set':
+        into.whole.add(value);
+    }
+  }
+}
+
+function begun(container: Container): Building {
+  switch (container) {
+    case 'array':
+      return { container, whole: [] };
+    case 'object':
+      return { container, whole: {} };
+    case 'map':
+      return { container, whole: new Map() };
+    case 'set':
+      return { container, whole: new Set() };
+  }
+}

@@ -1,0 +1,5 @@
+/** Sets a property of its own, `__proto__` too. */
+export function setOwn(object: object, key: string, value: unknown): void {
+  if (key !== '__proto__') (object as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(object, key, { value, configurable: true, enumerable: true, writable: true });
+}

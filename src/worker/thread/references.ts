@@ -1,0 +1,73 @@
+import type { Part, ReferencesOfPart } from '../protocol.ts';
+import { setOwn } from '../set-own.ts';
+import { containerOf } from './walk.ts';
+
+/**
+ * Numbers the objects that occur more than once, in the order in which they are sent, and takes them out of what is sent
+ * where they were sent before.
+ */
+export class References {
+  readonly #shared: ReadonlySet<object>;
+  readonly #numbers: Map<unknown, number> = new Map();
+
+  /** @param shared the objects that occur more than once. */
+  constructor(shared: ReadonlySet<object>) {
+    this.#shared = shared;
+  }
+
+  /** Has it been sent, to be put in again by its number? */
+  isKnown(value: unknown): boolean {
+    return this.#numbers.has(value);
+  }
+
+  /** It is sent now, entry by entry. @returns whether it gets a number. */
+  opens(container: object): boolean {
+    const isShared = this.#shared.has(container);
+    if (isShared) this.#numbers.set(container, this.#numbers.size);
+    return isShared;
+  }
+
+  /** A part with those entries. */
+  fill(keys: readonly unknown[], values: readonly unknown[]): Part {
+    if (this.#shared.size === 0) return { kind: 'fill', keys, values, references: undefined };
+    const references = { shared: [], holders: [], keys: [], numbers: [] };
+    const copies = this.#copyOf(values, references) as readonly unknown[];
+    return { kind: 'fill', keys, values: copies, references };
+  }
+
+  /** A copy with gaps, of all that can have gaps. */
+  #copyOf(value: unknown, references: Mutable<ReferencesOfPart>): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    const copy = emptyCopyOf(value);
+    if (this.opens(value)) references.shared.push(copy);
+    const gapOrCopy = (key: unknown, inner: unknown): unknown => {
+      const number = this.#numbers.get(inner);
+      if (number === undefined) return this.#copyOf(inner, references);
+      references.holders.push(copy);
+      references.keys.push(key);
+      references.numbers.push(number);
+      return undefined;
+    };
+    if (copy === value) return value;
+    if (value instanceof Map)
+      for (const [key, inner] of value) (copy as Map<unknown, unknown>).set(key, gapOrCopy(key, inner));
+    else for (const [key, inner] of Object.entries(value)) setOwn(copy, key, gapOrCopy(key, inner));
+    return copy;
+  }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+
+/** What a copy of it is begun with; the value itself where it has no gaps. */
+function emptyCopyOf(value: object): object {
+  switch (containerOf(value)) {
+    case 'array':
+      return new Array((value as unknown[]).length);
+    case 'object':
+      return {};
+    case 'map':
+      return new Map();
+    default:
+      return value;
+  }
+}
