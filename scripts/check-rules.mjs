@@ -1,6 +1,6 @@
 // Takes the code of each rule out, one fault at a time, and demands that the tests of that rule see it; so with the
-// promises of keyed caches, groups, clusters and loads in threads. A fault that no test sees, or that fits the source no longer, fails the
-// check.
+// promises of keyed caches, groups, clusters and loads in threads. A fault that no test sees, or that fits the source no
+// longer, fails the check.
 //
 //   node scripts/check-rules.mjs            all faults
 //   node scripts/check-rules.mjs 5          those of rule 5, with the first failing test of each
