@@ -60,8 +60,15 @@ export async function askForLease(
 
 /** A lock of others may answer anything. */
 function isAnswer(answer: AcquireAnswer | undefined): boolean {
-  if (answer?.kind === 'acquired') return isNumber(answer.lease?.remaining, 0, Number.MAX_VALUE);
+  if (answer?.kind === 'acquired') {
+    return isToken(answer.lease?.token) && isNumber(answer.lease.remaining, 0, Number.MAX_VALUE);
+  }
   if (answer?.kind !== 'held' && answer?.kind !== 'done') return false;
   const ago = answer.kind === 'held' ? answer.heldFor : answer.finishedAgo;
-  return isNumber(answer.retryAfter, 0, Number.MAX_VALUE) && isNumber(ago, 0, Number.MAX_VALUE);
+  const times = [answer.retryAfter, ago];
+  return isToken(answer.token) && times.every((time) => isNumber(time, 0, Number.MAX_VALUE));
+}
+
+function isToken(token: unknown): boolean {
+  return isNumber(token, 0, Number.MAX_SAFE_INTEGER);
 }
