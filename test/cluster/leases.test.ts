@@ -336,3 +336,21 @@ describe('close', () => {
     await closed;
   });
 });
+
+describe('an answer of a lock that is none', () => {
+  it.each([{}, undefined, Number.NaN, Object.create(null)])(
+    'with the token %o counts as a lock that can not be asked',
+    async (token) => {
+      const cluster = new ManualCluster();
+      const { lock } = cluster.link();
+      const lease = { name: 'v', requestId: 'r', owner: 'o', remaining: 1000, token: token as number };
+      const acquire = async () => ({ kind: 'acquired', lease, tookOver: false, now: 0 }) as const;
+      const { value, manual } = cluster.instance({ lock: { ...lock, acquire } });
+      const read = value.get();
+      await cluster.clock.advance(5000);
+      manual.call(0).resolve('without the lock');
+      expect(await read).toBe('without the lock');
+      expect(value.inspect().lock?.lockError?.message).toContain('acquire() answered');
+    },
+  );
+});
