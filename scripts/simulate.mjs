@@ -5,7 +5,7 @@
 //   --seeds <n>     so many. Default: 500
 //   --from <n>      the first of them. Default: a random one
 //   --seconds <n>   no longer than that
-//   --ci            the seeds 1 to 150, and fresh ones for the rest of 30 seconds
+//   --ci            the seeds 1 to 80, and fresh ones for the rest of 45 seconds
 //   --jobs <n>      processes. Default: 2
 //
 // The last line is `N passed, N failed`, counted by seed.
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { runWorlds } from './support/simulation.mjs';
 
 /** Together within a minute, on two processors that are busy. */
-const CI = { fixed: 150, seconds: 30 };
+const CI = { fixed: 80, seconds: 45 };
 /** Seeds are below that. */
 const HIGHEST = 2 ** 31;
 const PROGRESS_MS = 10_000;
