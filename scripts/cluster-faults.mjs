@@ -15,6 +15,8 @@ const random = ['test/cluster/random-commands.test.ts'];
 
 const record = 'src/lock/record.ts';
 const round = 'src/cluster/round.ts';
+const takeover = 'src/cluster/takeover.ts';
+const publication = 'src/cluster/publication.ts';
 const cluster = 'src/cluster/cluster.ts';
 const lease = 'src/cluster/held-lease.ts';
 const ask = 'src/cluster/ask-for-lease.ts';
@@ -36,8 +38,8 @@ export const clusterFaults = [
     rule: 11,
     name: 'a load whose lease is lost is not aborted',
     file: round,
-    find: 'this.#host.fail(error);',
-    put: '',
+    find: 'this.#host.fail(this.#tellLoss(reason, cause));',
+    put: 'this.#tellLoss(reason, cause);',
   },
   {
     rule: 11,
@@ -84,7 +86,7 @@ export const clusterFaults = [
   {
     rule: 12,
     name: 'what was refused is not looked for',
-    file: round,
+    file: publication,
     find: 'if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();',
     put: '',
   },
@@ -379,8 +381,8 @@ export const clusterFaults = [
     tests: lost,
     name: 'a round that could not be published is held',
     file: round,
-    find: 'isShared = await this.#publish(about, lease);',
-    put: 'isShared = !(await this.#publish(about, lease)) || true;',
+    find: "isShared = outcome === 'shared';",
+    put: "isShared = outcome !== 'overtaken';",
   },
   {
     tests: lost,
@@ -399,22 +401,22 @@ export const clusterFaults = [
   {
     tests: values,
     name: 'one that is too old is served after a restart',
-    file: round,
+    file: takeover,
     find: "return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);",
     put: 'return age > Infinity;',
   },
   {
     tests: values,
     name: 'what may not be served stands by',
-    file: round,
+    file: takeover,
     find: "entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, policy.clock.monotonic()));",
     put: 'entry.isLoaded;',
   },
   {
     tests: values,
     name: 'a value that is stored without a lock has no version',
-    file: round,
-    find: 'if (entry.value === value && entry.loadedAt === about.loadedAt) this.#state.isLocal = false;',
+    file: publication,
+    find: 'if (entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;',
     put: '',
   },
   {
@@ -462,7 +464,7 @@ export const clusterFaults = [
   {
     tests: keys,
     name: 'absent of long ago is served',
-    file: round,
+    file: takeover,
     find: 'if (isAbsent) return now >= writtenAt + dueIn;',
     put: 'if (isAbsent) return now > writtenAt + dueIn + Infinity;',
   },
@@ -483,7 +485,7 @@ export const clusterFaults = [
   {
     tests: tasks,
     name: 'a round that is done elsewhere is executed here',
-    file: round,
+    file: takeover,
     find: 'if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);',
     put: '',
   },
@@ -591,8 +593,8 @@ export const clusterFaults = [
     runs: 3,
     name: 'at random: a load that lost its lease goes on',
     file: round,
-    find: 'this.#host.fail(error);',
-    put: '',
+    find: 'this.#host.fail(this.#tellLoss(reason, cause));',
+    put: 'this.#tellLoss(reason, cause);',
   },
   {
     tests: random,
@@ -626,7 +628,7 @@ export const clusterFaults = [
   {
     name: 'a refused publish is followed by the next load at once',
     tests: ['test/cluster/standing-by.test.ts'],
-    file: round,
+    file: publication,
     find: 'if (version <= knownVersion) {',
     put: 'if (version < 0) {',
   },

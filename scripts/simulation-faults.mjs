@@ -5,6 +5,7 @@ const flight = 'src/executor/flight.ts';
 const launcher = 'src/executor/launcher.ts';
 const timetable = 'src/executor/timetable.ts';
 const round = 'src/cluster/round.ts';
+const takeover = 'src/cluster/takeover.ts';
 const cluster = 'src/cluster/cluster.ts';
 const lease = 'src/cluster/held-lease.ts';
 const decide = 'src/executor/decide.ts';
@@ -186,7 +187,7 @@ export const simulationFaults = [
   {
     name: 'a snapshot replaces what was set by hand after it',
     rules: [7],
-    file: round,
+    file: takeover,
     find: 'return this.#entry.isLoaded && this.#state.isLocal && loadedAt < this.#entry.loadedAt;',
     put: 'return this.#entry.isLoaded && this.#state.isLocal && loadedAt < 0;',
   },
@@ -207,7 +208,7 @@ export const simulationFaults = [
   {
     name: 'every due read looks into the store first',
     rules: [7],
-    file: round,
+    file: takeover,
     find: '    if (entry.isLoaded) return undefined;\n    const snapshot',
     put: '    const snapshot',
   },

@@ -1,23 +1,17 @@
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { coolDownMs } from '../executor/cool-down.ts';
-import { isTooStale } from '../executor/decide.ts';
 import { Deferred } from '../executor/deferred.ts';
-import { Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
+import { type Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
 import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../executor/entry.ts';
 import type { Around } from '../executor/flight.ts';
 import type { Trigger } from '../executor/load-context.ts';
 import type { ReleaseOutcome } from '../lock/contract.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { Acquired, Cluster, ReadSnapshot } from './cluster.ts';
+import type { Acquired, Cluster } from './cluster.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import { lookAgainAfter, pollAfter } from './look-again.ts';
-import type { Snapshot } from './snapshot.ts';
-
-/**
- * The hold of a round begins a moment after its due time was computed: when the release reaches the engine. So that
- * nobody asks a moment too early, the next round is due that much later for all.
- */
-const HOLD_SLACK_MS = 25;
+import { type Applied, type Concluded, concluded, publish } from './publication.ts';
+import { ageLimitOf, HOLD_SLACK_MS, Takeover } from './takeover.ts';
 
 /** Engines have calendars that end. A hold is at most a year, also where the next round is never due by itself. */
 const LONGEST_HOLD_MS = 365 * 86_400_000;
@@ -34,13 +28,6 @@ export interface RoundHost {
   validSince(): number;
   /** The round is over. The due time of the entry may have changed since its answer was applied. */
   over(): void;
-}
-
-/** What an answer led to, when it had been applied. */
-interface Applied {
-  readonly isAbsent: boolean;
-  /** Milliseconds. */
-  readonly took: number;
 }
 
 /**
@@ -62,6 +49,7 @@ export class Round<T> implements RoundUnderWay {
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
   readonly #host: RoundHost;
+  readonly #takeover: Takeover<T>;
   readonly #before: RoundUnderWay | undefined;
   #lease: HeldLease | undefined;
   /** The tries are over, and the launcher has not said yet what became of them. */
@@ -75,6 +63,7 @@ export class Round<T> implements RoundUnderWay {
     this.#entry = entry;
     this.#state = sharedOf(entry);
     this.#host = host;
+    this.#takeover = new Takeover(cluster, entry, host.background, host.validSince);
     this.#before = this.#state.round;
     this.#state.round = this;
   }
@@ -152,22 +141,11 @@ export class Round<T> implements RoundUnderWay {
   conclude(applied: Applied): Promise<void> {
     this.#isAnswered = false;
     this.#lease?.stop(); // it is extended while a load runs, not after
-    const entry = this.#entry;
-    const { policy, store } = this.#cluster;
+    const { store } = this.#cluster;
     const knownVersion = Math.max(this.#state.version, this.#state.useless);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
-    const about = {
-      ...applied,
-      value: entry.value,
-      loadedAt: applied.isAbsent ? policy.clock.monotonic() : entry.loadedAt,
-      dueAt: entry.dueAt,
-      isDueSaid: !entry.isScheduled,
-      maxStaleness: limitOf(entry, policy.maxStalenessMs),
-      tags: entry.tags,
-      absentUntil: entry.coolDownUntil,
-      knownVersion,
-    };
+    const about = concluded(this.#cluster, this.#entry, applied, knownVersion);
     void this.#publishAndRelease(about).then(() => this.#end());
     return this.over;
   }
@@ -193,7 +171,7 @@ export class Round<T> implements RoundUnderWay {
     // What is awaited after an invalidation began after it.
     const isAsked = trigger === 'forced' || (trigger === 'invalidated' && state.awaits === undefined);
     if (store !== undefined && policy.holdsValue) {
-      const known = await this.#known(isAsked);
+      const known = await this.#takeover.known(isAsked);
       if (known !== undefined && !this.#isUrged) return known;
     }
     if (lock === undefined) return undefined;
@@ -212,12 +190,12 @@ export class Round<T> implements RoundUnderWay {
       if (answer.kind === 'unavailable') {
         if (policy.whenLockUnavailable === 'load') return undefined;
         // Not asked again yet: that is not one more failure, with one more cool-down.
-        const mayStandBy = answer.restsFor > 0 && entry.isLoaded && this.#mayStandBy();
+        const mayStandBy = answer.restsFor > 0 && entry.isLoaded && this.#takeover.mayStandBy;
         if (mayStandBy) return new StandBy(answer.restsFor, true);
         throw answer.error;
       }
       if (answer.kind === 'done') {
-        const found = await this.#takeOver(answer);
+        const found = await this.#takeover.of(answer);
         if (found !== undefined && (wasForced || !this.#isUrged)) return found;
         force = true; // it is done, and its result is not to be had, or not what was asked for
         if (wasForced) await sleep(pollAfter(looks)); // done once more meanwhile, or a lock that knows no force
@@ -227,110 +205,14 @@ export class Round<T> implements RoundUnderWay {
       const isOver = answer.isBackoff || answer.token <= state.version; // a release that is still on its way
       if (isOver) force = isAsked || this.#isUrged;
       else force = this.#isUrged = false; // who holds it loads now: that is the answer
-      if (this.#mayStandBy()) {
+      if (this.#takeover.mayStandBy) {
         state.awaits = isOver ? undefined : answer.token;
         const forMs = answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer);
-        return new StandBy(this.#withinAgeLimit(forMs), true);
+        return new StandBy(this.#takeover.withinAgeLimit(forMs), true);
       }
       const mayForce = answer.isBackoff && isAsked && !wasForced;
       if (!mayForce) await sleep(pollAfter(looks, answer.retryAfter));
     }
-  }
-
-  /** The snapshot that was being made elsewhere at the last look; of a cold start, any that may be served. */
-  async #known(isAsked: boolean): Promise<Adopted<T> | undefined> {
-    const entry = this.#entry;
-    const { awaits, version } = this.#state;
-    this.#state.awaits = undefined;
-    if (isAsked) return undefined; // what is there may have been loaded before
-    if (awaits !== undefined) {
-      const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
-      if (snapshot === undefined) return undefined;
-      if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
-      this.#state.useless = snapshot.version;
-      return undefined;
-    }
-    if (entry.isLoaded) return undefined;
-    const snapshot = await this.#cluster.read(entry, version);
-    return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
-  }
-
-  /** The round is done elsewhere: what it has brought. `undefined`: that can't be had. */
-  async #takeOver(
-    done: Extract<Acquired, { readonly kind: 'done' }>,
-  ): Promise<Adopted<T> | StandBy | undefined> {
-    const { store, policy, events } = this.#cluster;
-    const { retryAfter, finishedAgo, owner, host, token } = done;
-    const entry = this.#entry;
-    const now = policy.clock.monotonic();
-    const mayBeServed = (): boolean =>
-      entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, policy.clock.monotonic()));
-    this.#state.awaits = undefined;
-    events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
-    const dueAt = now + retryAfter;
-    if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
-    if (mayBeServed() && this.#state.version >= token) return new StandBy(retryAfter, false);
-    if (store === undefined) return undefined;
-    const snapshot = await this.#cluster.read(entry, this.#state.version);
-    const { storeRestsFor } = this.#cluster;
-    if (snapshot === undefined) {
-      if (storeRestsFor === 0 || !mayBeServed() || !this.#mayStandBy()) return undefined;
-      // It is there; to load it again would be a second round.
-      return new StandBy(this.#withinAgeLimit(Math.min(retryAfter, storeRestsFor)), true);
-    }
-    if (mayBeServed() && this.#isOlder(snapshot)) return new StandBy(retryAfter, false);
-    if (!this.#isUsable(snapshot)) return undefined;
-    return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
-  }
-
-  /** It may not be served, or says that there is none for longer than that was to hold. */
-  #isTooOld({ loadedAt, writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
-    const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
-    const now = clock.monotonic();
-    if (isAbsent) return now >= writtenAt + dueIn;
-    const age = now - loadedAt;
-    return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
-  }
-
-  /** It may be served here: not too old, not invalidated since, not older than what is held. */
-  #isUsable(snapshot: ReadSnapshot): boolean {
-    if (snapshot.loadedAt < this.#host.validSince()) return false;
-    return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
-  }
-
-  /** At its age limit a value is no reason to stand by any more. */
-  #withinAgeLimit(forMs: number): number {
-    const { clock, holdsValue } = this.#cluster.policy;
-    if (!this.#entry.isLoaded || !holdsValue) return forMs;
-    const left = ageLimitOf(this.#entry) - clock.monotonic();
-    return left > 0 ? Math.min(forMs, left) : forMs;
-  }
-
-  /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */
-  #isOlder({ loadedAt }: ReadSnapshot): boolean {
-    return this.#entry.isLoaded && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
-  }
-
-  #adopted(snapshot: ReadSnapshot, dueAt?: number): Adopted<T> {
-    const { value, isAbsent, version, took, maxStaleness, tags, isDueSaid, loadedAt } = snapshot;
-    const { writtenAt, dueIn } = snapshot;
-    return new Adopted({
-      value: value as T,
-      isAbsent,
-      version,
-      loadedAt,
-      dueAt: dueAt ?? writtenAt + dueIn + HOLD_SLACK_MS,
-      took,
-      maxStalenessMs: maxStaleness,
-      tags,
-      isDueSaid,
-    });
-  }
-
-  /** Nobody waits here for the outcome, and there is something to serve meanwhile. */
-  #mayStandBy(): boolean {
-    const { isLoaded, waiters } = this.#entry;
-    return this.#host.background && !waiters?.hasReaders && (isLoaded || !this.#cluster.policy.holdsValue);
   }
 
   #tellHeld({ retryAfter, owner, host, token }: Extract<Acquired, { readonly kind: 'held' }>): void {
@@ -339,24 +221,29 @@ export class Round<T> implements RoundUnderWay {
   }
 
   #lost(reason: LossReason, cause: unknown): void {
-    const { name } = this.#cluster.policy;
-    const token = (this.#lease as HeldLease).id.token;
-    const { key } = this.#entry;
-    const error = new LeaseLostError(LOSSES[reason], { cacheName: name, key, cause, token });
     this.#lease?.stop();
-    this.#isLossTold = true;
-    this.#cluster.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
-    this.#host.fail(error);
+    this.#host.fail(this.#tellLoss(reason, cause));
   }
 
-  async #publishAndRelease(about: Applied & Concluded): Promise<void> {
+  #tellLoss(reason: LossReason, cause: unknown): LeaseLostError {
+    this.#isLossTold = true;
+    const token = (this.#lease as HeldLease).id.token;
+    const details = { cacheName: this.#cluster.policy.name, key: this.#entry.key, cause, token };
+    const error = new LeaseLostError(LOSSES[reason], details);
+    this.#cluster.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
+    return error;
+  }
+
+  async #publishAndRelease(about: Concluded): Promise<void> {
     const { store, lock, policy } = this.#cluster;
     const lease = this.#lease;
     if (lease === undefined && lock !== undefined) return; // loaded without the lock: nothing to be published
     await Promise.resolve(); // codec and clients are not to run on the stack of who brought the value
     let isShared = !policy.holdsValue;
     if (store !== undefined && policy.holdsValue) {
-      isShared = await this.#publish(about, lease);
+      const outcome = await publish(this.#cluster, this.#entry, about, lease);
+      isShared = outcome === 'shared';
+      if (outcome === 'unwritten' && lease?.isLost && !this.#isLossTold) this.#tellLoss('expired', undefined);
     }
     const holdFor = (): number => {
       const left = Math.max(0, about.dueAt - policy.clock.monotonic());
@@ -369,59 +256,6 @@ export class Round<T> implements RoundUnderWay {
         Math.min(about.dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry)),
       );
     }
-  }
-
-  /** @returns whether others find it in the store now. */
-  async #publish(about: Applied & Concluded, lease: HeldLease | undefined): Promise<boolean> {
-    const { value, isAbsent, isDueSaid, maxStaleness, tags, took, dueAt, absentUntil } = about;
-    const { clock } = this.#cluster.policy;
-    // When it is written: the codec may take its time.
-    const said = (): Omit<Snapshot, 'value'> => ({
-      isAbsent,
-      age: Math.max(0, clock.monotonic() - about.loadedAt),
-      isDueSaid,
-      took,
-      maxStaleness,
-      tags,
-      dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
-    });
-    const written = await this.#cluster.publish(this.#entry, value, said, lease);
-    if (written === undefined) {
-      if (lease?.isLost) this.#expired();
-      return false;
-    }
-    const entry = this.#entry;
-    if (written.kind === 'refused') {
-      this.#overtaken(about, written.version);
-      return false;
-    }
-    if (written.version > this.#state.version) this.#state.version = written.version;
-    if (entry.value === value && entry.loadedAt === about.loadedAt) this.#state.isLocal = false;
-    this.#cluster.events.emit('published', { version: written.version, ...keyOf(entry) });
-    return true;
-  }
-
-  /** The store holds a newer one. That is looked for at the next read; unless it was known, and is no news. */
-  #overtaken({ knownVersion, dueAt }: Concluded, version: number): void {
-    const { clock, logger } = this.#cluster.policy;
-    const entry = this.#entry;
-    if (version <= knownVersion) {
-      const about = 'the store holds a version that the lock has not come to yet: are they of two engines?';
-      logger.error(about, `version ${version}, token ${this.token}`);
-      return;
-    }
-    this.#state.isLocal = true;
-    this.#state.awaits = version;
-    if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
-  }
-
-  #expired(): void {
-    if (this.#isLossTold) return;
-    this.#isLossTold = true;
-    const { id } = this.#lease as HeldLease;
-    const about = { cacheName: this.#cluster.policy.name, key: this.#entry.key, token: id.token };
-    const error = new LeaseLostError(LOSSES.expired, about);
-    this.#cluster.events.emit('lease-lost', { token: id.token, error, ...keyOf(this.#entry) });
   }
 
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {
@@ -457,45 +291,8 @@ export class Round<T> implements RoundUnderWay {
   }
 }
 
-/** What is to be known of an entry after its answer was applied, whatever becomes of it later. */
-interface Concluded {
-  readonly value: unknown;
-  readonly loadedAt: number;
-  readonly dueAt: number;
-  readonly isDueSaid: boolean;
-  readonly maxStaleness: number | undefined;
-  readonly tags: readonly string[] | undefined;
-  readonly absentUntil: number;
-  /** The version that was held before. */
-  readonly knownVersion: number;
-}
-
 const LOSSES: Readonly<Record<LossReason, string>> = {
   expired: 'the lease has expired: this process stood still for too long',
   taken: 'the lease is lost: it has expired at the engine, or was released by an operator',
   unreachable: 'the lease has expired: the lock could not be reached to extend it',
 };
-
-/** The age limit of the value, where it is not that of the option: the load gave it, or the schedule. */
-function limitOf({ maxStalenessMs }: Entry<unknown>, usual: number): number | undefined {
-  return maxStalenessMs === usual ? undefined : maxStalenessMs;
-}
-
-/** The instant (monotonic) from which on the value is too old. */
-function ageLimitOf({ loadedAt, maxStalenessMs }: Entry<unknown>): number {
-  return maxStalenessMs === Infinity ? Infinity : loadedAt + maxStalenessMs;
-}
-
-function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T> {
-  return new Adopted<T>({
-    value: undefined as T,
-    isAbsent: false,
-    version: token,
-    loadedAt,
-    dueAt,
-    took: 0,
-    maxStalenessMs: undefined,
-    tags: undefined,
-    isDueSaid: false,
-  });
-}
