@@ -54,6 +54,7 @@ const STEPS = [
     saysLast: true,
   },
   { name: 'package', command: script('check-package.mjs'), saysFirst: true },
+  { name: 'size of imports', command: script('check-size.mjs'), saysLast: true },
   { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
   { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
   { name: 'demo', command: [...script('demo.mjs'), '--seconds', '10'] },

@@ -15,27 +15,42 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
   ? undefined
   : performance.now;
 
+/** Has something called later, once. */
+type Defer = (callback: () => void) => unknown;
+
 /**
  * The machine's monotonic clock for bursts of reads: to ask it costs some 40 ns, more than all else that a fresh read
  * does.
  *
- * Within one turn of the event loop time hardly moves. So once reads come close together, an instant is kept for a
- * growing number of reads, at most {@link MOST_SKIPPED}, and no longer than until the next microtask, which forgets it.
- * What is read after an `await` is exact, but for what was waiting to run before the burst began; no timer is left
- * behind. Where turns have one read each there is nothing to save, and it is tried ever less often.
+ * While the stack is not unwound time hardly moves. So once reads come close together, an instant is kept for a growing
+ * number of reads, at most {@link MOST_SKIPPED}, and no longer than until a deferred call forgets it. No timer is left
+ * behind. Where nothing is saved by that, it is tried ever less often.
  */
 class BurstClock {
+  readonly #defer: Defer;
+  readonly #closeReads: number;
   #instant: number = Number.NEGATIVE_INFINITY;
   /** So many reads are still answered with that instant. */
   #left: number = 0;
   /** So many were to be, after the last look at the clock. */
   #skip: number = 0;
   #isBurst: boolean = false;
+  /** So many reads in a row have come close together. */
+  #close: number = 0;
   /** So many looks at the clock until a burst is looked for again. */
   #pause: number = 0;
   #pauseLength: number = 1;
 
-  /** As of {@link Clock.monotonic}, or as of a moment before in the same turn of the event loop. */
+  /**
+   * @param defer calls what forgets the instant.
+   * @param closeReads so many reads close together are a burst.
+   */
+  constructor(defer: Defer, closeReads: number) {
+    this.#defer = defer;
+    this.#closeReads = closeReads;
+  }
+
+  /** As of {@link Clock.monotonic}, or as of a moment before in the same burst. */
   monotonic(): number {
     if (this.#left === 0) return this.#look();
     this.#left -= 1;
@@ -46,15 +61,16 @@ class BurstClock {
     const instant = performance.now();
     const gap = instant - this.#instant;
     this.#instant = instant;
+    this.#close = gap < BURST_GAP_MS ? this.#close + 1 : 0;
     if (this.#isBurst) {
       this.#skip = Math.min(MOST_SKIPPED, 2 * this.#skip);
       this.#left = this.#skip;
     } else if (this.#pause > 0) {
       this.#pause -= 1;
-    } else if (gap < BURST_GAP_MS && performance.now === machineNow) {
+    } else if (this.#close >= this.#closeReads && performance.now === machineNow) {
       this.#isBurst = true;
       this.#skip = 1;
-      Promise.resolve().then(this.#forget);
+      this.#defer(this.#forget);
     }
     return instant;
   }
@@ -68,8 +84,29 @@ class BurstClock {
   };
 }
 
-/** A clock for fresh reads: a {@link BurstClock} for the machine's, any other as it is. */
-export function clockOfReads(clock: Clock): Pick<Clock, 'monotonic'> {
+type ReadClock = Pick<Clock, 'monotonic'>;
+
+const inMicrotask: Defer = (callback) => Promise.resolve().then(callback);
+
+/** Browsers have none. */
+const { setImmediate: afterTurn } = globalThis as { readonly setImmediate?: Defer };
+
+/** Forgets with the next microtask: what is read after an `await` is exact, but for what was waiting to run before. */
+const burst: ReadClock = new BurstClock(inMicrotask, 1);
+
+/**
+ * Forgets with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of its
+ * own. Where there is no such hook it forgets as the other does. The hook has its price, so it takes more to try it.
+ */
+const chain: ReadClock = afterTurn === undefined ? burst : new BurstClock(afterTurn, 16);
+
+/** Clocks for fresh reads: of the machine's one for bursts, any other as it is. */
+export function clocksOfReads(clock: Clock): {
+  /** For reads that are done at once: exact but within one synchronous run. */
+  readonly now: ReadClock;
+  /** For reads that are awaited: exact but within one turn of the event loop. */
+  readonly awaited: ReadClock;
+} {
   const base = clock instanceof EngineClock ? clock.base : clock;
-  return base === systemClock ? new BurstClock() : base;
+  return base === systemClock ? { now: burst, awaited: chain } : { now: base, awaited: base };
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../src/clock.ts';
@@ -7,11 +9,11 @@ import { FakeClock } from '../src/testing/index.ts';
 type ReadClock = Pick<Clock, 'monotonic'>;
 
 /** As in a process that has just started: what is kept from one read to the next is kept by the module. */
-async function importAnew(): Promise<ReadClock> {
+async function importAnew(kind: 'now' | 'awaited' = 'now'): Promise<ReadClock> {
   vi.resetModules();
   const { systemClock } = await import('../src/clock.ts');
-  const { clockOfReads } = await import('../src/burst-clock.ts');
-  return clockOfReads(systemClock);
+  const { clocksOfReads } = await import('../src/burst-clock.ts');
+  return clocksOfReads(systemClock)[kind];
 }
 
 /** The machine's clock, moved by hand. */
@@ -24,13 +26,13 @@ interface Machine {
 }
 
 /** Puts one in the place of the machine's own, as of the start of the process. */
-async function machine(): Promise<Machine> {
+async function machine(kind: 'now' | 'awaited' = 'now'): Promise<Machine> {
   const made = { now: 1000, looks: 0 };
   vi.spyOn(Performance.prototype, 'now').mockImplementation(() => {
     made.looks += 1;
     return made.now;
   });
-  return Object.assign(made, { clock: await importAnew() });
+  return Object.assign(made, { clock: await importAnew(kind) });
 }
 
 const MICROSECOND = 0.001;
@@ -139,6 +141,106 @@ describe('a burst of reads in one turn of the event loop', () => {
     await Promise.all(jobs);
     expect(seen.filter((instant) => instant < began)).toEqual([]);
     expect(made.clock.monotonic()).toBe(made.now);
+  });
+});
+
+describe('reads that are awaited one after the other', () => {
+  /** Reads so often, a microsecond apart, each in a microtask of its own. @returns how late the reads were, at most. */
+  async function chain(made: Machine, reads: number): Promise<number> {
+    let latest = 0;
+    for (let i = 0; i < reads; i++) {
+      latest = Math.max(latest, burst(made, 1));
+      await null;
+    }
+    return latest;
+  }
+  const turnEnds = {
+    'an immediate': () => new Promise((resolve) => setImmediate(resolve)),
+    'a timer': () => new Promise((resolve) => setTimeout(resolve, 2)),
+    'input and output': () => readFile(fileURLToPath(import.meta.url)),
+  };
+
+  it('look at the clock ever less often', async () => {
+    const made = await machine('awaited');
+    made.looks = 0;
+    expect(await chain(made, 1000)).toBeGreaterThan(100 * MICROSECOND); // else nothing here would prove anything
+    expect(made.looks).toBeLessThan(40);
+  });
+
+  it('are answered at most 128 times with the same instant', async () => {
+    const made = await machine('awaited');
+    let skipped = 0;
+    let most = 0;
+    for (let i = 0; i < 20_000; i++) {
+      const { looks } = made;
+      await chain(made, 1);
+      skipped = made.looks === looks ? skipped + 1 : 0;
+      most = Math.max(most, skipped);
+    }
+    expect(most).toBe(MOST_SKIPPED);
+  });
+
+  it.each(Object.entries(turnEnds))('are exact after %s', async (_, turnEnd) => {
+    const made = await machine('awaited');
+    for (let turn = 0; turn < 30; turn++) {
+      await chain(made, 300);
+      made.now += 5;
+      await turnEnd();
+      expect(made.clock.monotonic()).toBe(made.now);
+    }
+  });
+
+  it('a few of them are exact, each', async () => {
+    const made = await machine('awaited');
+    for (let turn = 0; turn < 100; turn++) {
+      expect(await chain(made, 10)).toBe(0);
+      made.now += 5;
+      await turnEnds['an immediate']();
+    }
+  });
+
+  it('whose work takes its time look at each, and each is exact', async () => {
+    const made = await machine('awaited');
+    made.looks = 0;
+    for (let i = 0; i < 1000; i++) {
+      made.now += 0.006;
+      expect(await chain(made, 1)).toBe(0);
+    }
+    expect(made.looks).toBe(1000);
+  });
+
+  it('say nothing to those that are not awaited, which are exact after a microtask', async () => {
+    const made = await machine('awaited');
+    const { systemClock } = await import('../src/clock.ts');
+    const { clocksOfReads } = await import('../src/burst-clock.ts');
+    const { now } = clocksOfReads(systemClock);
+    await chain(made, 300);
+    made.now += 5;
+    expect(now.monotonic()).toBe(made.now);
+  });
+
+  it('where nothing tells the end of a turn, are exact, each', async () => {
+    vi.stubGlobal('setImmediate', undefined);
+    try {
+      const made = await machine('awaited');
+      expect(await chain(made, 1000)).toBe(0);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('leave nothing behind when their turn is over', async () => {
+    const clock = await importAnew('awaited');
+    const timers = (['setTimeout', 'setInterval'] as const).map((name) => vi.spyOn(globalThis, name));
+    await turnEnds['an immediate']();
+    const before = process.getActiveResourcesInfo().toSorted();
+    for (let i = 0; i < 1000; i++) {
+      clock.monotonic();
+      await null;
+    }
+    for (const spy of timers) expect(spy).not.toHaveBeenCalled();
+    await turnEnds['an immediate']();
+    expect(process.getActiveResourcesInfo().toSorted()).toEqual(before);
   });
 });
 

@@ -1,4 +1,4 @@
-import { clockOfReads } from '../burst-clock.ts';
+import { clocksOfReads } from '../burst-clock.ts';
 import type { Clock } from '../clock.ts';
 import type { ClockWatch } from '../executor/clock-watch.ts';
 import { rejected } from '../executor/deferred.ts';
@@ -78,7 +78,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #epochs: Epochs;
   readonly #clocks: ClockWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #now: Pick<Clock, 'monotonic'>;
+  readonly #awaited: Pick<Clock, 'monotonic'>;
   #pump: Pump | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
@@ -98,7 +99,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#epochs = entries.epochs;
     this.#clocks = entries.clocks;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
-    this.#clock = clockOfReads(policy.clock);
+    const { now, awaited } = clocksOfReads(policy.clock);
+    this.#now = now;
+    this.#awaited = awaited;
     const { name, family } = policy;
     if (family !== undefined) {
       const { door } = this.#startable().join((keys) =>
@@ -122,10 +125,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   get(key: K, options?: ReadOptions): Promise<V> {
     try {
       const row = this.#use(key);
-      if (row >= 0 && options === undefined && this.#isFresh(row))
-        return Promise.resolve(this.#shelf.value(row));
-      const again = (): Promise<V> => this.get(key);
-      return this.#entries.use(key, (entry) => this.#refresher.reads.read(entry, options ?? {}, again));
+      const isFresh = options === undefined && row >= 0 && this.#isFresh(row, this.#awaited.monotonic());
+      return isFresh ? Promise.resolve(this.#shelf.value(row)) : this.#read(key, options ?? {});
     } catch (error) {
       return rejected(error);
     }
@@ -142,7 +143,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   current(key: K): V {
     const row = this.#use(key);
-    return row >= 0 && this.#isFresh(row) ? this.#shelf.value(row) : this.#readNow(key);
+    return row >= 0 && this.#isFresh(row, this.#now.monotonic())
+      ? this.#shelf.value(row)
+      : this.#readNow(key);
   }
 
   /**
@@ -346,6 +349,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return restoreInto(this.#entries, restored, this.#options.policy);
   }
 
+  // Apart from the fresh reads, which need no closures.
+  #read(key: K, options: ReadOptions): Promise<V> {
+    const again = (): Promise<V> => this.get(key);
+    return this.#entries.use(key, (entry) => this.#refresher.reads.read(entry, options, again));
+  }
+
   #readNow(key: K): V {
     return this.#entries.use(key, (entry) => this.#refresher.reads.readNow(entry));
   }
@@ -357,8 +366,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
-  #isFresh(row: number): boolean {
-    const now = this.#clock.monotonic();
+  #isFresh(row: number, now: number): boolean {
     if (now >= this.#clocks.lookAt) this.#entries.look(now);
     return this.#shelf.isFresh(row, now, this.#epochs.now) && now < this.#refresher.door.readsFrom;
   }

@@ -1,3 +1,4 @@
+import { clocksOfReads } from '../burst-clock.ts';
 import type { Clock } from '../clock.ts';
 import type { LoadAnswer } from '../executor/answer.ts';
 import { Entry } from '../executor/entry.ts';
@@ -62,7 +63,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #policy: Policy;
-  readonly #clock: Clock;
+  readonly #now: Pick<Clock, 'monotonic'>;
+  readonly #awaited: Pick<Clock, 'monotonic'>;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
@@ -78,7 +80,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     this.#entry = entry;
     this.#refresher = refresher;
     this.#policy = policy;
-    this.#clock = policy.clock;
+    const { now, awaited } = clocksOfReads(policy.clock);
+    this.#now = now;
+    this.#awaited = awaited;
   }
 
   /**
@@ -90,7 +94,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (options === undefined && this.#isFresh()) return this.#entry.promise as Promise<T>;
+    if (options === undefined && this.#isFresh(this.#awaited.monotonic()))
+      return this.#entry.promise as Promise<T>;
     return this.#refresher.reads.read(this.#entry, options ?? {});
   }
 
@@ -102,7 +107,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    */
   get current(): T {
-    if (this.#isFresh()) return this.#entry.value as T;
+    if (this.#isFresh(this.#now.monotonic())) return this.#entry.value as T;
     return this.#refresher.reads.readNow(this.#entry);
   }
 
@@ -113,7 +118,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /** What is served now, how old it is, and how its reloads fare. Starts nothing, never throws. */
   inspect(): ValueStatus<T> {
-    return valueStatus(this.#entry, this.#refresher.inspect(this.#entry), this.#clock.monotonic());
+    return valueStatus(this.#entry, this.#refresher.inspect(this.#entry), this.#policy.clock.monotonic());
   }
 
   /**
@@ -146,8 +151,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /** Nothing is due, neither here nor elsewhere in the group: the whole of a fresh read. */
-  #isFresh(): boolean {
-    const now = this.#clock.monotonic();
+  #isFresh(now: number): boolean {
     return now < this.#entry.freshUntil && now < this.#refresher.door.readsFrom;
   }
 }
