@@ -2,9 +2,9 @@ import { type Clock, systemClock } from './clock.ts';
 import { EngineClock } from './engine-clock.ts';
 
 /** At most so many reads in a row are answered with the same instant. */
-const MOST_SKIPPED = 128;
+const MOST_SKIPPED = 1024;
 
-/** Reads closer together than this, in milliseconds, are taken for a burst. */
+/** Reads that are closer together than this, in milliseconds, on average, are taken for a burst. */
 const BURST_GAP_MS = 0.005;
 
 /** After attempts that saved nothing, so many reads pass at most until the next. */
@@ -22,7 +22,7 @@ type Defer = (callback: () => void) => unknown;
  * The machine's monotonic clock for bursts of reads: to ask it costs some 40 ns, more than all else that a fresh read
  * does.
  *
- * While the stack is not unwound time hardly moves. So once reads come close together, an instant is kept for a growing
+ * While the stack is not unwound time hardly moves. So while reads come close together, an instant is kept for a growing
  * number of reads, at most {@link MOST_SKIPPED}, and no longer than until a deferred call forgets it. No timer is left
  * behind. Where nothing is saved by that, it is tried ever less often.
  */
@@ -35,6 +35,8 @@ class BurstClock {
   /** So many were to be, after the last look at the clock. */
   #skip: number = 0;
   #isBurst: boolean = false;
+  /** Of this burst reads were answered with an instant that was kept. */
+  #hasSaved: boolean = false;
   /** So many reads in a row have come close together. */
   #close: number = 0;
   /** So many looks at the clock until a burst is looked for again. */
@@ -52,35 +54,35 @@ class BurstClock {
 
   /** As of {@link Clock.monotonic}, or as of a moment before in the same burst. */
   monotonic(): number {
-    if (this.#left === 0) return this.#look();
-    this.#left -= 1;
-    return this.#instant;
+    if (this.#left === 0) this.#look();
+    else this.#left -= 1;
+    return this.#instant; // one way out only: else each read would put the number on the heap
   }
 
-  #look(): number {
+  #look(): void {
     const instant = performance.now();
-    const gap = instant - this.#instant;
+    const gap = (instant - this.#instant) / (this.#skip + 1);
     this.#instant = instant;
     this.#close = gap < BURST_GAP_MS ? this.#close + 1 : 0;
     if (this.#isBurst) {
-      this.#skip = Math.min(MOST_SKIPPED, 2 * this.#skip);
+      this.#hasSaved = true;
+      this.#skip = this.#close > 0 ? Math.min(MOST_SKIPPED, 2 * this.#skip + 1) : 0;
       this.#left = this.#skip;
     } else if (this.#pause > 0) {
       this.#pause -= 1;
     } else if (this.#close >= this.#closeReads && performance.now === machineNow) {
       this.#isBurst = true;
-      this.#skip = 1;
+      this.#hasSaved = false;
+      this.#skip = this.#left = 1;
       this.#defer(this.#forget);
     }
-    return instant;
   }
 
   readonly #forget = (): void => {
-    const hasSaved = this.#skip > 1;
-    this.#pauseLength = hasSaved ? 1 : Math.min(LONGEST_PAUSE, 2 * this.#pauseLength);
-    this.#pause = hasSaved ? 0 : this.#pauseLength;
+    this.#pauseLength = this.#hasSaved ? 1 : Math.min(LONGEST_PAUSE, 2 * this.#pauseLength);
+    this.#pause = this.#hasSaved ? 0 : this.#pauseLength;
     this.#isBurst = false;
-    this.#left = 0;
+    this.#left = this.#skip = 0;
   };
 }
 

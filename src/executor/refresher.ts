@@ -22,6 +22,8 @@ import type { Timetable } from './timetable.ts';
  */
 export class Refresher<T> {
   readonly reads: Reader<T>;
+  /** Where reads find out that others in the group are due. Here too, since each fresh read looks at it. */
+  door: Door = open;
   readonly #starter: Starter<T>;
   readonly #policy: Policy;
   #closing: Deferred<void> | undefined;
@@ -50,15 +52,10 @@ export class Refresher<T> {
     return cluster === undefined ? [] : clusterHealth(policy.name, cluster);
   }
 
-  /** Where reads find out that others in the group are due. */
-  get door(): Door {
-    return this.#starter.door;
-  }
-
   /** Has joined a group, or who is told of changes of entries from now on. */
   keptBy(keeper: Keeper<T>, door: Door = this.door): void {
     this.#starter.launcher.keeper = keeper;
-    this.#starter.door = door;
+    this.#through(door);
   }
 
   /** Starts what is due. Waits for it when told to, else only while nothing ever succeeded. */
@@ -146,7 +143,7 @@ export class Refresher<T> {
     this.#closing = closing; // before anybody is told, who may call this again
     const { launcher, events } = this.#starter;
     this.#starter.gate = 'closed';
-    this.#starter.door = this.#policy.whenClosed === 'throw' ? shut : open;
+    this.#through(this.#policy.whenClosed === 'throw' ? shut : open);
     launcher.keeper.turned();
     launcher.drain(timeoutMs).then(() => {
       events.emit('closed', {});
@@ -172,6 +169,10 @@ export class Refresher<T> {
   /** Hands a promise to a platform. */
   promise(waitUntil: WaitUntil, end: Promise<unknown>): void {
     this.#starter.promise(waitUntil, end);
+  }
+
+  #through(door: Door): void {
+    this.door = this.#starter.door = door;
   }
 }
 
