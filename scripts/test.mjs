@@ -55,6 +55,7 @@ const STEPS = [
   },
   { name: 'package', command: script('check-package.mjs'), saysFirst: true },
   { name: 'size of imports', command: script('check-size.mjs'), saysLast: true },
+  { name: 'speed beside others', command: script('check-speed.mjs'), count: countByLastLine('ratios') },
   { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
   { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
   { name: 'demo', command: [...script('demo.mjs'), '--seconds', '10'] },

@@ -15,6 +15,17 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
   ? undefined
   : performance.now;
 
+/**
+ * A clock for fresh reads. It is asked in two steps, and no number goes from one function to another: such a number is
+ * put on the heap wherever the engine does not inline.
+ */
+export interface ReadClock {
+  /** As of {@link Clock.monotonic} at the last {@link tick}, or as of a moment before in the same burst. */
+  readonly instant: number;
+  /** To be called before {@link instant} is read. */
+  tick(): void;
+}
+
 /** Has something called later, once. */
 type Defer = (callback: () => void) => unknown;
 
@@ -26,11 +37,11 @@ type Defer = (callback: () => void) => unknown;
  * number of reads, at most {@link MOST_SKIPPED}, and no longer than until a deferred call forgets it. No timer is left
  * behind. Where nothing is saved by that, it is tried ever less often.
  */
-class BurstClock {
+class BurstClock implements ReadClock {
+  instant: number = Number.NEGATIVE_INFINITY;
   readonly #defer: Defer;
   readonly #closeReads: number;
-  #instant: number = Number.NEGATIVE_INFINITY;
-  /** So many reads are still answered with that instant. */
+  /** So many reads are still answered with the same instant. */
   #left: number = 0;
   /** So many were to be, after the last look at the clock. */
   #skip: number = 0;
@@ -52,17 +63,15 @@ class BurstClock {
     this.#closeReads = closeReads;
   }
 
-  /** As of {@link Clock.monotonic}, or as of a moment before in the same burst. */
-  monotonic(): number {
+  tick(): void {
     if (this.#left === 0) this.#look();
     else this.#left -= 1;
-    return this.#instant; // one way out only: else each read would put the number on the heap
   }
 
   #look(): void {
     const instant = performance.now();
-    const gap = (instant - this.#instant) / (this.#skip + 1);
-    this.#instant = instant;
+    const gap = (instant - this.instant) / (this.#skip + 1);
+    this.instant = instant;
     this.#close = gap < BURST_GAP_MS ? this.#close + 1 : 0;
     if (this.#isBurst) {
       this.#hasSaved = true;
@@ -86,7 +95,19 @@ class BurstClock {
   };
 }
 
-type ReadClock = Pick<Clock, 'monotonic'>;
+/** A clock that is asked each time. */
+class AskedClock implements ReadClock {
+  readonly #clock: Clock;
+  instant: number = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  tick(): void {
+    this.instant = this.#clock.monotonic();
+  }
+}
 
 const inMicrotask: Defer = (callback) => Promise.resolve().then(callback);
 
@@ -110,5 +131,7 @@ export function clocksOfReads(clock: Clock): {
   readonly awaited: ReadClock;
 } {
   const base = clock instanceof EngineClock ? clock.base : clock;
-  return base === systemClock ? { now: burst, awaited: chain } : { now: base, awaited: base };
+  if (base === systemClock) return { now: burst, awaited: chain };
+  const asked = new AskedClock(base);
+  return { now: asked, awaited: asked };
 }

@@ -8,12 +8,22 @@ import { FakeClock } from '../src/testing/index.ts';
 
 type ReadClock = Pick<Clock, 'monotonic'>;
 
+/** As of the last import. */
+async function imported(kind: 'now' | 'awaited'): Promise<ReadClock> {
+  const { systemClock } = await import('../src/clock.ts');
+  const { clocksOfReads } = await import('../src/burst-clock.ts');
+  const clock = clocksOfReads(systemClock)[kind];
+  const monotonic = (): number => {
+    clock.tick();
+    return clock.instant;
+  };
+  return { monotonic };
+}
+
 /** As in a process that has just started: what is kept from one read to the next is kept by the module. */
 async function importAnew(kind: 'now' | 'awaited' = 'now'): Promise<ReadClock> {
   vi.resetModules();
-  const { systemClock } = await import('../src/clock.ts');
-  const { clocksOfReads } = await import('../src/burst-clock.ts');
-  return clocksOfReads(systemClock)[kind];
+  return imported(kind);
 }
 
 /** The machine's clock, moved by hand. */
@@ -225,9 +235,7 @@ describe('reads that are awaited one after the other', () => {
 
   it('say nothing to those that are not awaited, which are exact after a microtask', async () => {
     const made = await machine('awaited');
-    const { systemClock } = await import('../src/clock.ts');
-    const { clocksOfReads } = await import('../src/burst-clock.ts');
-    const { now } = clocksOfReads(systemClock);
+    const now = await imported('now');
     await chain(made, 300);
     made.now += 5;
     expect(now.monotonic()).toBe(made.now);

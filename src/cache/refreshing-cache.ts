@@ -1,5 +1,4 @@
-import { clocksOfReads } from '../burst-clock.ts';
-import type { Clock } from '../clock.ts';
+import { clocksOfReads, type ReadClock } from '../burst-clock.ts';
 import type { ClockWatch } from '../executor/clock-watch.ts';
 import { rejected } from '../executor/deferred.ts';
 import type { Keeper } from '../executor/keeper.ts';
@@ -78,8 +77,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #epochs: Epochs;
   readonly #clocks: ClockWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
-  readonly #now: Pick<Clock, 'monotonic'>;
-  readonly #awaited: Pick<Clock, 'monotonic'>;
+  readonly #now: ReadClock;
+  readonly #awaited: ReadClock;
   #pump: Pump | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
@@ -125,7 +124,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   get(key: K, options?: ReadOptions): Promise<V> {
     try {
       const row = this.#use(key);
-      const isFresh = options === undefined && row >= 0 && this.#isFresh(row, this.#awaited.monotonic());
+      const isFresh = options === undefined && row >= 0 && this.#isFresh(row, this.#awaited);
       return isFresh ? Promise.resolve(this.#shelf.value(row)) : this.#read(key, options ?? {});
     } catch (error) {
       return rejected(error);
@@ -143,9 +142,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   current(key: K): V {
     const row = this.#use(key);
-    return row >= 0 && this.#isFresh(row, this.#now.monotonic())
-      ? this.#shelf.value(row)
-      : this.#readNow(key);
+    return row >= 0 && this.#isFresh(row, this.#now) ? this.#shelf.value(row) : this.#readNow(key);
   }
 
   /**
@@ -366,9 +363,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
-  #isFresh(row: number, now: number): boolean {
-    if (now >= this.#clocks.lookAt) this.#entries.look(now);
-    return this.#shelf.isFresh(row, now, this.#epochs.now) && now < this.#refresher.door.readsFrom;
+  #isFresh(row: number, clock: ReadClock): boolean {
+    clock.tick();
+    if (clock.instant >= this.#clocks.lookAt) this.#entries.look(clock.instant);
+    return (
+      this.#shelf.isFresh(row, clock, this.#epochs.now) && clock.instant < this.#refresher.door.readsFrom
+    );
   }
 
   /** Who starts keys that nobody reads. */

@@ -1,5 +1,4 @@
-import { clocksOfReads } from '../burst-clock.ts';
-import type { Clock } from '../clock.ts';
+import { clocksOfReads, type ReadClock } from '../burst-clock.ts';
 import type { LoadAnswer } from '../executor/answer.ts';
 import { Entry } from '../executor/entry.ts';
 import type { Load } from '../executor/launcher.ts';
@@ -63,8 +62,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #policy: Policy;
-  readonly #now: Pick<Clock, 'monotonic'>;
-  readonly #awaited: Pick<Clock, 'monotonic'>;
+  readonly #now: ReadClock;
+  readonly #awaited: ReadClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
@@ -94,8 +93,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (options === undefined && this.#isFresh(this.#awaited.monotonic()))
-      return this.#entry.promise as Promise<T>;
+    if (options === undefined && this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
     return this.#refresher.reads.read(this.#entry, options ?? {});
   }
 
@@ -107,7 +105,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    */
   get current(): T {
-    if (this.#isFresh(this.#now.monotonic())) return this.#entry.value as T;
+    if (this.#isFresh(this.#now)) return this.#entry.value as T;
     return this.#refresher.reads.readNow(this.#entry);
   }
 
@@ -151,7 +149,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /** Nothing is due, neither here nor elsewhere in the group: the whole of a fresh read. */
-  #isFresh(now: number): boolean {
-    return now < this.#entry.freshUntil && now < this.#refresher.door.readsFrom;
+  #isFresh(clock: ReadClock): boolean {
+    clock.tick();
+    return clock.instant < this.#entry.freshUntil && clock.instant < this.#refresher.door.readsFrom;
   }
 }

@@ -1,3 +1,4 @@
+import type { ReadClock } from '../burst-clock.ts';
 import { sharedOf } from '../executor/entry.ts';
 import type { Policy } from '../policy.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
@@ -53,8 +54,8 @@ export class Shelf<K, V> {
   readonly #values: (V | undefined)[] = [];
   /** When each is due (monotonic); `-Infinity`: at once, or it is awake. */
   #due: Float64Array = new Float64Array(0);
-  /** The last 32 bits of the epoch up to which each was judged. */
-  #judged: Uint32Array = new Uint32Array(0);
+  /** The last 32 bits of the epoch up to which each was judged; there is none before the first of them. */
+  #judged: Uint32Array | undefined;
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
@@ -95,9 +96,9 @@ export class Shelf<K, V> {
     return this.#rows.peek(id);
   }
 
-  /** A read at that instant needs nothing but the value. */
-  isFresh(row: number, now: number, epoch: number): boolean {
-    return now < (this.#due[row] as number) && (epoch === 0 || this.#judged[row] === epoch >>> 0);
+  /** A read at the instant of the clock needs nothing but the value. */
+  isFresh(row: number, { instant }: Pick<ReadClock, 'instant'>, epoch: number): boolean {
+    return instant < (this.#due[row] as number) && (epoch === 0 || this.#judged?.[row] === epoch >>> 0);
   }
 
   value(row: number): V {
@@ -115,11 +116,12 @@ export class Shelf<K, V> {
 
   /** The epoch up to which an entry that sleeps was judged: of its last 32 bits and the present one. */
   judgedAt(row: number, epoch: number): number {
-    return epoch - ((epoch - (this.#judged[row] as number)) >>> 0);
+    return epoch - ((epoch - (this.#judged?.[row] ?? 0)) >>> 0);
   }
 
   judge(row: number, epoch: number): void {
-    this.#judged[row] = epoch;
+    if (epoch > 0) this.#judged ??= new Uint32Array(this.#due.length);
+    if (this.#judged !== undefined) this.#judged[row] = epoch;
   }
 
   tags(row: number): readonly string[] | undefined {
@@ -170,7 +172,7 @@ export class Shelf<K, V> {
     const last = entry.last as Execution;
     const cell = row * CELLS;
     this.#due[row] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
-    this.#judged[row] = entry.judgedAt;
+    this.judge(row, entry.judgedAt);
     this.#took[row] = last.endedAt - last.startedAt;
     this.#cells[cell + LOADED] = loadedAt;
     this.#cells[cell + OFFSET] = clockOffset;
@@ -252,7 +254,7 @@ export class Shelf<K, V> {
       const most = Math.max(this.#maxRows + 1, row + 1);
       const capacity = Math.min(Math.max(FIRST_CAPACITY, 2 * this.#due.length), most);
       this.#due = grown(new Float64Array(capacity), this.#due);
-      this.#judged = grown(new Uint32Array(capacity), this.#judged);
+      if (this.#judged !== undefined) this.#judged = grown(new Uint32Array(capacity), this.#judged);
       this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
       this.#took = grown(new Float32Array(capacity), this.#took);
       if (this.#versions !== undefined) this.#versions = grown(new Float64Array(capacity), this.#versions);

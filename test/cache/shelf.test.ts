@@ -45,6 +45,9 @@ function entryOf(id: string, change: (entry: Sleeper) => void = () => {}): Sleep
 }
 
 /** All that has to be the same after a sleep. The promise is another one, of the same value. */
+/** A clock at that instant. */
+const at = (instant: number) => ({ instant });
+
 const memory = ({ promise: _, ...rest }: Sleeper): object => rest;
 
 function sleeps(shelf: Shelf<string, string>, entry: Sleeper): number {
@@ -113,13 +116,13 @@ describe('a read needs nothing but the value', () => {
   it('before it is due, if it was judged in the present epoch', () => {
     const { shelf } = make();
     const row = sleeps(shelf, entryOf('a'));
-    expect([5999, 6000].map((now) => shelf.isFresh(row, now, 0))).toEqual([true, false]);
+    expect([5999, 6000].map((now) => shelf.isFresh(row, at(now), 0))).toEqual([true, false]);
     expect(shelf.tags(row)).toBeUndefined();
-    expect(shelf.isFresh(row, 5999, 1)).toBe(false);
+    expect(shelf.isFresh(row, at(5999), 1)).toBe(false);
     shelf.judge(row, 1);
-    expect([shelf.isFresh(row, 5999, 1), shelf.judgedAt(row, 3)]).toEqual([true, 1]);
+    expect([shelf.isFresh(row, at(5999), 1), shelf.judgedAt(row, 3)]).toEqual([true, 1]);
     shelf.invalidate(row);
-    expect(shelf.isFresh(row, 5999, 1)).toBe(false);
+    expect(shelf.isFresh(row, at(5999), 1)).toBe(false);
   });
 
   it('also after 2 ** 32 epochs', () => {
@@ -127,7 +130,7 @@ describe('a read needs nothing but the value', () => {
     const row = sleeps(shelf, entryOf('a'));
     const epoch = 2 ** 32 + 5;
     shelf.judge(row, epoch);
-    expect([shelf.isFresh(row, 0, epoch), shelf.judgedAt(row, epoch + 2)]).toEqual([true, epoch]);
+    expect([shelf.isFresh(row, at(0), epoch), shelf.judgedAt(row, epoch + 2)]).toEqual([true, epoch]);
   });
 });
 

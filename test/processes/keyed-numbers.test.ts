@@ -3,30 +3,15 @@ import { RefreshGroup, RefreshingCache } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { reportOf, runFixture } from './child.ts';
 import type { KeyedBytesCandidate, KeyedBytesReport } from './fixtures/keyed-bytes.ts';
-import type { KeyedGroupReadsReport } from './fixtures/keyed-group-reads.ts';
-import type { KeyedReadsReport } from './fixtures/keyed-reads.ts';
 import type { Report } from './fixtures/live-timers.ts';
 
 vi.setConfig({ testTimeout: 90_000 }); // processes that fill caches, and measure them again on a busy machine
 
-/** The targets of memory and speed are ratios to lru-cache with a ttl. */
-const MOST = 1.5;
-
-/**
- * The target of a read is 1.5 too, and is missed in some runs (1.3 to 1.7): `npm run bench` tells. This bound is no
- * target; what must not pass unseen is a read that has become slow.
- */
-const MOST_WITH_ROOM = 2;
-
-/** A machine that does other things meanwhile spoils a measurement: the best of three counts. */
-async function bestOfThree<R>(measure: () => Promise<R>, ratio: (report: R) => number): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 3 && best > MOST; turn++) best = Math.min(best, ratio(await measure()));
-  return best;
-}
+/** The bytes of an idle key beside lru-cache with a ttl. */
+const MOST = 1.4;
 
 describe('100,000 keys beside lru-cache with a ttl', () => {
-  it('an idle key takes at most 1.5 times the bytes', async () => {
+  it('an idle key takes at most 1.4 times the bytes', async () => {
     const candidates: KeyedBytesCandidate[] = ['lru-cache with a ttl', 'load', 'async load', 'loadMany'];
     const reports = await Promise.all(
       candidates.map(async (name) =>
@@ -38,17 +23,6 @@ describe('100,000 keys beside lru-cache with a ttl', () => {
     expect(lruCache).toBeGreaterThan(50); // what was measured is a cache
     expect(Math.max(...tickless) / lruCache).toBeLessThanOrEqual(MOST);
   });
-
-  it('a fresh read takes at most twice as long', async () => {
-    const measure = async () => reportOf<KeyedReadsReport>(await runFixture('keyed-reads'));
-    expect(await bestOfThree(measure, ({ current }) => current)).toBeLessThanOrEqual(MOST_WITH_ROOM);
-  });
-});
-
-it('a read in a group takes as long with 10,000 members as with 10', async () => {
-  const measure = async () => reportOf<KeyedGroupReadsReport>(await runFixture('keyed-group-reads'));
-  const worse = ({ read, readWithoutClock }: KeyedGroupReadsReport) => Math.max(read, readWithoutClock);
-  expect(await bestOfThree(measure, worse)).toBeLessThan(MOST);
 });
 
 describe('after bursts of reads', () => {
