@@ -1,7 +1,12 @@
 type Run = <R>(action: () => R) => R;
 
+/** What runs in the context in which it was made, or in a copy of that. */
+interface Scope {
+  readonly runInAsyncScope: Run;
+}
+
 interface AsyncHooksModule {
-  readonly AsyncLocalStorage: { snapshot?: () => Run };
+  readonly AsyncResource: new (type: string, options: { readonly requireManualDestroy: boolean }) => Scope;
 }
 
 interface ProcessLike {
@@ -11,10 +16,13 @@ interface ProcessLike {
 const { process } = globalThis as { process?: ProcessLike };
 const asyncHooks = process?.getBuiltinModule?.('async_hooks') as AsyncHooksModule | undefined;
 
-/** Takes the present context down. */
-const capture: () => Run = asyncHooks?.AsyncLocalStorage.snapshot ?? (() => (action) => action());
+const none: Scope = { runInAsyncScope: (action) => action() };
 
-const inFirstContext: Run = /* @__PURE__ */ capture();
+/** Takes the present context down. Cheaper than `AsyncLocalStorage.snapshot`, which makes a function of it. */
+const capture = (): Scope =>
+  asyncHooks === undefined ? none : new asyncHooks.AsyncResource('tickless', { requireManualDestroy: true });
+
+const first: Scope = /* @__PURE__ */ capture();
 
 /**
  * Runs an action outside of the caller's AsyncLocalStorage, in the context in which this module was first
@@ -28,4 +36,4 @@ const inFirstContext: Run = /* @__PURE__ */ capture();
  * Each action has a copy of that context. Before Node 24 a context is an object that `AsyncLocalStorage.run` changes
  * while it runs: were it one for all, a listener that reads within a `run` of its own would show it to the load.
  */
-export const inCleanContext: Run = (action) => inFirstContext(capture)(action);
+export const inCleanContext: Run = (action) => first.runInAsyncScope(capture).runInAsyncScope(action);

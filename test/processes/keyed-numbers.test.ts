@@ -5,7 +5,7 @@ import { reportOf, runFixture } from './child.ts';
 import type { KeyedBytesCandidate, KeyedBytesReport } from './fixtures/keyed-bytes.ts';
 import type { Report } from './fixtures/live-timers.ts';
 
-vi.setConfig({ testTimeout: 90_000 }); // processes that fill caches, and measure them again on a busy machine
+vi.setConfig({ testTimeout: 120_000 }); // processes that fill caches, and measure them again on a busy machine
 
 /** The bytes of an idle key beside lru-cache with a ttl. */
 const MOST = 1.4;
@@ -15,7 +15,7 @@ describe('100,000 keys beside lru-cache with a ttl', () => {
     const candidates: KeyedBytesCandidate[] = ['lru-cache with a ttl', 'load', 'async load', 'loadMany'];
     const reports = await Promise.all(
       candidates.map(async (name) =>
-        reportOf<KeyedBytesReport>(await runFixture('keyed-bytes', { args: [name] })),
+        reportOf<KeyedBytesReport>(await runFixture('keyed-bytes', { args: [name], timeoutMs: 110_000 })),
       ),
     );
     expect(reports.map(({ held }) => held)).toEqual(candidates.map(() => 100_000));
