@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import type { Allocation } from './allocation.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Figure } from './fresh-read.ts';
@@ -7,6 +6,7 @@ import type { IdleKeyBytes } from './idle-keys.ts';
 import type { KeyedCounts } from './keyed-counts.ts';
 import type { KeyedFigure, KeyedReads } from './keyed-read.ts';
 import type { ReloadStall } from './reload-stall.ts';
+import { table } from './table.ts';
 
 export function freshReadTable(title: string, figures: readonly Figure[]): string {
   const rows = figures.toSorted((a, b) => a.ns - b.ns);
@@ -115,17 +115,6 @@ export function reloadStallTable(bytes: number, stalls: readonly ReloadStall[]):
       (thread.worked / here.worked).toFixed(3),
     ]),
   );
-}
-
-function table(head: string[], rows: (string | number)[][]): string {
-  const made = new Table({
-    head,
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
-    style: { head: [], border: [] },
-    colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
-  });
-  made.push(...rows);
-  return made.toString();
 }
 
 function count(n: number): string {

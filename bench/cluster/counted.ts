@@ -1,0 +1,13 @@
+/** Tells of each call of a method of a lock or a store. Each is a step at the engine: one command. */
+export function counted<Adapter extends object>(adapter: Adapter, onStep: () => void): Adapter {
+  return new Proxy(adapter, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        onStep();
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+}

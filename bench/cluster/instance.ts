@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RefreshingValue } from '../../src/index.ts';
+import type { Connected } from '../../test/integration/support/backends.ts';
+import { counted } from './counted.ts';
+
+/** What the instances of a cluster have in common. */
+export interface ClusterSettings {
+  /** Of the lock's table or keys, and the store's. */
+  readonly space: string;
+  readonly name: string;
+  readonly periodMs: number;
+  readonly loadMs: number;
+  /** A load begins. */
+  onLoad(by: Instance): void;
+}
+
+/** What one instance did since it was last asked. */
+export interface Work {
+  readonly loads: number;
+  /** At its lock and its store. */
+  readonly steps: number;
+}
+
+const LONGEST_PAUSE_MS = 50;
+
+/** One instance of a cluster: its value, a lock and a store of its own, and a reader that reads every few milliseconds. */
+export class Instance {
+  readonly value: RefreshingValue<string>;
+  readonly #reading: AbortController = new AbortController();
+  readonly #warmUp: () => Promise<void>;
+  #loads = 0;
+  #steps = 0;
+  #read: Promise<void> | undefined;
+
+  constructor(client: Connected, number: number, { space, name, periodMs, loadMs, onLoad }: ClusterSettings) {
+    const onStep = (): void => {
+      this.#steps += 1;
+    };
+    const lock = counted(client.lock(space), onStep);
+    const store = counted(client.store(space), onStep);
+    this.#warmUp = async () => {
+      const own = `warm-up ${number}`;
+      const answer = await lock.acquire({ name: own });
+      if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'abandoned' });
+      await store.write(own, 'payload');
+    };
+    this.value = new RefreshingValue({
+      name,
+      load: async ({ signal }) => {
+        this.#loads += 1;
+        onLoad(this);
+        await sleep(loadMs, undefined, { signal });
+        return `loaded by ${number}`;
+      },
+      schedule: periodMs,
+      lock,
+      store,
+    });
+  }
+
+  /** What is done once by each process: tables are made, and after the first release and write old records are looked for. */
+  async warmUp(): Promise<void> {
+    await this.#warmUp();
+  }
+
+  /** Reads until {@link close}. Resolves with the first value. */
+  async begin(): Promise<void> {
+    await this.value.get();
+    this.#read = this.#readOn();
+  }
+
+  async #readOn(): Promise<void> {
+    while (!this.#reading.signal.aborted) {
+      await sleep(Math.random() * LONGEST_PAUSE_MS);
+      await this.value.get();
+    }
+  }
+
+  /** Begins to count anew. */
+  take(): Work {
+    const work = { loads: this.#loads, steps: this.#steps };
+    this.#loads = 0;
+    this.#steps = 0;
+    return work;
+  }
+
+  async close(): Promise<void> {
+    this.#reading.abort();
+    await this.#read;
+    await this.value.close();
+  }
+}

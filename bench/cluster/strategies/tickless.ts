@@ -1,0 +1,25 @@
+import { RefreshingValue } from '../../../src/index.ts';
+import { redisLock } from '../../../src/lock/redis.ts';
+import { redisStore } from '../../../src/store/redis.ts';
+import type { Strategy } from './strategy.ts';
+
+/** A value in the memory of each worker. One of them loads it in each period, behind the readers. */
+export const tickless: Strategy = {
+  name: 'tickless',
+  open({ redis: client, key, periodMs, load }) {
+    const value = new RefreshingValue({
+      name: key,
+      load,
+      schedule: periodMs,
+      lock: redisLock({ client }),
+      store: redisStore({ client }),
+    });
+    return {
+      async read() {
+        const isMiss = value.peek() === undefined;
+        return { value: await value.get(), isMiss };
+      },
+      close: () => value.close(),
+    };
+  },
+};

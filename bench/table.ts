@@ -1,0 +1,13 @@
+import Table from 'cli-table3';
+
+/** A table as a terminal shows it: a line for its head and one for each row; numbers stand to the right. */
+export function table(head: string[], rows: (string | number)[][]): string {
+  const made = new Table({
+    head,
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+    style: { head: [], border: [] },
+    colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
+  });
+  made.push(...rows);
+  return made.toString();
+}
