@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Backend, Connected } from '../../test/integration/support/backends.ts';
+import type { Backend } from '../../test/integration/support/backends.ts';
 import type { RealServer } from '../../test/integration/support/servers.ts';
-import { type ClusterSettings, Instance, type Work } from './instance.ts';
+import type { Work } from './instance.ts';
+import { Instances } from './instances.ts';
 
-const PERIOD_MS = 750;
+const PERIOD_MS = 1000;
 /** Long enough for all others to be told that the lease is held. */
 const LOAD_MS = 100;
-/** So long after the begin of a load all is said about the round, and the next one is still to come. */
-const SETTLED_AFTER_MS = 0.7 * PERIOD_MS;
-/** The first of them follow the cold start. */
-const UNCOUNTED_ROUNDS = 2;
+/** So long after a load has begun all is said about its round, and the next one is still to come. */
+const SETTLED_AFTER_MS = 0.75 * PERIOD_MS;
 /** What the winner, and any other instance, may ask for in a round. */
 const WINNER = 3;
 const OTHER = 2;
 const FRESH_READS = 1000;
-/** So many share a client. */
-const INSTANCES_PER_CLIENT = 10;
 
 /** A number that was counted in each round. */
 export interface Count {
@@ -54,40 +51,17 @@ export async function measureRoundCosts(
   count: number,
   rounds: number,
 ): Promise<RoundCosts> {
-  let onLoad: () => void = () => {};
-  const settings: ClusterSettings = {
+  const instances = await Instances.open(server, backend, count, {
     space: `costs_${count}`,
     name: 'reference',
     periodMs: PERIOD_MS,
     loadMs: LOAD_MS,
-    onLoad: () => onLoad(),
-  };
-  const nextLoad = (): Promise<void> =>
-    new Promise((resolve) => {
-      onLoad = resolve;
-    });
-  const clients = await connected(server, backend, Math.ceil(count / INSTANCES_PER_CLIENT));
-  const instances = Array.from({ length: count }, (_, number) => {
-    const client = clients[number % clients.length] as Connected;
-    return new Instance(client, number, settings);
   });
   try {
-    await instances[0]?.warmUp(); // the others find its table
-    await Promise.all(instances.map((instance) => instance.warmUp()));
-    await Promise.all(instances.map((instance) => instance.begin()));
-    const seen: Round[] = [];
-    let load = nextLoad();
-    let servedBefore = Number.NaN;
-    for (let round = -UNCOUNTED_ROUNDS; round < rounds; round++) {
-      await load;
-      load = nextLoad();
-      await sleep(SETTLED_AFTER_MS);
-      const work = instances.map((instance) => instance.take());
-      const servedNow = await server.commandsServed();
-      if (round >= 0) seen.push({ work, served: servedNow - servedBefore });
-      servedBefore = servedNow;
-    }
-    for (let read = 0; read < FRESH_READS; read++) await instances[read % count]?.value.get();
+    await instances.begin();
+    const seen = await watch(server, instances, rounds);
+    const servedBefore = await server.commandsServed();
+    await instances.read(FRESH_READS);
     const servedByReads = (await server.commandsServed()) - servedBefore;
     return {
       engine: `${server.label} ${server.version}`,
@@ -97,8 +71,25 @@ export async function measureRoundCosts(
       commandsPer1000FreshReads: (1000 * servedByReads) / FRESH_READS,
     };
   } finally {
-    await closeAll(instances, clients);
+    await instances.close();
   }
+}
+
+/** Ends between two rounds, when all values are fresh. */
+async function watch(server: RealServer, instances: Instances, rounds: number): Promise<Round[]> {
+  const seen: Round[] = [];
+  let servedBefore: number | undefined;
+  let load = instances.nextLoad();
+  while (seen.length < rounds) {
+    await load;
+    load = instances.nextLoad();
+    await sleep(SETTLED_AFTER_MS);
+    const work = instances.take();
+    const served = await server.commandsServed();
+    if (servedBefore !== undefined) seen.push({ work, served: served - servedBefore });
+    servedBefore = served;
+  }
+  return seen;
 }
 
 function costsOf(
@@ -127,13 +118,4 @@ function isAsPromised({ work, served }: Round): boolean {
 function counts(numbers: readonly number[]): Count {
   const sum = numbers.reduce((total, number) => total + number, 0);
   return { mean: sum / numbers.length, most: Math.max(...numbers) };
-}
-
-function connected({ url }: RealServer, backend: Backend, count: number): Promise<Connected[]> {
-  return Promise.all(Array.from({ length: count }, () => backend.connect(url)));
-}
-
-async function closeAll(instances: readonly Instance[], clients: readonly Connected[]): Promise<void> {
-  await Promise.all(instances.map((instance) => instance.close()));
-  for (const client of clients) client.destroy();
 }
