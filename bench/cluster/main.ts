@@ -53,8 +53,8 @@ for (const { backend, start } of engines) {
 console.log(roundCostsTable(roundCosts));
 console.log(`
 ${rounds} rounds each, in which all instances read all the time. Target: one load, three commands of the winner, two of
-each other. An engine that hears of the end of a round more than 25 ms late, or answers so late, is asked once more: on
-a busy machine that is seen.
+each other. One more look is taken where the engine hears of the end of a round more than 25 ms late, or a load takes
+far longer than the last one: on a machine that is too busy for a hundred instances that is seen.
 `);
 
 const stampedes = await withServer(
