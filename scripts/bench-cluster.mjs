@@ -2,7 +2,7 @@
 // tickless beside other strategies (bench/cluster). Three minutes; the first run installs drivers and servers.
 //
 //   --rounds <number>     that are counted for each engine and number of instances. Default: 6
-//   --seconds <number>    for each strategy. Default: 16
+//   --seconds <number>    for each strategy. Default: 14
 //   --json <file>         the figures, also there
 
 import { execFileSync } from 'node:child_process';

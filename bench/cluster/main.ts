@@ -14,7 +14,7 @@ const INSTANCES = [1, 10, 100];
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '6' },
-    seconds: { type: 'string', default: '16' },
+    seconds: { type: 'string', default: '14' },
     json: { type: 'string' },
   },
 });
@@ -64,8 +64,9 @@ const stampedes = await withServer(
 console.log(stampedeTable(WORKERS, stampedes));
 console.log(`
 One Redis, a period of ${PERIOD_MS / 1000} s, loads of ${LOAD_MS} ms: a tenth of those of the Internet Archive's harness, and so are the pauses
-of the workers. A miss is a read that found no value, though there had been one; a read that was idle for a fifth of a
-load has waited. Target: at most one load per period, no miss, no waiting reader.`);
+of the workers. A miss: a read found no value, though there had been one. A wait: its process was idle for a fifth of a
+load meanwhile. Who never waits is served the old value until the new one is there. Target: at most one load per period,
+no miss, no waiting reader.`);
 
 if (values.json !== undefined) {
   const figures = { machine, roundCosts, stampedes };
