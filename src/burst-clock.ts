@@ -112,7 +112,7 @@ class AskedClock implements ReadClock {
 const inMicrotask: Defer = (callback) => Promise.resolve().then(callback);
 
 /** Browsers have none. */
-const { setImmediate: afterTurn } = globalThis as { readonly setImmediate?: Defer };
+const { setImmediate } = globalThis as { readonly setImmediate?: Defer };
 
 /** Forgets with the next microtask: what is read after an `await` is exact, but for what was waiting to run before. */
 const burst: ReadClock = new BurstClock(inMicrotask, 1);
@@ -121,7 +121,8 @@ const burst: ReadClock = new BurstClock(inMicrotask, 1);
  * Forgets with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of its
  * own. Where there is no such hook it forgets as the other does. The hook has its price, so it takes more to try it.
  */
-const chain: ReadClock = afterTurn === undefined ? burst : new BurstClock(afterTurn, 16);
+const chain: ReadClock =
+  setImmediate === undefined ? burst : new BurstClock((callback) => setImmediate(callback), 16);
 
 /** Clocks for fresh reads: of the machine's one for bursts, any other as it is. */
 export function clocksOfReads(clock: Clock): {

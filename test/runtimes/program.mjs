@@ -51,6 +51,19 @@ const checks = {
     check(value.peek() === 2, 'reloaded behind');
   },
 
+  async 'bursts of reads, awaited and not, reload on time'() {
+    let loads = 0;
+    const value = new RefreshingValue({ name: 'v', load: async () => ++loads, schedule: 20 });
+    for (let round = 1; round <= 3; round++) {
+      for (let i = 0; i < 3000; i++) check((await value.get()) >= 1 && value.current >= 1, 'served');
+      await sleep(40);
+      const before = loads;
+      await value.get();
+      await sleep(20);
+      check(loads === before + 1, 'one reload');
+    }
+  },
+
   async 'a synchronous load works on the first read, and behind later ones'() {
     let loads = 0;
     const value = new RefreshingValue({ name: 'v', load: () => ++loads, schedule: 20 });
