@@ -26,51 +26,80 @@ export interface KeyedReads {
   readonly awaited: readonly KeyedFigure[];
 }
 
+/** What the others are compared with. */
+const LRU_CACHE = 'lru-cache get, ttl';
 const ROUNDS = 100;
 /** A slice over many keys is long enough to come round most of them. */
 const MANY_KEYS = { from: 10_000, sliceMs: 8 };
 
-/** One number of keys after the other; the contestants over the same keys take turns. */
+/**
+ * One number of keys after the other; the contestants over the same keys take turns.
+ *
+ * @param only those with these names, beside lru-cache with a ttl. @default all
+ */
 export async function measureKeyedReads(
   cases: readonly Pick<KeyedReads, 'keys' | 'order'>[],
+  only?: readonly string[],
 ): Promise<KeyedReads[]> {
   const all: KeyedReads[] = [];
-  for (const { keys, order } of cases) all.push(await measure(keys, order));
+  for (const { keys, order } of cases) all.push(await measure(keys, order, only));
   return all;
 }
 
-async function measure(count: number, order: Order): Promise<KeyedReads> {
+async function measure(
+  count: number,
+  order: Order,
+  only: readonly string[] | undefined,
+): Promise<KeyedReads> {
   const loaded = shuffled(Array.from({ length: count }, (_, i) => `key:${i}`));
   const keys = order === 'random' ? shuffled(loaded) : loaded;
-  const caches = {
-    map: () => new Map(loaded.map((key) => [key, VALUE])),
-    lru: () => filled(new LRUCache<string, number>({ max: count }), loaded),
-    lruTtl: () =>
-      filled(new LRUCache<string, number>({ max: count, ttl: KEEP_MS, fetchMethod: () => VALUE }), loaded),
-    tickless: () => {
-      const load = (_key: string): number => VALUE;
-      const cache = new RefreshingCache({ name: 'bench', max: count, load, schedule: KEEP_MS });
-      for (const key of loaded) cache.current(key);
-      return cache;
-    },
+  const lruTtl = (): LRUCache<string, number> =>
+    filled(new LRUCache<string, number>({ max: count, ttl: KEEP_MS, fetchMethod: () => VALUE }), loaded);
+  const tickless = (): RefreshingCache<string, number> => {
+    const load = (_key: string): number => VALUE;
+    const cache = new RefreshingCache({ name: 'bench', max: count, load, schedule: KEEP_MS });
+    for (const key of loaded) cache.current(key);
+    return cache;
   };
+  const isWanted = (name: string): boolean => name === LRU_CACHE || (only?.includes(name) ?? true);
   // Each has a cache of its own: none finds in the processor's caches what another has just read.
-  const [lruGet, lruAwaited, lruFetch] = [caches.lruTtl(), caches.lruTtl(), caches.lruTtl()];
-  const [current, get, awaitedGet] = [caches.tickless(), caches.tickless(), caches.tickless()];
-  const [map, lru] = [caches.map(), caches.lru()];
-  const sync = contestants((read) => keyedLoop(keys, read), {
-    'lru-cache get, ttl': (key) => lruGet.get(key),
-    'floor: the key alone': (key) => (key === '' ? 0 : VALUE),
-    'Map get': (key) => map.get(key),
-    'lru-cache get, no ttl': (key) => lru.get(key),
-    'tickless current(key)': (key) => current.current(key),
-    'tickless get(key), not awaited': (key) => (get.get(key) === undefined ? 0 : VALUE),
+  const sync = contestants(isWanted, (read) => keyedLoop(keys, read), {
+    [LRU_CACHE]: () => {
+      const cache = lruTtl();
+      return (key) => cache.get(key);
+    },
+    'floor: the key alone': () => (key) => (key === '' ? 0 : VALUE),
+    'Map get': () => {
+      const map = new Map(loaded.map((key) => [key, VALUE]));
+      return (key) => map.get(key);
+    },
+    'lru-cache get, no ttl': () => {
+      const cache = filled(new LRUCache<string, number>({ max: count }), loaded);
+      return (key) => cache.get(key);
+    },
+    'tickless current(key)': () => {
+      const cache = tickless();
+      return (key) => cache.current(key);
+    },
+    'tickless get(key), not awaited': () => {
+      const cache = tickless();
+      return (key) => (cache.get(key) === undefined ? 0 : VALUE);
+    },
   });
-  const awaited = contestants((read) => awaitedKeyedLoop(keys, read), {
-    'lru-cache get, ttl': (key) => lruAwaited.get(key),
-    'floor: the key alone': (key) => (key === '' ? 0 : VALUE),
-    'lru-cache fetch, ttl': (key) => lruFetch.fetch(key),
-    'tickless get(key)': (key) => awaitedGet.get(key),
+  const awaited = contestants(isWanted, (read) => awaitedKeyedLoop(keys, read), {
+    [LRU_CACHE]: () => {
+      const cache = lruTtl();
+      return (key) => cache.get(key);
+    },
+    'floor: the key alone': () => (key) => (key === '' ? 0 : VALUE),
+    'lru-cache fetch, ttl': () => {
+      const cache = lruTtl();
+      return (key) => cache.fetch(key);
+    },
+    'tickless get(key)': () => {
+      const cache = tickless();
+      return (key) => cache.get(key);
+    },
   });
   const slices = count < MANY_KEYS.from ? {} : { sliceMs: MANY_KEYS.sliceMs };
   await takeTurns([...sync, ...awaited], { rounds: ROUNDS, ...slices });
@@ -84,8 +113,15 @@ function filled(cache: LRUCache<string, number>, keys: readonly string[]): LRUCa
 
 type Read = (key: string) => unknown;
 
-function contestants(loop: (read: Read) => Loop, reads: Readonly<Record<string, Read>>): Contestant[] {
-  return Object.entries(reads).map(([name, read]) => contestant(name, loop(read)));
+/** @param reads open what they read. */
+function contestants(
+  isWanted: (name: string) => boolean,
+  loop: (read: Read) => Loop,
+  reads: Readonly<Record<string, () => Read>>,
+): Contestant[] {
+  return Object.entries(reads)
+    .filter(([name]) => isWanted(name))
+    .map(([name, open]) => contestant(name, loop(open())));
 }
 
 function figures(all: readonly Contestant[]): KeyedFigure[] {

@@ -1,16 +1,18 @@
 // The bench. Started by `npm run bench`, which builds tickless and installs the peers first.
 
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureAllocation } from './allocation.ts';
+import { apart } from './apart.ts';
 import { observeBehaviour } from './behaviour.ts';
 import { candidates } from './candidates/index.ts';
+import { writeFigures } from './figures.ts';
 import { measureFreshReads } from './fresh-read.ts';
 import { measureGroupCosts } from './group-cost.ts';
 import { measureIdleKeys } from './idle-keys.ts';
+import { measureIdleValues } from './idle-values.ts';
 import { countKeyed } from './keyed-counts.ts';
 import { measureKeyedReads } from './keyed-read.ts';
+import { machine } from './machine.ts';
 import { measureReloadStalls } from './reload-stall.ts';
 import {
   allocationTable,
@@ -18,9 +20,12 @@ import {
   freshReadTable,
   groupTable,
   idleKeysTable,
+  idleValuesTable,
   keyedCountsTable,
   keyedReadTable,
+  reloadLatencyTable,
   reloadStallTable,
+  stampedeTable,
 } from './tables.ts';
 
 const KEYED_READS = [
@@ -30,12 +35,13 @@ const KEYED_READS = [
   { keys: 100_000, order: 'random' },
 ] as const;
 const IDLE_KEYS = 100_000;
+const IDLE_VALUES = 10_000;
+const IDLE_MS = 10_000;
 const MEMBERS = [10, 1000, 10_000, 100_000];
 const REFERENCE_BYTES = 50_000_000;
 
 const { values } = parseArgs({ options: { json: { type: 'string' } } });
 
-const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cpus: cpus().length };
 console.log(`
 Node ${machine.node}, ${machine.cpus} × ${machine.cpu}. All in one process, in turns of some milliseconds; medians.
 Absolute times depend on the machine; the ratios are what to look at.
@@ -63,6 +69,16 @@ console.log(idleKeysTable(IDLE_KEYS, idleKeys));
 console.log(`
 After one read each; each cache in a process of its own. Target: 1.5.
 `);
+const idleValues = await measureIdleValues(IDLE_VALUES, IDLE_MS);
+console.log(
+  idleValuesTable(
+    `${IDLE_VALUES.toLocaleString('en')} in an idle process, ${IDLE_MS / 1000} seconds`,
+    idleValues,
+  ),
+);
+console.log(`
+All threads, as the operating system counts. Target: no more than a process that holds plain objects.
+`);
 const groupCosts = await measureGroupCosts(MEMBERS);
 console.log(groupTable(MEMBERS, groupCosts));
 console.log(`
@@ -70,6 +86,16 @@ Target: below 1.5 for reads.
 `);
 const keyedCounts = await countKeyed();
 console.log(keyedCountsTable(keyedCounts));
+const reloadLatencies = apart('reloadLatencies');
+console.log(reloadLatencyTable(reloadLatencies));
+console.log(`
+In a process of their own. A load takes 500 ms, and the next one is due when it ends. Target: p99 at most 2 times that of a fresh read.
+`);
+const stampedes = apart('stampedes');
+console.log(stampedeTable(stampedes));
+console.log(`
+In a process of their own. A load takes 20 ms, and none of the processor. Target: one load, and no more time than lru-cache.
+`);
 const reloadStalls = measureReloadStalls(REFERENCE_BYTES);
 console.log(reloadStallTable(REFERENCE_BYTES, reloadStalls));
 console.log(`
@@ -85,17 +111,19 @@ overlapping: the most loads at one time, when a load takes 600 ms and the period
 10 first reads: at once, with the source down.`);
 
 if (values.json !== undefined) {
-  const figures = {
+  writeFigures(values.json, {
     machine,
     freshReads,
     allocation,
+    reloadLatencies,
+    stampedes,
     keyedReads,
     idleKeys,
+    idleValues,
     groupCosts,
     keyedCounts,
     reloadStalls,
     behaviour,
-  };
-  writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
+  });
 }
 process.exit(); // some of the peers keep timers

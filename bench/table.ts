@@ -11,3 +11,16 @@ export function table(head: string[], rows: (string | number)[][]): string {
   made.push(...rows);
   return made.toString();
 }
+
+export function count(n: number): string {
+  return n.toLocaleString('en');
+}
+
+export function nanoseconds(ns: number | undefined): string {
+  if (ns === undefined) return '-';
+  return ns < 1000 ? ns.toFixed(1) : count(Math.round(ns));
+}
+
+export function ratio(n: number): string {
+  return n.toFixed(n < 10 ? 2 : 0);
+}

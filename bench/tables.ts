@@ -3,10 +3,13 @@ import type { Behaviour } from './behaviour.ts';
 import type { Figure } from './fresh-read.ts';
 import type { GroupCost } from './group-cost.ts';
 import type { IdleKeyBytes } from './idle-keys.ts';
+import type { IdleValues } from './idle-values.ts';
 import type { KeyedCounts } from './keyed-counts.ts';
 import type { KeyedFigure, KeyedReads } from './keyed-read.ts';
+import type { Latency, ReloadLatency } from './reload-latency.ts';
 import type { ReloadStall } from './reload-stall.ts';
-import { table } from './table.ts';
+import type { Stampede } from './stampede.ts';
+import { count, nanoseconds, ratio, table } from './table.ts';
 
 export function freshReadTable(title: string, figures: readonly Figure[]): string {
   const rows = figures.toSorted((a, b) => a.ns - b.ns);
@@ -117,15 +120,54 @@ export function reloadStallTable(bytes: number, stalls: readonly ReloadStall[]):
   );
 }
 
-function count(n: number): string {
-  return n.toLocaleString('en');
+export function reloadLatencyTable(latencies: readonly ReloadLatency[]): string {
+  const columns = (of: Latency) => [of.p50, of.p99, of.p999].map(nanoseconds);
+  return table(
+    [
+      'A read with 1,000 readers, ns',
+      'fresh: p50',
+      'p99',
+      'p99.9',
+      'a reload runs: p50',
+      'p99',
+      'p99.9',
+      'p99 to fresh',
+    ],
+    latencies.map(({ name, fresh, reloading }) => [
+      name,
+      ...columns(fresh),
+      ...columns(reloading),
+      ratio(reloading.p99 / fresh.p99),
+    ]),
+  );
 }
 
-function nanoseconds(ns: number | undefined): string {
-  if (ns === undefined) return '-';
-  return ns < 1000 ? ns.toFixed(1) : count(Math.round(ns));
+export function stampedeTable(stampedes: readonly Stampede[]): string {
+  return table(
+    [
+      '10,000 first reads at once',
+      'loads',
+      'in all, ms',
+      'to lru-cache',
+      'ms of the processor',
+      'to lru-cache',
+    ],
+    stampedes.map(({ name, loads, elapsed, worked, elapsedToLruCache, workedToLruCache }) => [
+      name,
+      loads,
+      elapsed.toFixed(1),
+      ratio(elapsedToLruCache),
+      worked.toFixed(1),
+      ratio(workedToLruCache),
+    ]),
+  );
 }
 
-function ratio(n: number): string {
-  return n.toFixed(n < 10 ? 2 : 0);
+export function idleValuesTable(title: string, idle: readonly IdleValues[] | undefined): string {
+  return table(
+    [title, 'ms of the processor', 'wake-ups', 'preemptions'],
+    idle?.map(({ name, cpuMs, wakeUps, preemptions }) => [name, cpuMs.toFixed(2), wakeUps, preemptions]) ?? [
+      ['not measured here: it needs Linux', '-', '-', '-'],
+    ],
+  );
 }

@@ -53,7 +53,7 @@ export function shuffled<T>(items: readonly T[]): T[] {
     .map(({ item }) => item);
 }
 
-function median(numbers: readonly number[]): number {
+export function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
 }
 

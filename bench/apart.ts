@@ -1,0 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { measures } from './apart/measures.ts';
+
+type Measures = typeof measures;
+
+/** In a process of its own: what ran before changes how code is compiled, and so how long a read takes. */
+export function apart<N extends keyof Measures>(name: N): Awaited<ReturnType<Measures[N]>> {
+  const script = fileURLToPath(new URL('apart/main.ts', import.meta.url));
+  const args = ['--expose-gc', '--import', import.meta.resolve('tsx'), script, name];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+}
