@@ -25,6 +25,7 @@ const PARTS = [
   'src',
   'test/support',
   'test/rules',
+  'test/burst-clock.test.ts',
   'test/cache',
   'test/cluster',
   'test/executor',

@@ -8,6 +8,8 @@ const dump = ['test/cache/dump-restore.test.ts'];
 const group = ['test/cache/refresh-group.test.ts', 'test/cache/group-keys.test.ts'];
 const pump = ['test/executor/pump.test.ts'];
 const reentrancy = ['test/cache/cache-reentrancy.test.ts'];
+const bursts = ['test/burst-clock.test.ts'];
+const crowd = ['test/cache/crowd.test.ts'];
 const end = ['test/cache/group-ready-health-close.test.ts'];
 
 /** @type {readonly { tests: string[], name: string, file: string, find: string, put: string }[]} */
@@ -100,7 +102,7 @@ export const keyedFaults = [
     tests: spread,
     name: 'a read does not look at the epoch',
     file: 'src/cache/shelf.ts',
-    find: ' && (epoch === 0 || this.#judged[row] === epoch >>> 0)',
+    find: ' && (epoch === 0 || this.#judged?.[row] === epoch >>> 0)',
     put: '',
   },
   {
@@ -142,7 +144,7 @@ export const keyedFaults = [
     tests: group,
     name: 'reads do not look whether others are due',
     file: 'src/cache/refreshing-value.ts',
-    find: ' && now < this.#refresher.door.readsFrom',
+    find: ' && clock.instant < this.#refresher.door.readsFrom',
     put: '',
   },
   {
@@ -214,5 +216,54 @@ export const keyedFaults = [
     file: 'src/executor/decide.ts',
     find: "if (gate === 'closed' && whenClosed === 'throw') return 'reject';",
     put: '',
+  },
+  {
+    tests: bursts,
+    name: 'what a burst was told is not forgotten',
+    file: 'src/burst-clock.ts',
+    find: 'this.#left = this.#skip = 0;',
+    put: '',
+  },
+  {
+    tests: bursts,
+    name: 'slow reads share an instant',
+    file: 'src/burst-clock.ts',
+    find: 'this.#close > 0 ? Math.min(MOST_SKIPPED, 2 * this.#skip + 1) : 0',
+    put: 'Math.min(MOST_SKIPPED, 2 * this.#skip + 1)',
+  },
+  {
+    tests: bursts,
+    name: 'what awaited reads were told is not forgotten with their turn',
+    file: 'src/burst-clock.ts',
+    find: '(callback) => setImmediate(callback)',
+    put: '() => {}',
+  },
+  {
+    tests: bursts,
+    name: 'a few awaited reads are a burst',
+    file: 'src/burst-clock.ts',
+    find: 'setImmediate(callback), 16)',
+    put: 'setImmediate(callback), 1)',
+  },
+  {
+    tests: crowd,
+    name: 'a reader joins a first load that still waits for its turn',
+    file: 'src/executor/reader.ts',
+    find: 'entry.flight?.hasBegun !== true',
+    put: 'entry.flight === undefined',
+  },
+  {
+    tests: crowd,
+    name: 'a reader joins a first load after close',
+    file: 'src/executor/reader.ts',
+    find: '!isOpen || ',
+    put: '',
+  },
+  {
+    tests: crowd,
+    name: 'who joins a first load wakes nobody else',
+    file: 'src/executor/reader.ts',
+    find: '    this.#starter.wakeOthers();\n    return next;',
+    put: '    return next;',
   },
 ];

@@ -279,7 +279,7 @@ export const faults = [
     rule: 10,
     name: 'all loads have one and the same clean context',
     file: 'src/clean-context.ts',
-    find: '(action) => inFirstContext(capture)(action);',
-    put: '(action) => inFirstContext(action);',
+    find: '(action) => first.runInAsyncScope(capture).runInAsyncScope(action);',
+    put: '(action) => first.runInAsyncScope(action);',
   },
 ];

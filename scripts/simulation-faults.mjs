@@ -132,7 +132,7 @@ export const simulationFaults = [
     name: "a load sees its reader's context",
     rules: [10],
     file: 'src/clean-context.ts',
-    find: '(action) => inFirstContext(capture)(action);',
+    find: '(action) => first.runInAsyncScope(capture).runInAsyncScope(action);',
     put: '(action) => action();',
   },
   {

@@ -79,6 +79,12 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     }
   }
 
+  /** The next value of a key whose first load has begun; as `join` of the reader. */
+  join(key: K): Promise<V> | undefined {
+    const entry = this.#awake.get(this.idOf(key));
+    return entry?.judgedAt === this.epochs.now ? this.#refresher.reads.join(entry) : undefined;
+  }
+
   /** Something is known of the key here. */
   has(key: K): boolean {
     const id = this.idOf(key);

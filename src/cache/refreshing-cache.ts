@@ -125,7 +125,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     try {
       const row = this.#use(key);
       const isFresh = options === undefined && row >= 0 && this.#isFresh(row, this.#awaited);
-      return isFresh ? Promise.resolve(this.#shelf.value(row)) : this.#read(key, options ?? {});
+      return isFresh ? Promise.resolve(this.#shelf.value(row)) : this.#read(key, options);
     } catch (error) {
       return rejected(error);
     }
@@ -347,7 +347,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   // Apart from the fresh reads, which need no closures.
-  #read(key: K, options: ReadOptions): Promise<V> {
+  #read(key: K, options: ReadOptions | undefined): Promise<V> {
+    const joined = options === undefined ? this.#entries.join(key) : undefined;
+    if (joined !== undefined) return joined;
     const again = (): Promise<V> => this.get(key);
     return this.#entries.use(key, (entry) => this.#refresher.reads.read(entry, options, again));
   }

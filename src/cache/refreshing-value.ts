@@ -94,7 +94,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    */
   get(options?: ReadOptions): Promise<T> {
     if (options === undefined && this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
-    return this.#refresher.reads.read(this.#entry, options ?? {});
+    return this.#refresher.reads.read(this.#entry, options);
   }
 
   /**

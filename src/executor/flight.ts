@@ -75,9 +75,13 @@ export class Flight<A> implements UnderWay {
     this.#plan = plan;
   }
 
+  get hasBegun(): boolean {
+    return this.#isOver || this.#hasDeparted;
+  }
+
   /** Makes the first try, on the caller's stack. A load that is synchronous has landed when this returns. */
   depart(): void {
-    if (this.#isOver || this.#hasDeparted) return; // superseded, or hurried, while it waited for its turn
+    if (this.hasBegun) return; // superseded, or hurried, while it waited for its turn
     this.#hasDeparted = true;
     const { clock, timeoutMs, around } = this.#plan;
     this.#deadlineAt = clock.monotonic() + timeoutMs;

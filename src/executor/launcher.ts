@@ -82,7 +82,7 @@ export class Launcher<T> {
   start(entry: Entry<T>, { trigger, background }: Omit<LoadDetails, 'key'>, when: 'now' | 'behind'): void {
     const underWay = entry.flight;
     if (underWay !== undefined) {
-      if (when === 'now') inCleanContext(() => underWay.depart());
+      if (when === 'now' && !underWay.hasBegun) inCleanContext(() => underWay.depart());
       if (trigger === 'forced') entry.shared?.round?.urge();
       return;
     }

@@ -34,25 +34,37 @@ export class Reader<T> {
    *
    * @param again reads anew, after patience: the entry may have been put to rest meanwhile.
    */
-  read(
-    entry: Entry<T>,
-    options: ReadOptions,
-    again: () => Promise<T> = () => this.read(entry, {}),
-  ): Promise<T> {
+  read(entry: Entry<T>, options?: ReadOptions, again?: () => Promise<T>): Promise<T> {
+    const joined = options === undefined ? this.join(entry) : undefined;
+    if (joined !== undefined) return joined;
     try {
-      return this.#read(entry, options, again);
+      return this.#read(entry, options ?? {}, again);
     } finally {
       this.#starter.wakeOthers();
     }
   }
 
-  #read(entry: Entry<T>, options: ReadOptions, again: () => Promise<T>): Promise<T> {
-    let patienceMs: number;
-    try {
-      patienceMs = durationArgument(this.#starter.policy.name, 'patience', options.patience ?? 0);
-      signalArgument(this.#starter.policy.name, options.signal);
-    } catch (error) {
-      return rejected(error);
+  /**
+   * The next value, for a reader who asks for nothing else, where the first load has begun: there is nothing to be
+   * decided, however many come. `undefined`: there is.
+   */
+  join(entry: Entry<T>): Promise<T> | undefined {
+    const isOpen = this.#starter.gate === 'open';
+    if (entry.isLoaded || !isOpen || entry.flight?.hasBegun !== true) return undefined;
+    const next = waitersOf(entry).next(undefined);
+    this.#starter.wakeOthers();
+    return next;
+  }
+
+  #read(entry: Entry<T>, options: ReadOptions, again: (() => Promise<T>) | undefined): Promise<T> {
+    let patienceMs = 0;
+    if (options.patience !== undefined || options.signal !== undefined) {
+      try {
+        patienceMs = durationArgument(this.#starter.policy.name, 'patience', options.patience ?? 0);
+        signalArgument(this.#starter.policy.name, options.signal);
+      } catch (error) {
+        return rejected(error);
+      }
     }
     const decision = this.#lookToRead(entry);
     if (decision === 'wait-for-load') {
@@ -109,13 +121,16 @@ export class Reader<T> {
   }
 
   #lookToRead(entry: Entry<T>): Decision {
-    this.#starter.lookAtClocks(entry);
+    const now = this.#starter.lookAtClocks(entry);
     if (entry.isLoaded && this.#starter.events.has('too-stale')) {
-      const age = this.#starter.policy.clock.monotonic() - entry.loadedAt;
+      const age = now - entry.loadedAt;
       const maxStaleness = entry.maxStalenessMs;
-      if (age > maxStaleness) this.#starter.events.emit('too-stale', { age, maxStaleness, ...keyOf(entry) });
+      if (age > maxStaleness) {
+        this.#starter.events.emit('too-stale', { age, maxStaleness, ...keyOf(entry) });
+        return this.#starter.look(entry); // after the listeners, who may have changed everything
+      }
     }
-    return this.#starter.look(entry); // after the listeners, who may have changed everything
+    return this.#starter.decide(entry, now);
   }
 
   /** The value, where age and policy allow to serve it. Throws the refusal otherwise. */
@@ -139,7 +154,7 @@ export class Reader<T> {
     entry: Entry<T>,
     patienceMs: number,
     signal: AbortSignal | undefined,
-    again: () => Promise<T>,
+    again: () => Promise<T> = () => this.read(entry),
   ): Promise<T> {
     const ended = waitersOf(entry).nextWithin(patienceMs, this.#starter.policy.clock, signal);
     const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());

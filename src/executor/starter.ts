@@ -39,7 +39,11 @@ export class Starter<T> {
 
   /** What a read does now. */
   look(entry: Entry<T>): Decision {
-    const now = this.lookAtClocks(entry);
+    return this.decide(entry, this.lookAtClocks(entry));
+  }
+
+  /** What a read does at an instant at which the clocks have been looked at. */
+  decide(entry: Entry<T>, now: number): Decision {
     const { whenTooStale, whenClosed } = this.policy;
     return decide(entry, { gate: this.gate, whenTooStale, whenClosed }, now);
   }

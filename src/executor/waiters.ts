@@ -3,6 +3,8 @@ import { Deferred, ignoreRejection } from './deferred.ts';
 
 /** A load under way, as far as those who wait for it are concerned. See `flight.ts`. */
 export interface UnderWay {
+  /** It has made its first try, or is over: it waits for no turn. */
+  readonly hasBegun: boolean;
   /** Makes the first try now, on the caller's stack, should it still wait for its turn behind somebody. */
   depart(): void;
   /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */

@@ -12,7 +12,7 @@ interface Situation {
   readonly now: number;
 }
 
-const flight = { depart: () => {}, hold: () => {}, release: () => {}, end: () => {} };
+const flight = { hasBegun: true, depart: () => {}, hold: () => {}, release: () => {}, end: () => {} };
 
 const NOW = 1000;
 const LIMIT = 100;

@@ -6,6 +6,7 @@ import { rejectionOf, settled } from '../support/settle.ts';
 function make(): { waiters: Waiters<number>; held: () => number } {
   let held = 0;
   const load = {
+    hasBegun: true,
     depart: () => {},
     hold: () => {
       held += 1;
@@ -86,7 +87,13 @@ describe('Waiters', () => {
     const { waiters } = make();
     void waiters.next(undefined);
     let held = 0;
-    const next = { depart: () => {}, hold: () => void held++, release: () => void held--, end: () => {} };
+    const next = {
+      hasBegun: true,
+      depart: () => {},
+      hold: () => void held++,
+      release: () => void held--,
+      end: () => {},
+    };
     waiters.follow(next);
     expect(held).toBe(1);
     waiters.follow(undefined);
@@ -96,6 +103,7 @@ describe('Waiters', () => {
   it('holds no load that it follows while nobody waits', async () => {
     const { waiters, held } = make();
     waiters.follow({
+      hasBegun: true,
       depart: () => {},
       hold: () => expect.fail('was held'),
       release: () => {},
