@@ -1,6 +1,6 @@
 import { type Candidate, KEEP_MS } from './candidates/candidate.ts';
 import { awaitedLoop, syncLoop } from './loop.ts';
-import { type Contestant, contestant, medianNs, ratioOf, takeTurns, VALUE } from './turns.ts';
+import { type Contestant, contestant, median, medianNs, ratioOf, takeTurns, VALUE } from './turns.ts';
 
 /** The speed of one contestant. */
 export interface Figure {
@@ -12,10 +12,21 @@ export interface Figure {
   readonly toTickless: number;
 }
 
+/** One read that is done at once in each microtask: no burst. */
+export interface SingleReads {
+  /** Median nanoseconds, without the microtask. */
+  readonly floorNs: number;
+  readonly ticklessNs: number;
+  /** Median of the ratios of each round. */
+  readonly toFloor: number;
+}
+
 /** Fresh reads: the floor first, tickless second. */
 export interface FreshReads {
+  /** Many in a run of synchronous code. */
   readonly sync: readonly Figure[];
   readonly awaited: readonly Figure[];
+  readonly single: SingleReads;
 }
 
 export async function measureFreshReads(candidates: readonly Candidate[]): Promise<FreshReads> {
@@ -40,8 +51,31 @@ export async function measureFreshReads(candidates: readonly Candidate[]): Promi
       awaitedLoop(() => (performance.now() >= 0 ? held.promise : 0)),
     ),
   ];
-  await takeTurns([...sync, ...awaited], { rounds: 400 });
-  return { sync: figures(sync), awaited: figures(awaited) };
+  const [first] = opened;
+  const single = [
+    contestant(
+      'a microtask',
+      awaitedLoop(() => held.value),
+    ),
+    contestant(
+      'floor: clock + field',
+      awaitedLoop(() => (performance.now() >= 0 ? held.value : 0)),
+    ),
+    contestant(
+      'tickless',
+      awaitedLoop(() => first?.readNow?.()),
+    ),
+  ] as const;
+  await takeTurns([...sync, ...awaited, ...single], { rounds: 400 });
+  return { sync: figures(sync), awaited: figures(awaited), single: withoutMicrotask(...single) };
+}
+
+function withoutMicrotask(microtask: Contestant, floor: Contestant, tickless: Contestant): SingleReads {
+  const net = (each: Contestant): number[] =>
+    each.rounds.map((ns, round) => ns - (microtask.rounds[round] as number));
+  const [floorNs, ticklessNs] = [net(floor), net(tickless)];
+  const ratios = ticklessNs.map((ns, round) => ns / (floorNs[round] as number));
+  return { floorNs: median(floorNs), ticklessNs: median(ticklessNs), toFloor: median(ratios) };
 }
 
 function figures(contestants: readonly Contestant[]): Figure[] {
