@@ -1,4 +1,5 @@
 import type { ScaleFigures } from '../figures.ts';
+import type { InstanceCounts } from '../instances.ts';
 import { growth } from './growth.ts';
 import { grouped, OURS, OURS_TOO, type Picture, THEIRS, THEIRS_TOO } from './picture.ts';
 
@@ -9,6 +10,7 @@ export function picturesOfScale({
   dueCosts,
   keyedReads,
   readers,
+  instances,
 }: ScaleFigures): Picture[] {
   const where = `Node ${machine.node.slice(1)}`;
   const keyed = (kind: 'sync' | 'awaited', wanted: string): [number, number][] =>
@@ -81,5 +83,34 @@ export function picturesOfScale({
         points: figures.map((figure) => [figure.readers, figure.ns] as const),
       })),
     }),
+    growth({
+      name: 'cost-of-instances',
+      title: 'Cost of a round against the instances of a cluster',
+      subtitle: 'All of them read all the time. The commands are those to the lock and to the store',
+      of: 'instances',
+      unit: 'in each round',
+      from: 1,
+      lines: [
+        {
+          name: 'loads',
+          color: OURS,
+          points: instances.map((each) => [each.instances, each.loads] as const),
+        },
+        {
+          name: 'commands of all',
+          color: THEIRS,
+          points: instances.map((each) => [each.instances, commandsOf(each)] as const),
+        },
+        {
+          name: 'commands of each instance',
+          color: OURS_TOO,
+          points: instances.map((each) => [each.instances, commandsOf(each) / each.instances] as const),
+        },
+      ],
+    }),
   ];
+}
+
+function commandsOf({ acquires, releases, reads, writes }: InstanceCounts): number {
+  return acquires + releases + reads + writes;
 }
