@@ -2,12 +2,12 @@
 // allocated. Started by scripts/check-speed.mjs. The bounds leave room for a busy machine; the targets are in the
 // tables of `npm run bench`.
 
-import Table from 'cli-table3';
 import { LRUCache } from 'lru-cache';
 import { RefreshGroup, RefreshingCache, RefreshingValue } from '../dist/index.js';
 import { measureAllocation } from './allocation.ts';
 import { KEEP_MS } from './candidates/candidate.ts';
 import { awaitedKeyedLoop, awaitedLoop, keyedLoop, type Loop, syncLoop } from './loop.ts';
+import { table } from './table.ts';
 import { contestant, ratioOf, shuffled, takeTurns, VALUE } from './turns.ts';
 
 /** Something that must not take longer than so many times something else. */
@@ -147,16 +147,12 @@ const races = [
   ...keyedRaces(100_000, 'random', 8),
   groupRace(),
 ];
-const table = new Table({
-  head: ['', 'beside', 'ratio', 'at most'],
-  style: { head: [], border: [] },
-  colAligns: ['left', 'left', 'right', 'right'],
-});
+const rows: string[][] = [];
 let passed = 0;
 function judge(name: string, beside: string, figure: number, most: number, digits: number): void {
   const isGood = figure <= most;
   if (isGood) passed += 1;
-  table.push([name, beside, figure.toFixed(digits), `${most}${isGood ? '' : ' MISSED'}`]);
+  rows.push([name, beside, figure.toFixed(digits), `${most}${isGood ? '' : ' MISSED'}`]);
 }
 
 // The bytes first: what was compiled for other loops would change how the reads are compiled.
@@ -164,7 +160,7 @@ const [clock, ...reads] = await measureAllocation();
 for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, 0.05, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);
 
-console.log(table.toString());
+console.log(table(['The gate for speed', 'beside', 'ratio', 'at most'], rows));
 console.log(`A clock read alone allocates ${clock?.bytes.toFixed(1)} bytes.`);
 const total = races.length + reads.length;
 console.log(`${passed} passed, ${total - passed} failed`);
