@@ -1,0 +1,4 @@
+/** What main.mjs loads in a thread. */
+export async function load() {
+  return new Map([['loaded in', 'a thread']]);
+}
