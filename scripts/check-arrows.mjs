@@ -21,6 +21,7 @@ const LAYERS = [
     name: 'base',
     files: [
       'clock.ts',
+      'after-turn.ts',
       'burst-clock.ts',
       'duration.ts',
       'engine-clock.ts',

@@ -1,8 +1,6 @@
+import { afterTurn } from './after-turn.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { EngineClock } from './engine-clock.ts';
-
-/** At most so many reads in a row are answered with the same instant. */
-const MOST_SKIPPED = 1024;
 
 /** Reads that are closer together than this, in milliseconds, on average, are taken for a burst. */
 const BURST_GAP_MS = 0.005;
@@ -15,6 +13,9 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
   ? undefined
   : performance.now;
 
+/** Test kits replace it together with the clock. */
+const machineSetTimeout = setTimeout;
+
 /**
  * A clock for fresh reads. It is asked in two steps, and no number goes from one function to another: such a number is
  * put on the heap wherever the engine does not inline.
@@ -26,21 +27,25 @@ export interface ReadClock {
   tick(): void;
 }
 
-/** Has something called later, once. */
-type Defer = (callback: () => void) => unknown;
+interface BurstPlan {
+  /** So many reads close together are a burst. */
+  readonly closeReads: number;
+  /** At most so many reads in a row are answered with the same instant. */
+  readonly mostSkipped: number;
+  /** Has something called once what a burst may last for is over. `false`: it can't. */
+  readonly afterwards: (callback: () => void) => boolean;
+}
 
 /**
  * The machine's monotonic clock for bursts of reads: to ask it costs some 40 ns, more than all else that a fresh read
  * does.
  *
- * While the stack is not unwound time hardly moves. So while reads come close together, an instant is kept for a growing
- * number of reads, at most {@link MOST_SKIPPED}, and no longer than until a deferred call forgets it. No timer is left
- * behind. Where nothing is saved by that, it is tried ever less often.
+ * So while reads come close together, an instant is kept for a growing number of reads, and no longer than until it is
+ * forgotten afterwards. No timer is left behind. Where nothing is saved by that, it is tried ever less often.
  */
 class BurstClock implements ReadClock {
   instant: number = Number.NEGATIVE_INFINITY;
-  readonly #defer: Defer;
-  readonly #closeReads: number;
+  readonly #plan: BurstPlan;
   /** So many reads are still answered with the same instant. */
   #left: number = 0;
   /** So many were to be, after the last look at the clock. */
@@ -54,37 +59,38 @@ class BurstClock implements ReadClock {
   #pause: number = 0;
   #pauseLength: number = 1;
 
-  /**
-   * @param defer calls what forgets the instant.
-   * @param closeReads so many reads close together are a burst.
-   */
-  constructor(defer: Defer, closeReads: number) {
-    this.#defer = defer;
-    this.#closeReads = closeReads;
+  constructor(plan: BurstPlan) {
+    this.#plan = plan;
   }
 
   tick(): void {
-    if (this.#left === 0) this.#look();
+    // A global function costs nothing to look at, `performance` itself would.
+    if (this.#left === 0 || setTimeout !== machineSetTimeout) this.#look();
     else this.#left -= 1;
   }
 
   #look(): void {
     const instant = performance.now();
     const gap = (instant - this.instant) / (this.#skip + 1);
+    const isMachine = performance.now === machineNow;
     this.instant = instant;
-    this.#close = gap < BURST_GAP_MS ? this.#close + 1 : 0;
+    this.#close = gap < BURST_GAP_MS && isMachine ? this.#close + 1 : 0;
     if (this.#isBurst) {
       this.#hasSaved = true;
-      this.#skip = this.#close > 0 ? Math.min(MOST_SKIPPED, 2 * this.#skip + 1) : 0;
+      this.#skip = this.#close > 0 ? Math.min(this.#plan.mostSkipped, 2 * this.#skip + 1) : 0;
       this.#left = this.#skip;
     } else if (this.#pause > 0) {
       this.#pause -= 1;
-    } else if (this.#close >= this.#closeReads && performance.now === machineNow) {
-      this.#isBurst = true;
-      this.#hasSaved = false;
-      this.#skip = this.#left = 1;
-      this.#defer(this.#forget);
+    } else if (this.#close >= this.#plan.closeReads) {
+      this.#begin();
     }
+  }
+
+  #begin(): void {
+    this.#hasSaved = false;
+    this.#isBurst = this.#plan.afterwards(this.#forget);
+    if (this.#isBurst) this.#skip = this.#left = 1;
+    else this.#forget();
   }
 
   readonly #forget = (): void => {
@@ -109,20 +115,21 @@ class AskedClock implements ReadClock {
   }
 }
 
-const inMicrotask: Defer = (callback) => Promise.resolve().then(callback);
-
-/** Browsers have none. */
-const { setImmediate } = globalThis as { readonly setImmediate?: Defer };
-
 /** Forgets with the next microtask: what is read after an `await` is exact, but for what was waiting to run before. */
-const burst: ReadClock = new BurstClock(inMicrotask, 1);
+const burst: ReadClock = new BurstClock({
+  closeReads: 1,
+  mostSkipped: 1024,
+  afterwards: (callback) => {
+    Promise.resolve().then(callback);
+    return true;
+  },
+});
 
 /**
  * Forgets with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of its
- * own. Where there is no such hook it forgets as the other does. The hook has its price, so it takes more to try it.
+ * own. The hook has its price, so it takes more to try it. Where there is none they all look at the clock.
  */
-const chain: ReadClock =
-  setImmediate === undefined ? burst : new BurstClock((callback) => setImmediate(callback), 16);
+const chain: ReadClock = new BurstClock({ closeReads: 16, mostSkipped: 512, afterwards: afterTurn });
 
 /** Clocks for fresh reads: of the machine's one for bursts, any other as it is. */
 export function clocksOfReads(clock: Clock): {

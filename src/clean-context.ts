@@ -6,7 +6,7 @@ interface Scope {
 }
 
 interface AsyncHooksModule {
-  readonly AsyncResource: new (type: string, options: { readonly requireManualDestroy: boolean }) => Scope;
+  readonly AsyncResource?: new (type: string) => Scope;
 }
 
 interface ProcessLike {
@@ -16,11 +16,12 @@ interface ProcessLike {
 const { process } = globalThis as { process?: ProcessLike };
 const asyncHooks = process?.getBuiltinModule?.('async_hooks') as AsyncHooksModule | undefined;
 
+const AsyncResource = asyncHooks?.AsyncResource;
+
 const none: Scope = { runInAsyncScope: (action) => action() };
 
 /** Takes the present context down. Cheaper than `AsyncLocalStorage.snapshot`, which makes a function of it. */
-const capture = (): Scope =>
-  asyncHooks === undefined ? none : new asyncHooks.AsyncResource('tickless', { requireManualDestroy: true });
+const capture = (): Scope => (AsyncResource === undefined ? none : new AsyncResource('tickless'));
 
 const first: Scope = /* @__PURE__ */ capture();
 

@@ -80,8 +80,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   }
 
   /** The next value of a key whose first load has begun; as `join` of the reader. */
-  join(key: K): Promise<V> | undefined {
-    const entry = this.#awake.get(this.idOf(key));
+  join(id: KeyId): Promise<V> | undefined {
+    const entry = this.#awake.get(id);
     return entry?.judgedAt === this.epochs.now ? this.#refresher.reads.join(entry) : undefined;
   }
 
@@ -132,8 +132,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   }
 
   /** A step of the wall clock makes each entry compare the clocks when it is read next. */
-  look(now: number): void {
-    if (this.clocks.look(now)) this.epochs.next();
+  look(): void {
+    if (this.clocks.look(this.#options.policy.clock.monotonic())) this.epochs.next();
   }
 
   /** Has the wall clock been stepped? Then all due times are computed anew. */

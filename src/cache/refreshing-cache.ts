@@ -348,10 +348,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   // Apart from the fresh reads, which need no closures.
   #read(key: K, options: ReadOptions | undefined): Promise<V> {
-    const joined = options === undefined ? this.#entries.join(key) : undefined;
+    const id = this.#entries.idOf(key);
+    const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
     const again = (): Promise<V> => this.get(key);
-    return this.#entries.use(key, (entry) => this.#refresher.reads.read(entry, options, again));
+    return this.#entries.useId(id, key, (entry) => this.#refresher.reads.read(entry, options, again));
   }
 
   #readNow(key: K): V {
@@ -367,7 +368,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
   #isFresh(row: number, clock: ReadClock): boolean {
     clock.tick();
-    if (clock.instant >= this.#clocks.lookAt) this.#entries.look(clock.instant);
+    if (clock.instant >= this.#clocks.lookAt) this.#entries.look();
     return (
       this.#shelf.isFresh(row, clock, this.#epochs.now) && clock.instant < this.#refresher.door.readsFrom
     );

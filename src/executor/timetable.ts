@@ -271,7 +271,8 @@ export class Timetable {
 
   #setHorizon(entry: Entry<unknown>, now: number): undefined {
     entry.lookAt = now + LOOK_EVERY_MS;
-    entry.freshUntil = Math.min(entry.dueAt, entry.lookAt);
+    const until = Math.min(entry.dueAt, entry.lookAt);
+    entry.freshUntil = until > now ? until : Number.NEGATIVE_INFINITY; // also for the instant that a burst has kept
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Ended, reportOf, runFixture } from './child.ts';
+import type { BeforeExitReport } from './fixtures/before-exit.ts';
 import type { Report } from './fixtures/live-timers.ts';
 
 /** Less than every timer of the scenarios that must not be waited for: the controls’ 6 s, a retry pause of 20 s. */
@@ -78,4 +79,10 @@ describe.concurrent('while somebody waits the process stays alive until the answ
     expect(report).toMatchObject(details);
     expect(report.resources).not.toContain('Timeout');
   });
+});
+
+it('reads in beforeExit do not keep the process from ending', async () => {
+  const ended = await runFixture('before-exit');
+  expectPromptEnd(ended);
+  expect(reportOf<BeforeExitReport>(ended).emitted).toBeLessThanOrEqual(2);
 });
