@@ -26,4 +26,18 @@ describe('rule 3: concurrent first reads share one load, and its failure', () =>
     expect(isLoadError(error) && error.cause).toBe(cause);
     expect(manual.calls).toHaveLength(1);
   });
+
+  it('however they ask, one load', async () => {
+    const manual = new ManualLoad<number>();
+    const value = new RefreshingValue({ name: 'v', load: manual.load, clock: new FakeClock() });
+    const { signal } = new AbortController();
+    const reads = [value.get(), value.get({ signal }), value.get({ patience: 100 }), value.get()];
+    const started = [value.requestStart(), value.requestStart({ wait: true })];
+    expect(() => value.current).toThrow();
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve(7);
+    expect(await Promise.all(reads)).toEqual([7, 7, 7, 7]);
+    await Promise.all(started);
+    expect(manual.calls).toHaveLength(1);
+  });
 });
