@@ -71,10 +71,9 @@ class BurstClock implements ReadClock {
 
   #look(): void {
     const instant = performance.now();
-    const gap = (instant - this.instant) / (this.#skip + 1);
-    const isMachine = performance.now === machineNow;
+    const isClose = instant - this.instant < BURST_GAP_MS * (this.#skip + 1);
     this.instant = instant;
-    this.#close = gap < BURST_GAP_MS && isMachine ? this.#close + 1 : 0;
+    this.#close = isClose && setTimeout === machineSetTimeout ? this.#close + 1 : 0;
     if (this.#isBurst) {
       this.#hasSaved = true;
       this.#skip = this.#close > 0 ? Math.min(this.#plan.mostSkipped, 2 * this.#skip + 1) : 0;
@@ -88,7 +87,7 @@ class BurstClock implements ReadClock {
 
   #begin(): void {
     this.#hasSaved = false;
-    this.#isBurst = this.#plan.afterwards(this.#forget);
+    this.#isBurst = performance.now === machineNow && this.#plan.afterwards(this.#forget);
     if (this.#isBurst) this.#skip = this.#left = 1;
     else this.#forget();
   }
