@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'vite';
 import { root } from './support/project.mjs';
 
@@ -55,8 +56,9 @@ async function bundle() {
 }
 
 const { Miniflare } = createRequire(join(packages, 'package.json'))('miniflare');
-const worker = `import { runAll } from './program.mjs';
-export default { async fetch() { try { return new Response(await runAll()) } catch (error) { return new Response(error.message, { status: 500 }) } } };`;
+const worker = `import { runAll, readAfterBurst } from './program.mjs';
+const actions = { '/': runAll, '/burst': () => readAfterBurst(5000), '/after': () => readAfterBurst(0) };
+export default { async fetch({ url }) { try { return new Response(await actions[new URL(url).pathname]()) } catch (error) { return new Response(error.message, { status: 500 }) } } };`;
 for (const flags of [[], ['nodejs_compat']]) {
   const miniflare = new Miniflare({
     compatibilityDate: '2026-04-01',
@@ -67,8 +69,14 @@ for (const flags of [[], ['nodejs_compat']]) {
     ],
   });
   try {
+    const name = ['workerd', ...flags].join(' ');
     const response = await miniflare.dispatchFetch('http://localhost/');
-    report(['workerd', ...flags].join(' '), await response.text(), !response.ok);
+    report(name, await response.text(), !response.ok);
+    // What a request has left to be called is dropped when it ends. The next one is to see that the value is too old.
+    await miniflare.dispatchFetch('http://localhost/burst');
+    await sleep(1000);
+    const after = await (await miniflare.dispatchFetch('http://localhost/after')).text();
+    report(name, `a read after another request: ${after}`, after !== 'StaleValueError');
   } finally {
     await miniflare.dispose();
   }

@@ -203,3 +203,13 @@ export async function runAll() {
   }
   return `${Object.keys(checks).length} checks`;
 }
+
+let shared;
+
+/** Reads a value so often, and once more: what that came to. All requests have the value in common. */
+export async function readAfterBurst(reads) {
+  const limits = { schedule: 200, maxStaleness: 300, whenTooStale: 'throw' };
+  shared ??= new RefreshingValue({ name: 'v', load: async () => 'served', logger: false, ...limits });
+  for (let i = 0; i < reads; i++) await shared.get();
+  return shared.get().catch((error) => error.name);
+}
