@@ -206,7 +206,11 @@ export async function runAll() {
 
 let shared;
 
-/** Reads a value so often, and once more: what that came to. All requests have the value in common. */
+/**
+ * Reads a value so often, and once more: what that came to. All requests have the value in common.
+ *
+ * @public called by the worker in check-runtimes.mjs
+ */
 export async function readAfterBurst(reads) {
   const limits = { schedule: 200, maxStaleness: 300, whenTooStale: 'throw' };
   shared ??= new RefreshingValue({ name: 'v', load: async () => 'served', logger: false, ...limits });
