@@ -77,6 +77,7 @@ const LAYERS = [
     files: [
       'executor/clock-watch.ts',
       'executor/timetable.ts',
+      'executor/intake.ts',
       'executor/status.ts',
       'executor/health.ts',
       'executor/teller.ts',

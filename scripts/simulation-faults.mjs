@@ -215,7 +215,7 @@ export const simulationFaults = [
   {
     name: 'get is for ever answered with the first value',
     rules: ['results'],
-    file: launcher,
+    file: 'src/executor/intake.ts',
     find: 'entry.promise = Promise.resolve(value);',
     put: 'entry.promise ??= Promise.resolve(value);',
   },
@@ -265,8 +265,8 @@ export const simulationFaults = [
     name: 'what was set by hand is never due',
     rules: ['starts'],
     file: launcher,
-    find: 'this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));\n    waiters',
-    put: 'this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));\n    entry.dueAt = entry.freshUntil = Infinity;\n    waiters',
+    find: 'this.teller.brokenSchedule(entry, this.#intake.accept(entry, answer, this.#policy.clock.monotonic()));\n    waiters',
+    put: 'this.teller.brokenSchedule(entry, this.#intake.accept(entry, answer, this.#policy.clock.monotonic()));\n    entry.dueAt = entry.freshUntil = Infinity;\n    waiters',
   },
   {
     name: 'who waits is not answered by close',

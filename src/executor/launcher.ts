@@ -13,14 +13,15 @@ import { messageOf } from '../observe/logger.ts';
 import type { Policy } from '../policy.ts';
 import { type KeyedAnswer, type ReadAnswer, readAnswer } from './answer.ts';
 import { Adopted, type FlightAnswer, StandBy } from './elsewhere.ts';
-import { type Entry, forget, keyOf, sharedOf, takeWaiters } from './entry.ts';
+import { type Entry, keyOf, sharedOf, takeWaiters } from './entry.ts';
 import { Flight, type Outcome } from './flight.ts';
+import { Intake } from './intake.ts';
 import { type Keeper, nobody } from './keeper.ts';
 import type { LoadContext, Trigger } from './load-context.ts';
 import { absence, closedError } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Teller } from './teller.ts';
-import type { CoolingDown, Timetable } from './timetable.ts';
+import type { Timetable } from './timetable.ts';
 import type { UnderWay, Waiters } from './waiters.ts';
 
 /** What is loaded or executed; the same for a value, a key or a task. */
@@ -49,6 +50,7 @@ export class Launcher<T> {
   readonly #events: Events;
   readonly #timetable: Timetable;
   readonly #load: Load<T>;
+  readonly #intake: Intake<T>;
   readonly #cluster: Cluster | undefined;
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
@@ -72,6 +74,7 @@ export class Launcher<T> {
     this.teller = new Teller(policy, events);
     this.#timetable = timetable;
     this.#load = load;
+    this.#intake = new Intake(policy, timetable);
   }
 
   /**
@@ -145,7 +148,7 @@ export class Launcher<T> {
     prepare();
     if (this.#cluster !== undefined) sharedOf(entry).isLocal = true;
     const answer = { outcome: 'set', value, said: {} } as const;
-    this.teller.brokenSchedule(entry, this.#accept(entry, answer, this.#policy.clock.monotonic()));
+    this.teller.brokenSchedule(entry, this.#intake.accept(entry, answer, this.#policy.clock.monotonic()));
     waiters?.resolve(value);
     this.keeper.changed(entry);
   }
@@ -291,7 +294,9 @@ export class Launcher<T> {
       return;
     }
     const coolingDown =
-      adopted === undefined ? this.#accept(entry, answer, startedAt) : this.#adopt(entry, adopted);
+      adopted === undefined
+        ? this.#intake.accept(entry, answer, startedAt)
+        : this.#intake.adopt(entry, adopted);
     const isOutdated = this.keeper.isOutdated(entry, answer);
     if (isOutdated) this.#timetable.invalidated(entry);
     const settled =
@@ -315,37 +320,6 @@ export class Launcher<T> {
     if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
     const details = { cacheName: this.#policy.name, key, attempts, cause };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
-  }
-
-  /** Takes in what another instance has loaded. */
-  #adopt(entry: Entry<T>, { value, isAbsent, ...adopted }: Adopted<T>['what']): CoolingDown | undefined {
-    const state = sharedOf(entry);
-    state.version = Math.max(state.version, adopted.version);
-    state.isLocal = false;
-    if (isAbsent) return this.#absent(entry, adopted.dueAt - this.#policy.clock.monotonic());
-    this.#hold(entry, value);
-    this.#timetable.adopted(entry, adopted);
-    return undefined;
-  }
-
-  #accept(entry: Entry<T>, answer: ReadAnswer<T> | 'absent', startedAt: number): CoolingDown | undefined {
-    if (answer === 'absent') return this.#absent(entry, this.#policy.absentForMs);
-    const { outcome, value, said } = answer;
-    if (outcome !== 'kept') this.#hold(entry, value);
-    return this.#timetable.succeeded(entry, outcome, said, startedAt);
-  }
-
-  #absent(entry: Entry<T>, forMs: number): undefined {
-    const { clock, name } = this.#policy;
-    forget(entry);
-    this.#timetable.absent(entry, Math.max(0, forMs));
-    entry.lastError = absence(entry, name, clock.monotonic());
-  }
-
-  #hold(entry: Entry<T>, value: T): void {
-    entry.value = value;
-    entry.promise = Promise.resolve(value);
-    entry.isLoaded = true;
   }
 
   #fail(
