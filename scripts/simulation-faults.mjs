@@ -160,8 +160,8 @@ export const simulationFaults = [
     name: 'a lease is taken to last from its answer on',
     rules: [11],
     file: 'src/cluster/ask-for-lease.ts',
-    find: 'new HeldLease(lock, answer.lease, sentAt, clock, wanted.leaseFor)',
-    put: 'new HeldLease(lock, answer.lease, clock.monotonic(), clock, wanted.leaseFor)',
+    find: 'const byAnswer = sentAt + remaining;',
+    put: 'const byAnswer = answeredAt + remaining;',
   },
   {
     name: 'a result is published without its token',

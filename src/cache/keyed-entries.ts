@@ -348,5 +348,5 @@ function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
 /** There is nothing to be remembered of it beyond its value and its times. */
 function isCalm({ lastError, standsByUntil, shared }: KeyedEntry<unknown, unknown>): boolean {
   const isStandingBy = standsByUntil !== Number.NEGATIVE_INFINITY;
-  return lastError === undefined && !isStandingBy && shared?.requestId === undefined;
+  return lastError === undefined && !isStandingBy && shared?.request === undefined;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { isOptionError, showKey } from '../errors.ts';
+import type { UnansweredRequest } from '../executor/entry.ts';
 import type { AcquireAnswer, AcquireRequest, LockProvider } from '../lock/contract.ts';
 import { randomId, thisHost, thisProcess } from '../lock/identity.ts';
 import { isNumber } from '../option-checks.ts';
@@ -32,22 +33,27 @@ export interface Patience {
 export async function askForLease(
   lock: LockProvider,
   wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
-  pending: { requestId: string | undefined },
+  pending: { request: UnansweredRequest | undefined },
   clock: Clock,
   { tries, mostMs }: Patience,
 ): Promise<{ readonly answer: LeaseAnswer; readonly sentAt: number }> {
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
-    pending.requestId ??= randomId();
-    const { requestId } = pending;
-    const request = { ...wanted, requestId, owner: thisProcess(), host: thisHost() };
     const sentAt = clock.monotonic();
+    pending.request ??= { id: randomId(), sentAt };
+    const { id: requestId, sentAt: firstSentAt } = pending.request;
+    const request = { ...wanted, requestId, owner: thisProcess(), host: thisHost() };
     try {
       const answer = await asked(() => lock.acquire(request), clock, mostMs);
       if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${showKey(answer)}`);
-      pending.requestId = undefined;
+      pending.request = undefined;
       if (answer.kind !== 'acquired') return { answer, sentAt };
-      const held = new HeldLease(lock, answer.lease, sentAt, clock, wanted.leaseFor);
+      const { remaining, ...id } = answer.lease;
+      const end = leaseEnd(
+        { firstSentAt, sentAt, answeredAt: clock.monotonic(), remaining },
+        wanted.leaseFor,
+      );
+      const held = new HeldLease(lock, id, end, clock, wanted.leaseFor);
       if (!held.isLost) return { answer: { ...answer, held }, sentAt };
       cause = new Error('its answer came when the lease had expired');
     } catch (thrown) {
@@ -56,6 +62,28 @@ export async function askForLease(
     }
   }
   throw cause;
+}
+
+/** When a lease was asked for and given. All but `remaining` are instants (monotonic). */
+interface LeaseTimes {
+  /** Its first request was sent. */
+  readonly firstSentAt: number;
+  /** The request that was answered was sent. */
+  readonly sentAt: number;
+  readonly answeredAt: number;
+  /** What was left of it when the engine answered, in milliseconds. */
+  readonly remaining: number;
+}
+
+/**
+ * The instant (monotonic) until which a lease lasts at least. The engine answered after `sentAt`, and gave it after
+ * `firstSentAt`: each bounds its end from below. The second is the better one where a client has sent the request again
+ * by itself, or the answer took long; it counts unless the engine says that less is left.
+ */
+function leaseEnd({ firstSentAt, sentAt, answeredAt, remaining }: LeaseTimes, leaseFor: number): number {
+  const byAnswer = sentAt + remaining;
+  const byRequest = firstSentAt + leaseFor;
+  return byRequest <= answeredAt + remaining ? Math.max(byAnswer, byRequest) : byAnswer;
 }
 
 /** A lock of others may answer anything. */

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.ts';
-import type { Lease, LeaseId, LockProvider, ReleaseOutcome } from '../lock/contract.ts';
+import type { LeaseId, LockProvider, ReleaseOutcome } from '../lock/contract.ts';
 import { asked } from './asked.ts';
 
 /** The pause after the first release that failed; each further one is twice as long, up to the longest. */
@@ -14,8 +14,8 @@ export type LossReason = 'expired' | 'taken' | 'unreachable';
  *
  * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than the
  * engine thinks. Whoever is about to rely on it asks {@link isLost} first: after a pause of the process nothing else
- * may run before. It is extended at each third of its length between {@link keep} and {@link stop}, and at no other
- * time.
+ * may run before. It is extended whenever a third of its length is over between {@link keep} and {@link stop}, and at no
+ * other time.
  */
 export class HeldLease {
   readonly id: LeaseId;
@@ -29,19 +29,13 @@ export class HeldLease {
   #isEnded = false;
   #trouble: unknown;
 
-  /** @param sentAt when it was asked for (monotonic). */
-  constructor(
-    lock: LockProvider,
-    { remaining, ...id }: Lease,
-    sentAt: number,
-    clock: Clock,
-    leaseFor: number,
-  ) {
+  /** @param validUntil until when it lasts at least (monotonic). */
+  constructor(lock: LockProvider, id: LeaseId, validUntil: number, clock: Clock, leaseFor: number) {
     this.id = id;
     this.#lock = lock;
     this.#clock = clock;
     this.#leaseFor = leaseFor;
-    this.#validUntil = sentAt + remaining;
+    this.#validUntil = validUntil;
   }
 
   /** It has ended, or must be taken to have. */
@@ -90,7 +84,7 @@ export class HeldLease {
       const left = this.#validUntil - this.#clock.monotonic();
       this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, left)));
     };
-    lookAfter(this.#leaseFor / 3);
+    lookAfter(this.#validUntil - this.#clock.monotonic() - (2 * this.#leaseFor) / 3);
   }
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */

@@ -96,7 +96,7 @@ export function lockedTask<R>(
   async function acquire(): ReturnType<typeof askForLease> {
     const wanted = { name, leaseFor: atMostMs, force: false };
     try {
-      return await askForLease(lock, wanted, { requestId: undefined }, clock, { tries: TRIES });
+      return await askForLease(lock, wanted, { request: undefined }, clock, { tries: TRIES });
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;

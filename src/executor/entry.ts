@@ -79,10 +79,17 @@ export interface SharedState {
   passesHold: boolean;
   /** Who held the lease when it was last asked for; this instance included. */
   holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined;
-  /** The request that has not been answered: asked again, it gives the same lease. */
-  requestId: string | undefined;
+  /** The request for a lease that has not been answered: asked again, it gives the same one. */
+  request: UnansweredRequest | undefined;
   /** The round under way, or the last one while it publishes and gives its lease back. */
   round: RoundUnderWay | undefined;
+}
+
+/** A request for a lease. It may have been carried out. */
+export interface UnansweredRequest {
+  readonly id: string;
+  /** When it was sent for the first time (monotonic): its lease began no earlier. */
+  readonly sentAt: number;
 }
 
 /** One execution of an entry in a cluster, as far as others wait for its end. See `cluster/round.ts`. */
@@ -105,7 +112,7 @@ export function sharedOf(entry: Entry<unknown>): SharedState {
     awaits: undefined,
     passesHold: false,
     holder: undefined,
-    requestId: undefined,
+    request: undefined,
     round: undefined,
   };
   return entry.shared;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type AcquireRequest, isClosedError, type LockedContext, lockedTask } from '../../src/index.ts';
+import {
+  type AcquireRequest,
+  isClosedError,
+  isLeaseLostError,
+  type LockedContext,
+  lockedTask,
+} from '../../src/index.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../support/cluster.ts';
 import { typesOf } from '../support/events.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
@@ -38,6 +44,60 @@ describe('a lease whose answer comes when it has expired', () => {
     await passing;
     expect(await run).toMatchObject({ kind: 'executed', token: tokens[0] });
     expect(link.take()).toEqual(['acquire', 'acquire', 'release']);
+  });
+});
+
+describe('a lease whose answer comes late', () => {
+  /** Has its lock answer so late; asked once more behind its back, as clients do that connect anew. */
+  function answeringAfter(cluster: ManualCluster, ms: number) {
+    const link = cluster.link();
+    async function acquire(request: AcquireRequest): ReturnType<typeof link.lock.acquire> {
+      await link.lock.acquire(request);
+      await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, ms));
+      return link.lock.acquire(request);
+    }
+    return { link, instance: cluster.instance({ lock: { ...link.lock, acquire } }) };
+  }
+
+  it('lasts from its request on, not by what was left of it: it is extended at once, and the load goes on', async () => {
+    const cluster = new ManualCluster();
+    const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
+    const { value, manual, events } = instance;
+    const first = value.get();
+    await cluster.clock.advance(0.6 * LEASE_MS);
+    expect(link.take()).toEqual(['acquire', 'acquire', 'extend']);
+    await cluster.clock.advance(2 * LEASE_MS);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    expect(typesOf(events)).not.toContain('lease-lost');
+  });
+
+  it('and no longer: where it can not be extended it ends with it', async () => {
+    const cluster = new ManualCluster();
+    const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
+    link.break('refused', 'extend');
+    const failed = rejectionOf(instance.value.get());
+    await cluster.clock.advance(LEASE_MS - 1);
+    const { signal } = instance.manual.call(0).context;
+    expect(signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    expect([signal.aborted, isLeaseLostError(await failed)]).toEqual([true, true]);
+  });
+
+  it('an engine that says that less is left is believed', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    const acquire = async (request: AcquireRequest): ReturnType<typeof lock.acquire> => {
+      const answer = await lock.acquire(request);
+      return answer.kind === 'acquired' ? { ...answer, lease: { ...answer.lease, remaining: 500 } } : answer;
+    };
+    const extend = async (): Promise<boolean> => Promise.reject(new Error('ECONNREFUSED'));
+    const { value, manual } = cluster.instance({ lock: { ...lock, acquire, extend } });
+    const failed = rejectionOf(value.get());
+    await cluster.clock.advance(499);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    expect(isLeaseLostError(await failed)).toBe(true);
   });
 });
 
