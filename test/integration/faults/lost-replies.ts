@@ -3,7 +3,22 @@ import type { LockRecord } from '../../../src/lock/contract.ts';
 import type { StoredSnapshot } from '../../../src/store/contract.ts';
 import { startProxy } from '../support/proxy.ts';
 import type { Engine } from './clients.ts';
-import { begin, type Judge, LEASE, loadStarted, publications, quiet, type ServedStage } from './scenario.ts';
+import {
+  begin,
+  type Judge,
+  LEASE,
+  loadStarted,
+  publications,
+  quiet,
+  type ServedStage,
+  STEP_TIMEOUT,
+} from './scenario.ts';
+
+/**
+ * Twice as patient as elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
+ * second, a lock that can't be asked is no lost answer.
+ */
+const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT };
 
 const STEPS = ['acquire', 'publish', 'release'] as const;
 const WAYS = ['cut', 'silence'] as const;
@@ -35,7 +50,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   const { engine, fleet, server, shared } = stage;
   const times = stage.count(4);
   const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));
-  const name = await begin(stage, {}, (by) => proxies[by]?.url as string);
+  const name = await begin(stage, PATIENT, (by) => proxies[by]?.url as string);
   const wrong: string[] = [];
 
   /** The holder of that token has an answer to its release, also where it asked twice, or has left it to expire. */
@@ -46,9 +61,9 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
         told.step === 'release' &&
         told.token === token &&
         ['done: true', 'done: false'].includes(told.answer),
-      3 * LEASE,
+      3 * PATIENT.leaseFor,
     );
-    return Promise.race([answered, sleep(2 * LEASE)]);
+    return Promise.race([answered, sleep(2 * PATIENT.leaseFor)]);
   }
 
   /**
