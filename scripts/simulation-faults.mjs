@@ -153,7 +153,7 @@ export const simulationFaults = [
     name: 'who stood still past his lease goes on',
     rules: [15],
     file: lease,
-    find: 'return this.#isLost || this.#clock.monotonic() >= this.#validUntil;',
+    find: 'return this.#isLost || this.#left <= 0;',
     put: 'return this.#isLost;',
   },
   {
@@ -161,7 +161,7 @@ export const simulationFaults = [
     rules: [11],
     file: 'src/cluster/ask-for-lease.ts',
     find: 'const byAnswer = sentAt + remaining;',
-    put: 'const byAnswer = answeredAt + remaining;',
+    put: 'const byAnswer = clock.monotonic() + remaining;',
   },
   {
     name: 'a result is published without its token',

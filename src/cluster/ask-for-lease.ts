@@ -49,10 +49,12 @@ export async function askForLease(
       pending.request = undefined;
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;
-      const end = leaseEnd(
-        { firstSentAt, sentAt, answeredAt: clock.monotonic(), remaining },
-        wanted.leaseFor,
-      );
+      // It was given after it was first asked for, so it lasts for `leaseFor` from then at least, however late the answer
+      // is; unless the engine says that less is left.
+      const byRequest = firstSentAt + wanted.leaseFor;
+      const byAnswer = sentAt + remaining;
+      const isBelievable = byRequest <= clock.monotonic() + remaining;
+      const end = isBelievable ? Math.max(byAnswer, byRequest) : byAnswer;
       const held = new HeldLease(lock, id, end, clock, wanted.leaseFor);
       if (!held.isLost) return { answer: { ...answer, held }, sentAt };
       cause = new Error('its answer came when the lease had expired');
@@ -62,28 +64,6 @@ export async function askForLease(
     }
   }
   throw cause;
-}
-
-/** When a lease was asked for and given. All but `remaining` are instants (monotonic). */
-interface LeaseTimes {
-  /** Its first request was sent. */
-  readonly firstSentAt: number;
-  /** The request that was answered was sent. */
-  readonly sentAt: number;
-  readonly answeredAt: number;
-  /** What was left of it when the engine answered, in milliseconds. */
-  readonly remaining: number;
-}
-
-/**
- * The instant (monotonic) until which a lease lasts at least. The engine answered after `sentAt`, and gave it after
- * `firstSentAt`: each bounds its end from below. The second is the better one where a client has sent the request again
- * by itself, or the answer took long; it counts unless the engine says that less is left.
- */
-function leaseEnd({ firstSentAt, sentAt, answeredAt, remaining }: LeaseTimes, leaseFor: number): number {
-  const byAnswer = sentAt + remaining;
-  const byRequest = firstSentAt + leaseFor;
-  return byRequest <= answeredAt + remaining ? Math.max(byAnswer, byRequest) : byAnswer;
 }
 
 /** A lock of others may answer anything. */

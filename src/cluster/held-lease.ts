@@ -40,7 +40,12 @@ export class HeldLease {
 
   /** It has ended, or must be taken to have. */
   get isLost(): boolean {
-    return this.#isLost || this.#clock.monotonic() >= this.#validUntil;
+    return this.#isLost || this.#left <= 0;
+  }
+
+  /** Milliseconds for which it is valid still. */
+  get #left(): number {
+    return this.#validUntil - this.#clock.monotonic();
   }
 
   /** Extends it from now on. @param lost called once, should it end meanwhile. */
@@ -81,10 +86,9 @@ export class HeldLease {
     /** In so many milliseconds, but no later than it expires. */
     const lookAfter = (ms: number): void => {
       this.#timer?.cancel();
-      const left = this.#validUntil - this.#clock.monotonic();
-      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, left)));
+      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, this.#left)));
     };
-    lookAfter(this.#validUntil - this.#clock.monotonic() - (2 * this.#leaseFor) / 3);
+    lookAfter(this.#left - (2 * this.#leaseFor) / 3);
   }
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */
@@ -99,7 +103,7 @@ export class HeldLease {
     this.#cancelTimers();
     this.#isEnded = true;
     if (over === undefined) return;
-    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#validUntil - this.#clock.monotonic()));
+    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#left));
   }
 
   /**
@@ -127,8 +131,7 @@ export class HeldLease {
 
   async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {
     for (let pause = RELEASE_PAUSE_MS; !this.isLost; pause = Math.min(2 * pause, LONGEST_RELEASE_PAUSE_MS)) {
-      const left = this.#validUntil - this.#clock.monotonic();
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, left)));
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.#left)));
       if (this.isLost) return;
       try {
         await asked(() => this.#lock.release(this.id, outcome()), this.#clock);
