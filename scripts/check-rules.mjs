@@ -44,7 +44,7 @@ async function testsOf(rule) {
   return names.map((name) => `test/rules/${name}`);
 }
 
-/** Runs tests in a copy; resolves with their report. */
+/** Runs tests in a copy, up to the first that fails; resolves with their report. */
 async function runTests(copy, tests) {
   const child = spawn(
     process.execPath,
@@ -55,6 +55,8 @@ async function runTests(copy, tests) {
       copy,
       '--testTimeout',
       '3000',
+      '--bail',
+      '1',
       '--reporter',
       'json',
       ...tests,
@@ -97,7 +99,7 @@ await Promise.all(
     for (const [, fault] of queue) {
       const { seen, failed } = await check(fault);
       if (!seen) unseen += 1;
-      const verdict = seen ? `seen by ${failed.length} tests` : 'NOT SEEN';
+      const verdict = seen ? 'seen' : 'NOT SEEN';
       console.log(`rule ${fault.rule}: ${fault.name}: ${verdict}`);
       if (only !== undefined && failed.length > 0) console.log(`    ${failed[0].fullName}`);
     }
