@@ -16,7 +16,7 @@ const PURGE = /SELECT (name|CAST\(name AS BINARY\) AS name) FROM|DELETE FROM/;
 const CALM_MS = 20;
 
 /** So many times five more rounds are looked at for a calm one. */
-const MOST_MORE = 12;
+const MOST_MORE = 40;
 
 interface Cost {
   readonly winner: number;

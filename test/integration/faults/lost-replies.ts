@@ -110,7 +110,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   for (const step of STEPS) {
     for (const then of WAYS) {
       let lost = 0;
-      for (let left = 3 * times; left > 0 && lost < times; left--) if (await loseOne(step, then)) lost += 1;
+      for (let left = 6 * times; left > 0 && lost < times; left--) if (await loseOne(step, then)) lost += 1;
       judge.is(`${step}, ${then}: answers lost to the winner`, lost, times);
     }
   }
