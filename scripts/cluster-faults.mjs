@@ -364,6 +364,20 @@ export const clusterFaults = [
     put: 'if (held !== undefined) return',
   },
   {
+    tests: ['test/cluster/key-invalidation.test.ts'],
+    name: 'a key that is absent here is revived by an older snapshot',
+    file: 'src/cluster/takeover.ts',
+    find: 'const isKnown = isLoaded || isAbsentError(lastError);',
+    put: 'const isKnown = isLoaded;',
+  },
+  {
+    tests: ['test/cluster/key-invalidation.test.ts'],
+    name: 'an absence is as old as the value before it',
+    file: 'src/executor/timetable.ts',
+    find: '    entry.loadedAt = now;\n    entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;',
+    put: '    entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;',
+  },
+  {
     tests: leases,
     name: 'a lease whose answer took long ends by what was left of it',
     file: ask,

@@ -104,8 +104,8 @@ export const simulationFaults = [
     name: 'the age counts from the start of the load',
     rules: [17],
     file: timetable,
-    find: '    entry.loadedAt = now;\n',
-    put: '    entry.loadedAt = startedAt;\n',
+    find: '    entry.loadedAt = now;\n    entry.coolDownUntil',
+    put: '    entry.loadedAt = startedAt;\n    entry.coolDownUntil',
   },
   {
     name: 'durations are measured with the wall clock',
@@ -188,8 +188,8 @@ export const simulationFaults = [
     name: 'a snapshot replaces what was set by hand after it',
     rules: [7],
     file: takeover,
-    find: 'return this.#entry.isLoaded && this.#state.isLocal && loadedAt < this.#entry.loadedAt;',
-    put: 'return this.#entry.isLoaded && this.#state.isLocal && loadedAt < 0;',
+    find: 'return isKnown && this.#state.isLocal && loadedAt < this.#entry.loadedAt;',
+    put: 'return isKnown && this.#state.isLocal && loadedAt < 0;',
   },
   {
     name: 'who stands by does so for ever',

@@ -34,7 +34,7 @@ export function concluded(
   return {
     ...applied,
     value: entry.value,
-    loadedAt: applied.isAbsent ? policy.clock.monotonic() : entry.loadedAt,
+    loadedAt: entry.loadedAt,
     dueAt: entry.dueAt,
     isDueSaid: !entry.isScheduled,
     // Where it is not that of the option: the load gave it, or the schedule.

@@ -1,3 +1,4 @@
+import { isAbsentError } from '../errors.ts';
 import { isTooStale } from '../executor/decide.ts';
 import { Adopted, StandBy } from '../executor/elsewhere.ts';
 import { type Entry, keyOf, type SharedState, sharedOf } from '../executor/entry.ts';
@@ -99,9 +100,11 @@ export class Takeover<T> {
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
   }
 
-  /** What is held here was loaded without the lock, or set by hand, after that snapshot was made. */
+  /** What is known here was loaded without the lock, or set by hand, after that snapshot was made; or its absence was. */
   #isOlder({ loadedAt }: ReadSnapshot): boolean {
-    return this.#entry.isLoaded && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
+    const { isLoaded, lastError } = this.#entry;
+    const isKnown = isLoaded || isAbsentError(lastError);
+    return isKnown && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
   }
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adopted<T> {

@@ -20,6 +20,7 @@ export class Entry<T> {
   promise: Promise<T> | undefined = undefined;
   isLoaded: boolean = false;
 
+  /** When the load of the value ended, or that which said that there is none (monotonic). */
   loadedAt: number = Number.NEGATIVE_INFINITY;
   /** From here on a read starts a load. */
   dueAt: number = Number.NEGATIVE_INFINITY;

@@ -154,10 +154,12 @@ export class Timetable {
 
   /** The source has no such key: it is not asked again for that long. */
   absent(entry: Entry<unknown>, absentForMs: number): void {
+    const now = this.#policy.clock.monotonic();
     recovered(entry);
     entry.isInvalidated = false;
+    entry.loadedAt = now;
     entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;
-    entry.coolDownUntil = this.#policy.clock.monotonic() + absentForMs;
+    entry.coolDownUntil = now + absentForMs;
   }
 
   invalidated(entry: Entry<unknown>): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Deferred } from '../../src/executor/deferred.ts';
-import { loaded } from '../../src/index.ts';
+import { absent, loaded } from '../../src/index.ts';
 import { ManualCluster } from '../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../support/settle.ts';
@@ -143,5 +143,39 @@ describe('what was given up here is not revived from the store', () => {
     b.calls.at(-1)?.resolve('ex 2');
     await cluster.clock.flush();
     expect(await a.cache.get('x')).toBe('ex 2');
+  });
+});
+
+describe('an absence that could not be published, without a lock', () => {
+  async function absentHere(): Promise<{ cluster: ManualCluster; a: KeyedInstance; b: KeyedInstance }> {
+    const cluster = new ManualCluster();
+    const own = { lock: undefined, absentFor: 500 } as const;
+    const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+    await loadKey(cluster, b, 'x', 'older');
+    await cluster.clock.advance(10);
+    a.link.break('refused', 'read', 'write');
+    await loadKey(cluster, a, 'x', absent());
+    a.link.mend();
+    return { cluster, a, b };
+  }
+
+  it('is not undone by an older snapshot', async () => {
+    const { cluster, a } = await absentHere();
+    await cluster.clock.advance(2000);
+    const read = a.cache.get('x');
+    await cluster.clock.flush();
+    expect(a.link.take().slice(-1)).toEqual(['read']);
+    a.calls[1]?.resolve('there again');
+    expect(await read).toBe('there again');
+  });
+
+  it('but by a newer one', async () => {
+    const { cluster, a, b } = await absentHere();
+    await cluster.clock.advance(1900);
+    b.cache.current('x');
+    await cluster.clock.flush();
+    b.calls[1]?.resolve('newer');
+    await cluster.clock.advance(100);
+    expect([await a.cache.get('x'), a.calls.length]).toEqual(['newer', 1]);
   });
 });
