@@ -24,9 +24,11 @@ export class Nightly {
     this.#askedAt.set(requestId, this.#world.timeline.now);
   }
 
-  began({ serial, subject }: LoadRun): void {
+  began(run: LoadRun): void {
+    const { serial, subject } = run;
     const lease = this.#leaseOf(this.#last);
-    if (lease === undefined || lease.isForgotten) return;
+    // An engine that has lost its memory gives another lease beside one whose answer is still on its way.
+    if (lease === undefined || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
     const from = (this.#askedAt.get(lease.requestId) ?? 0) + this.#atLeastMs - ROUNDING_MS;
     const early = from - this.#world.timeline.now;
     this.#world.referee.holds('tasks', early <= 0, () => {
