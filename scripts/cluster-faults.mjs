@@ -276,7 +276,7 @@ export const clusterFaults = [
     rule: 18,
     name: 'a lease is extended twice as often',
     file: lease,
-    find: '          lookAfter(this.#leaseFor / 3);\n        },\n        (error) => {',
+    find: '          lookInTime();\n        },\n        (error) => {',
     put: '          lookAfter(this.#leaseFor / 6);\n        },\n        (error) => {',
   },
   {
@@ -395,8 +395,15 @@ export const clusterFaults = [
     tests: leases,
     name: 'a lease whose answer took long is extended no earlier than others',
     file: lease,
-    find: 'lookAfter(this.#left - (2 * this.#leaseFor) / 3);',
-    put: 'lookAfter(this.#leaseFor / 3);',
+    find: '    lookInTime();\n  }',
+    put: '    lookAfter(this.#leaseFor / 3);\n  }',
+  },
+  {
+    tests: leases,
+    name: 'after an extension whose answer took long the next one is no earlier',
+    file: lease,
+    find: '          lookInTime();\n        },\n        (error) => {',
+    put: '          lookAfter(this.#leaseFor / 3);\n        },\n        (error) => {',
   },
   {
     tests: leases,

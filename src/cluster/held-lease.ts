@@ -74,7 +74,7 @@ export class HeldLease {
             return;
           }
           if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + this.#leaseFor);
-          lookAfter(this.#leaseFor / 3);
+          lookInTime();
         },
         (error) => {
           isAsking = false;
@@ -88,7 +88,9 @@ export class HeldLease {
       this.#timer?.cancel();
       this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, this.#left)));
     };
-    lookAfter(this.#left - (2 * this.#leaseFor) / 3);
+    /** When two thirds of it are left; at once, where an answer came late and less is. */
+    const lookInTime = (): void => lookAfter(this.#left - (2 * this.#leaseFor) / 3);
+    lookInTime();
   }
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */

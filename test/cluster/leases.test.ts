@@ -160,6 +160,21 @@ describe('renewal', () => {
     expect(await first).toBe('one');
   });
 
+  it('whose answers come late, by less than half of the lease each, keeps it', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.fault = (step) => {
+      if (step !== 'extend') return undefined;
+      return new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, 0.45 * LEASE_MS));
+    };
+    await cluster.clock.advance(4 * LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
   it('whose answer is lost has been done all the same', async () => {
     const cluster = new ManualCluster();
     const { value, manual, link } = cluster.instance();
