@@ -27,9 +27,9 @@ export class Teller {
   }
 
   /** What another instance has loaded is in place; of a task there is nothing to tell. */
-  adopted(entry: Entry<unknown>, { version }: Adopted<unknown>['what']): void {
+  adopted(entry: Entry<unknown>, { version, loadedAt }: Adopted<unknown>['what']): void {
     if (!this.#policy.holdsValue) return;
-    const age = this.#policy.clock.monotonic() - entry.loadedAt;
+    const age = this.#policy.clock.monotonic() - loadedAt;
     this.#events.emit('snapshot-adopted', { version, age, ...keyOf(entry) });
   }
 

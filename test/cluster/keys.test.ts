@@ -168,6 +168,7 @@ describe('keys behind a lock', () => {
     await cluster.clock.advance(2000);
     const error = await rejectionOf(b.cache.get('nope'));
     expect(isAbsentError(error) && error.retryAfter).toBe(3025);
+    expect(b.events.find(({ type }) => type === 'snapshot-adopted')).toMatchObject({ age: 2000 });
     expect(b.calls).toHaveLength(0);
     expect(b.link.take()).toEqual(['read']);
     await rejectionOf(b.cache.get('nope'));

@@ -129,10 +129,8 @@ describe('events', () => {
 
   it('of what was adopted: its version and age; of a task nothing', async () => {
     const [value, task] = [await make(true), await make(true, policyOfTask)];
-    const what = { version: 7 } as Parameters<Teller['adopted']>[1];
-    for (const { teller } of [value, task]) {
-      teller.adopted(Object.assign(new Entry('NL'), { loadedAt: 6900 }), what);
-    }
+    const what = { version: 7, loadedAt: 6900 } as Parameters<Teller['adopted']>[1];
+    for (const { teller } of [value, task]) teller.adopted(new Entry('NL'), what);
     expect([value.told, task.told]).toMatchObject([
       [{ type: 'snapshot-adopted', version: 7, age: 100, key: 'NL' }],
       [],
