@@ -2,6 +2,7 @@
 
 export type { LoadMany, LoadManyContext, ManyAnswers } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
+export type { CacheStatus } from './cache/cache-status.ts';
 export type { CacheDump, DumpedEntry, RestoreReport } from './cache/dump.ts';
 export {
   type GetManyOptions,
@@ -34,9 +35,10 @@ export type {
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
+export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenTooStale } from './engine/decide.ts';
 // What a load is told, and what it may answer.
-export type { LoadContext, TaskContext, Trigger } from './engine/load-context.ts';
+export type { LoadContext, TaskContext } from './engine/load-context.ts';
 export {
   type Absent,
   absent,
@@ -50,8 +52,9 @@ export {
   loaded,
 } from './engine/load-result.ts';
 export type { ReadOptions } from './engine/reader.ts';
+export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
-export type { ExecutionStatus, LockStatus } from './engine/status.ts';
+export type { ExecutionStatus } from './engine/status.ts';
 // Errors.
 export {
   AbsentError,
@@ -79,8 +82,7 @@ export {
   StoreUnavailableError,
   TicklessError,
 } from './errors.ts';
-export type { CacheStatus } from './group/cache-member.ts';
-export type { GroupLike, HealthProblem } from './group/membership.ts';
+export type { HealthProblem } from './group/member.ts';
 export {
   type GroupDefaults,
   type GroupStartOptions,
@@ -97,17 +99,18 @@ export {
   type EventType,
   eventTypes,
   type TicklessEvent,
+  type Trigger,
 } from './observe/events.ts';
 export type { Logger } from './observe/logger.ts';
+export type { WaitUntil } from './observe/wait-until.ts';
 // Options that all have in common.
-export {
-  type CoolDownOptions,
-  defaults,
-  type SharedOptions,
-  type SingleSharedOptions,
-  type ValueSharedOptions,
-  type WaitUntil,
-  type WhenLockUnavailable,
+export { defaults } from './options/defaults.ts';
+export type { GroupLike } from './options/group-handle.ts';
+export type {
+  CoolDownOptions,
+  SharedOptions,
+  SingleSharedOptions,
+  ValueSharedOptions,
 } from './options/shared-options.ts';
 export { cron } from './schedule/cron.ts';
 export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';

@@ -1,13 +1,13 @@
 import { OptionError, type OptionProblem } from './errors.ts';
 import { type DurationLike, toMillis } from './time/duration.ts';
 
-/** Collects the rules that options break, so that all of them are told at once. */
+/** Collects the rules that options break, so that one error reports all of them. */
 export class OptionChecks {
   readonly #cacheName: string;
   readonly #key: unknown;
   readonly #problems: OptionProblem[] = [];
 
-  /** @param key the key that they are about, in a keyed cache. */
+  /** @param key the key that the options are about, in a keyed cache. */
   constructor(cacheName: string, key?: unknown) {
     this.#cacheName = cacheName;
     this.#key = key;
@@ -18,11 +18,19 @@ export class OptionChecks {
     if (!holds) this.#problems.push({ option, rule, received });
   }
 
-  /** No name that there is not: a typo would silently mean the default. `undefined` is as good as not given. */
+  /** Rejects unknown option names, so that a typo never means the default. `undefined` counts as not given. */
   names(prefix: string, given: object, known: readonly string[]): void {
     for (const [name, received] of Object.entries(given)) {
       const holds = known.includes(name) || received === undefined;
-      this.that(holds, `${prefix}${name}`, `must not be given, only ${known.join(', ')}`, received);
+      if (holds) continue;
+      const similar = known.find((one) => isSimilar(one, name));
+      const question = similar === undefined ? '' : `; did you mean ${prefix}${similar}?`;
+      this.that(
+        false,
+        `${prefix}${name}`,
+        `is unknown${question} (expected one of: ${known.join(', ')})`,
+        received,
+      );
     }
   }
 
@@ -50,14 +58,14 @@ export class OptionChecks {
     return ms;
   }
 
-  /** A duration from 0 that ends, in milliseconds. */
+  /** A finite duration from 0, in milliseconds. */
   finiteDurationFromZero(option: string, received: DurationLike): number {
     const ms = toMillis(received);
     this.that(ms >= 0 && ms < Infinity, option, 'must be a finite duration of 0 or more', received);
     return ms;
   }
 
-  /** A whole number from 1; `Infinity` where it may be. */
+  /** A whole number from 1; `Infinity` if `most` is. */
   count(option: string, received: unknown, most: number = Number.MAX_SAFE_INTEGER): void {
     const holds = isNumber(received, 1, most) && (Number.isInteger(received) || received === Infinity);
     const rule = `must be a whole number of 1 or more${most === Infinity ? ', or Infinity' : ''}`;
@@ -70,7 +78,7 @@ export class OptionChecks {
     this.that(allowed.includes(received), option, rule, received);
   }
 
-  /** A duration over 0 that ends, in milliseconds. */
+  /** A finite duration over 0, in milliseconds. */
   finiteDuration(option: string, received: DurationLike): number {
     const ms = toMillis(received);
     this.that(ms > 0 && ms < Infinity, option, 'must be a finite duration over 0', received);
@@ -88,4 +96,45 @@ export class OptionChecks {
 /** A number, not just something that compares like one. */
 export function isNumber(received: unknown, least: number, most: number): boolean {
   return typeof received === 'number' && received >= least && received <= most;
+}
+
+/** They differ by a case, or by one character that is missing, added, changed or swapped with its neighbour. */
+function isSimilar(known: string, given: string): boolean {
+  const [a, b] = [known.toLowerCase(), given.toLowerCase()];
+  if (a === b) return true;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
+  return (
+    restOfA.slice(1) === restOfB ||
+    restOfA === restOfB.slice(1) ||
+    restOfA.slice(1) === restOfB.slice(1) ||
+    (restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2))
+  );
+}
+
+/**
+ * Checks a duration given to a method.
+ *
+ * @returns milliseconds.
+ * @throws {OptionError} when it is not a duration of 0 or more.
+ */
+export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
+  const checks = new OptionChecks(cacheName);
+  const ms = toMillis(received);
+  checks.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+  checks.done();
+  return ms;
+}
+
+/**
+ * Checks a signal given to a method. `undefined` is allowed.
+ *
+ * @throws {OptionError} when it is not an `AbortSignal`.
+ */
+export function signalArgument(cacheName: string, received: AbortSignal | undefined): void {
+  if (received === undefined) return;
+  const checks = new OptionChecks(cacheName);
+  checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
+  checks.done();
 }

@@ -37,10 +37,10 @@ interface BatchItem<K, V> {
   readonly answer: Deferred<KeyedAnswer<V>>;
 }
 
-/** So many microtasks in a row bring nobody new: who awaits a little before he asks comes along too. */
+/** So many microtasks in a slot bring nobody new: who awaits a little before he asks comes along too. */
 const QUIET_MICROTASKS = 8;
 
-/** So many timers in a row do: pauses that began together end within a moment, not at once. */
+/** So many timers in a slot do: pauses that began together end within a moment, not at once. */
 const QUIET_TIMERS = 2;
 
 /** What batches are made of. */
@@ -74,77 +74,77 @@ export class Batches<K, V> {
 
   /** Loads one key, with others that are loaded now. Rejects with what the call, or its answer for the key, says. */
   load(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
-    const passenger = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
+    const item = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
     const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
-    const batch = isByTimer ? this.#boardTimed() : this.#boardFirst();
-    batch.push(passenger);
-    if (batch.length >= this.#plan.batchSize) this.#depart(batch);
-    return passenger.answer.promise;
+    const batch = isByTimer ? this.#openTimedBatch() : this.#openBatch();
+    batch.push(item);
+    if (batch.length >= this.#plan.batchSize) this.#start(batch);
+    return item.answer.promise;
   }
 
-  #boardFirst(): BatchItem<K, V>[] {
+  #openBatch(): BatchItem<K, V>[] {
     if (this.#open !== undefined) return this.#open;
     const batch: BatchItem<K, V>[] = [];
     this.#open = batch;
-    this.#departWhenComplete(batch, QUIET_MICROTASKS, (look) => Promise.resolve().then(look));
+    this.#startWhenComplete(batch, QUIET_MICROTASKS, (look) => Promise.resolve().then(look));
     return batch;
   }
 
-  #boardTimed(): BatchItem<K, V>[] {
+  #openTimedBatch(): BatchItem<K, V>[] {
     if (this.#openTimed !== undefined) return this.#openTimed;
     const batch: BatchItem<K, V>[] = [];
     this.#openTimed = batch;
-    this.#departWhenComplete(batch, QUIET_TIMERS, (look) => this.#plan.clock.setTimeout(look, 0).ref());
+    this.#startWhenComplete(batch, QUIET_TIMERS, (look) => this.#plan.clock.setTimeout(look, 0).ref());
     return batch;
   }
 
   /** Looks at the batch again and again, and lets it depart when nobody has come for so many looks. */
-  #departWhenComplete(
+  #startWhenComplete(
     batch: readonly BatchItem<K, V>[],
-    quietLooks: number,
+    quietChecks: number,
     soon: (look: () => void) => void,
   ): void {
-    let boarded = 0;
+    let count = 0;
     let quiet = 0;
     const look = (): void => {
       if (batch !== this.#open && batch !== this.#openTimed) return; // all its seats were taken
-      quiet = batch.length === boarded ? quiet + 1 : 0;
-      boarded = batch.length;
-      if (quiet >= quietLooks) this.#depart(batch);
+      quiet = batch.length === count ? quiet + 1 : 0;
+      count = batch.length;
+      if (quiet >= quietChecks) this.#start(batch);
       else soon(look);
     };
     soon(look);
   }
 
-  #depart(batch: readonly BatchItem<K, V>[]): void {
+  #start(batch: readonly BatchItem<K, V>[]): void {
     if (batch === this.#open) this.#open = undefined;
     else this.#openTimed = undefined;
     for (const { answer, context } of batch) if (context.signal.aborted) answer.reject(context.signal.reason);
-    const passengers = batch.filter(({ context }) => !context.signal.aborted);
-    const [first] = passengers;
-    if (first !== undefined) this.#call(passengers, first.context);
+    const items = batch.filter(({ context }) => !context.signal.aborted);
+    const [first] = items;
+    if (first !== undefined) this.#call(items, first.context);
   }
 
-  #call(passengers: readonly BatchItem<K, V>[], { attempt, trigger }: LoadContext<V>): void {
+  #call(items: readonly BatchItem<K, V>[], { attempt, trigger }: LoadContext<V>): void {
     const fail = (error: unknown): void => {
-      for (const { answer } of passengers) answer.reject(error);
+      for (const { answer } of items) answer.reject(error);
     };
     const context: LoadManyContext<K, V> = {
       attempt,
       trigger,
-      signal: signalOfAll(passengers),
-      background: passengers.every((passenger) => passenger.context.background),
+      signal: signalOfAll(items),
+      background: items.every((item) => item.context.background),
       previous: new Map(
-        passengers.flatMap(({ entry: { key }, context: { previous } }) =>
+        items.flatMap(({ entry: { key }, context: { previous } }) =>
           previous === undefined ? [] : [[key, previous] as const],
         ),
       ),
     };
     try {
-      const keys = passengers.map(({ entry }) => entry.key);
+      const keys = items.map(({ entry }) => entry.key);
       Promise.resolve(this.#plan.loadMany(keys, context)).then((answers) => {
         try {
-          this.#deliver(passengers, answers);
+          this.#deliver(items, answers);
         } catch (error) {
           fail(error); // a Map that lies
         }
@@ -154,13 +154,13 @@ export class Batches<K, V> {
     }
   }
 
-  #deliver(passengers: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
+  #deliver(items: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
     if (Object.prototype.toString.call(answers) !== '[object Map]') {
       throw new TypeError(`loadMany must return a Map, returned ${showKey(answers)}`);
     }
     const { idOf, logger } = this.#plan;
     const byId = new Map<KeyId, KeyedAnswer<V> | Error>();
-    const asked = new Set(passengers.map(({ entry }) => entry.id));
+    const asked = new Set(items.map(({ entry }) => entry.id));
     const unasked: K[] = [];
     for (const [key, answer] of answers) {
       const id = idOrNone(idOf, key);
@@ -171,7 +171,7 @@ export class Batches<K, V> {
       const such = `${showKey(unasked[0])} (one of ${unasked.length})`;
       logger.error('loadMany answered what it was not asked for', such);
     }
-    for (const { entry, answer } of passengers) {
+    for (const { entry, answer } of items) {
       const found = byId.get(entry.id);
       if (isError(found)) answer.reject(found);
       else if (byId.has(entry.id)) answer.resolve(found as KeyedAnswer<V>);
@@ -181,10 +181,10 @@ export class Batches<K, V> {
 }
 
 /** Aborted when all theirs are, with the reason of the last. */
-function signalOfAll(passengers: readonly BatchItem<unknown, unknown>[]): AbortSignal {
+function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal {
   const controller = new AbortController();
-  let left = passengers.length;
-  for (const { signal } of passengers.map(({ context }) => context)) {
+  let left = items.length;
+  for (const { signal } of items.map(({ context }) => context)) {
     const abort = (): void => {
       left -= 1;
       if (left === 0) controller.abort(signal.reason);

@@ -3,17 +3,18 @@ import type { KeyedAnswer } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
-import { type ResolvedOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
-import { defaults, type ValueSharedOptions } from '../options/shared-options.ts';
+import { defaults } from '../options/defaults.ts';
+import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
+import type { ValueSharedOptions } from '../options/shared-options.ts';
 import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Batches, type LoadMany } from './batches.ts';
-import { spread } from './jitter.ts';
+import { jittered } from './jitter.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { Bound } from './lru.ts';
 import type { NegativeCacheBounds } from './negative-cache.ts';
 
-/** What the load of one key is told. */
+/** The argument of the load of one key. */
 export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous> {
   readonly key: K;
 }
@@ -78,18 +79,18 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
 }
 
 /** The options of a cache with nothing optional left. */
-export interface CachePolicy<K, V> extends NegativeCacheBounds {
-  readonly policy: ResolvedOptions;
+export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
+  readonly member: MemberOptions;
   readonly bound: Bound;
   readonly idOf: (key: K) => KeyId;
   readonly keepsKeys: boolean;
   readonly sizeOf: ((value: V, key: K) => number) | undefined;
-  /** Loads the entry of one key, be it alone or with others. */
+  /** Loads the entry of one key, alone or with others. */
   readonly load: (
     entry: KeyedEntry<K, V>,
     context: LoadContext<V>,
   ) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>;
-  /** So many keys make one load. */
+  /** How many keys one load takes. */
   readonly perLoad: number;
 }
 
@@ -110,7 +111,7 @@ const OWN = [
 /** @throws {OptionError} with every rule that is broken. */
 export function resolveCacheOptions<K, V extends P, P>(
   options: RefreshingCacheOptions<K, V, P>,
-): CachePolicy<K, V> {
+): ResolvedCacheOptions<K, V> {
   const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = options ?? {};
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
@@ -119,25 +120,32 @@ export function resolveCacheOptions<K, V extends P, P>(
   };
   const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const resolved = resolveOptions(options, {
+    kind: 'key',
     names: [...VALUE_SHARED, ...OWN],
     check: (checks) => checkOwn(options ?? {}, checks),
   });
   const { schedule, periodMs } = resolved;
   const standard = { ratio: Number.isNaN(periodMs) ? 0.1 : 1 };
   const width = jitter === false ? undefined : widthOf(jitter ?? standard);
-  const policy = width === undefined ? resolved : { ...resolved, schedule: spread(schedule, width) };
+  const member = width === undefined ? resolved : { ...resolved, schedule: jittered(schedule, width) };
   const idOf = keyOf ?? ((key: K) => key as KeyId);
-  // An outage must not make the source be asked for each key again and again.
+  // In an outage the source is not to be asked for each key again and again.
   const maxFailed = most ?? defaults.max;
-  const base = { policy, bound, maxAbsent, maxFailed, idOf, keepsKeys: keyOf !== undefined, sizeOf };
+  const base = { member, bound, maxAbsent, maxFailed, idOf, keepsKeys: keyOf !== undefined, sizeOf };
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;
     return { ...base, perLoad: 1, load: ({ key }, context) => loadOne(key, { ...context, key }) };
   }
-  const { clock, logger } = policy;
-  const isShared = policy.lock !== undefined || policy.store !== undefined;
-  const batches = new Batches<K, V>({ loadMany, batchSize, idOf, clock, logger, isShared });
+  const { clock, logger, membership } = member;
+  const batches = new Batches<K, V>({
+    loadMany,
+    batchSize,
+    idOf,
+    clock,
+    logger,
+    isShared: membership !== undefined,
+  });
   return { ...base, perLoad: batchSize, load: (entry, context) => batches.load(entry, context) };
 }
 
@@ -172,15 +180,15 @@ function checkOwn<K, V extends P, P>(
   }
 }
 
-/** The memory for the order is taken at once: a `max` beyond this is a mistake. A Map holds no more either. */
+/** lru-cache allocates the order at once: a `max` beyond this is a mistake. It is also the limit of a Map. */
 const LARGEST_MAX = 2 ** 24;
 
-/** The size that a value is held with. Throws when `sizeOf` does, or answers with what is no size. */
-export function sizeOfValue<K, V>(sizeOf: CachePolicy<K, V>['sizeOf'], value: V, key: K): number {
+/** The size of a value. Throws when `sizeOf` does, or returns what is not a size. */
+export function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], value: V, key: K): number {
   if (sizeOf === undefined) return 1;
   const size = sizeOf(value, key);
   if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {
-    throw new TypeError(`sizeOf must answer with a finite number of 0 or more, answered ${String(size)}`);
+    throw new TypeError(`sizeOf must return a finite number of 0 or more, returned ${String(size)}`);
   }
   return Math.max(1, Math.ceil(size));
 }
@@ -191,7 +199,7 @@ export function sizeOfValue<K, V>(sizeOf: CachePolicy<K, V>['sizeOf'], value: V,
  * @throws {OptionError} naming the key.
  */
 export function sizeArgument<K, V>(
-  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
+  { member, sizeOf }: Pick<ResolvedCacheOptions<K, V>, 'member' | 'sizeOf'>,
   value: V,
   key: K,
 ): number {
@@ -199,6 +207,6 @@ export function sizeArgument<K, V>(
     return sizeOfValue(sizeOf, value, key);
   } catch (cause) {
     const problem = { option: 'value', rule: `must have a size: ${messageOf(cause)}`, received: value };
-    throw new OptionError([problem], { cacheName: policy.name, key, cause });
+    throw new OptionError([problem], { cacheName: member.name, key, cause });
   }
 }

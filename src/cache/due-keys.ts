@@ -1,9 +1,9 @@
 import { DueHeap } from '../due/due-heap.ts';
+import type { GroupSlot, Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
-import type { GroupSlot, Refreshable, StartOfOne } from '../group/membership.ts';
-import type { KeyedEntries } from './keyed-entries.ts';
+import type { DueTimes, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** Keys that were started together, and count as one load. */
@@ -12,28 +12,28 @@ interface Started {
   left: number;
 }
 
-/** Who starts keys: a group, or the cache's own `requestStart`. */
-interface Starting {
-  readonly seat: GroupSlot;
-  /** When the keys that were started in the last round may be started again. */
-  afterRound: number;
+/** A queue that starts keys: that of a group, or that of the cache's own `requestStart`. */
+interface Starter {
+  readonly slot: GroupSlot;
+  /** When the keys that were started in the last pass may be started again. */
+  afterPass: number;
 }
 
-/** Which keys of a cache fall due when. It is kept only for who starts keys that nobody reads. */
-export class DueKeys<K, V> {
+/** The due times of the keys of a cache. It exists only once keys are to be started without a read. */
+export class DueKeys<K, V> implements DueTimes<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
-  /** So many keys make one load. */
+  /** How many keys one load takes. */
   readonly #perLoad: number;
-  readonly #all: Starting[] = [];
+  readonly #all: Starter[] = [];
   readonly #heap: DueHeap = new DueHeap();
-  /** By row. */
+  /** The identity of the key of each slot. */
   readonly #ids: KeyId[] = [];
   readonly #started: Map<KeyedEntry<K, V>, Started> = new Map();
-  /** The keys that were started in the present round, of each who starts, with the instant after which they may be again. */
-  readonly #inRound: Map<KeyId, number> = new Map();
+  /** The keys that were started in the present pass, with the instant after which they may be started again. */
+  readonly #inPass: Map<KeyId, number> = new Map();
   #lookAheadMs = 0;
-  /** Keys may be due that the heap does not know to be. */
+  /** Keys may be due that are not in the heap. */
   #isToBuild = true;
 
   constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>, perLoad: number) {
@@ -42,39 +42,39 @@ export class DueKeys<K, V> {
     this.#perLoad = perLoad;
   }
 
-  /** Takes a seat with who is to start keys. */
+  /** Joins a queue that is to start keys. */
   join(join: (member: Refreshable) => GroupSlot): GroupSlot {
-    const seat = join({
-      startNext: (start) => this.#startNext(starting, start),
-      hold: () => this.#hold(),
-      look: () => this.#build(),
+    const slot = join({
+      startNext: (start) => this.#startNext(starter, start),
+      keepAlive: () => this.#keepAlive(),
+      rescan: () => this.#build(),
       compareClocks: () => this.#entries.compareClocks(),
     });
-    const starting: Starting = { seat, afterRound: Number.NEGATIVE_INFINITY };
-    this.#all.push(starting);
-    this.#lookAheadMs = Math.max(this.#lookAheadMs, seat.lookAheadMs);
+    const starter: Starter = { slot, afterPass: Number.NEGATIVE_INFINITY };
+    this.#all.push(starter);
+    this.#lookAheadMs = Math.max(this.#lookAheadMs, slot.lookAheadMs);
     this.rebuild();
-    return seat;
+    return slot;
   }
 
-  /** The keys have to be looked at one by one before the next is started. */
+  /** All keys have to be scanned before the next start. */
   rebuild(): void {
     this.#isToBuild = true;
     this.plan();
   }
 
-  /** Keys may be due that the heap does not know to be; reads are not to pay for looking. */
-  markUnseen(): void {
-    for (const { seat } of this.#all) seat.markUnseen();
+  /** Keys may be due that are not in the heap; reads are not to pay for the scan. */
+  markUnscanned(): void {
+    for (const { slot } of this.#all) slot.markUnscanned();
   }
 
-  /** Something has changed about a key that has a row. */
-  changed(row: number, entry: KeyedEntry<K, V>): void {
-    this.#planKey(row, entry);
+  /** A key with a slot has changed. */
+  changed(slot: number, entry: KeyedEntry<K, V>): void {
+    this.#planKey(slot, entry);
     this.plan();
   }
 
-  /** It has no load under way any more. */
+  /** The key has no load under way any longer. */
   ended(entry: KeyedEntry<K, V>): void {
     const started = this.#started.get(entry);
     if (started === undefined) return;
@@ -83,67 +83,67 @@ export class DueKeys<K, V> {
     if (started.left === 0) started.ended();
   }
 
-  /** The row is given to another key, or to none. */
-  freed(row: number): void {
-    this.#heap.delete(row);
+  /** The slot belongs to another key, or to none. */
+  freed(slot: number): void {
+    this.#heap.delete(slot);
     this.plan();
   }
 
-  /** Tells who starts keys from when on there is something to start. */
+  /** Plans in each queue from when on there is a key to start. */
   plan(): void {
     const from = this.#isToBuild ? Number.NEGATIVE_INFINITY : this.#heap.soonestAt;
-    for (const { seat } of this.#all) seat.plan(this.#refresher.gate === 'open' ? from : Infinity);
+    for (const { slot } of this.#all) slot.plan(this.#refresher.runState === 'open' ? from : Infinity);
   }
 
   leave(): void {
-    for (const { seat } of this.#all) seat.leave();
+    for (const { slot } of this.#all) slot.leave();
   }
 
-  #startNext(starting: Starting, { until, ended }: StartOfOne): boolean {
-    const afterRound = starting.seat.afterRound();
-    if (starting.afterRound !== afterRound) {
-      starting.afterRound = afterRound;
-      this.#inRound.clear();
+  #startNext(starter: Starter, { until, ended }: StartOfOne): boolean {
+    const afterPass = starter.slot.afterPass();
+    if (starter.afterPass !== afterPass) {
+      starter.afterPass = afterPass;
+      this.#inPass.clear();
     }
     if (this.#isToBuild) this.#build();
-    // One more, so that those which end at once can't end the whole before all are started.
+    // One more, so that loads which end at once can't end the whole before all are started.
     const started: Started = { ended, left: 1 };
     while (
       started.left <= this.#perLoad &&
-      this.#refresher.gate === 'open' &&
+      this.#refresher.runState === 'open' &&
       this.#heap.soonestAt <= until
     ) {
-      const row = this.#heap.soonest as number;
-      const id = this.#ids[row] as KeyId;
-      this.#entries.useId(id, this.#entries.shelf.key(id, row), (entry) => {
-        this.ended(entry); // should it be just landing
-        this.#inRound.set(id, afterRound);
-        if (!this.#refresher.startAhead(entry, until, this.#lookAheadMs)) return;
+      const slot = this.#heap.soonest as number;
+      const id = this.#ids[slot] as KeyId;
+      this.#entries.useId(id, this.#entries.table.key(id, slot), (entry) => {
+        this.ended(entry); // if its load is just settling
+        this.#inPass.set(id, afterPass);
+        if (!this.#refresher.reader.startAhead(entry, until, this.#lookAheadMs)) return;
         started.left += 1;
         this.#started.set(entry, started);
       });
-      // It can't be started; it is planned anew when something changes about it.
-      if (this.#heap.soonest === row && this.#heap.soonestAt <= until) this.#heap.delete(row);
+      // It can't be started; it is planned anew when it changes.
+      if (this.#heap.soonest === slot && this.#heap.soonestAt <= until) this.#heap.delete(slot);
     }
     started.left -= 1;
     this.plan();
     return started.left > 0;
   }
 
-  #planKey(row: number, entry: KeyedEntry<K, V>): void {
-    this.#ids[row] = entry.id;
+  #planKey(slot: number, entry: KeyedEntry<K, V>): void {
+    this.#ids[slot] = entry.id;
     const from = startableFrom(entry, this.#lookAheadMs);
-    this.#heap.set(row, Math.max(from, this.#inRound.get(entry.id) ?? Number.NEGATIVE_INFINITY));
+    this.#heap.set(slot, Math.max(from, this.#inPass.get(entry.id) ?? Number.NEGATIVE_INFINITY));
   }
 
-  /** The process is to live until the loads have ended that were started here. */
-  #hold(): void {
+  /** The process lives until the loads that were started here have ended. */
+  #keepAlive(): void {
     for (const entry of this.#started.keys()) if (entry.flight !== undefined) void waitersOf(entry).end();
   }
 
   #build(): void {
     this.#isToBuild = false;
-    for (const [row, entry] of this.#entries.eachLoaded()) this.#planKey(row, entry);
+    for (const [slot, entry] of this.#entries.eachLoaded()) this.#planKey(slot, entry);
     this.plan();
   }
 }

@@ -1,10 +1,11 @@
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
 import { isThenable } from '../time/deferred.ts';
-import { type CachePolicy, sizeOfValue } from './cache-options.ts';
+import { type ResolvedCacheOptions, sizeOfValue } from './cache-options.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import type { RestoredEntry } from './restored-entry.ts';
 
 /** One value of a {@link CacheDump}. */
 export interface DumpedEntry<K, V> {
@@ -20,8 +21,8 @@ export interface DumpedEntry<K, V> {
 }
 
 /**
- * The values of a cache for a warm start: plain data, which JSON, `structuredClone` and `v8.serialize` take as far as they take
- * the keys and values.
+ * The values of a cache for a warm start: plain data, which JSON, `structuredClone` and `v8.serialize` can encode if they
+ * can encode the keys and values.
  */
 export interface CacheDump<K, V> {
   /** The version of this format. */
@@ -34,15 +35,15 @@ export interface CacheDump<K, V> {
   readonly entries: readonly DumpedEntry<K, V>[];
 }
 
-/** What became of a dump. */
+/** The result of `restore`. */
 export interface RestoreReport {
-  /** So many values are held now. */
+  /** How many values are in the cache now. */
   readonly restored: number;
-  /** So many were left out: older than `maxStaleness`, older than what is held, or more than fit. */
+  /** How many were left out: older than `maxStaleness`, older than the value in the cache, or beyond its bound. */
   readonly dropped: number;
 }
 
-/** Takes down what is held. @param entries all of it, the least recently used first. */
+/** Dumps entries. @param entries the least recently used first. */
 export function dumpOf<K, V>(
   entries: Iterable<KeyedEntry<K, V>>,
   { name, clock, maxStalenessMs: usual }: ResolvedOptions,
@@ -63,38 +64,27 @@ export function dumpOf<K, V>(
   return { version: 1, name, at, entries: dumped };
 }
 
-/** An entry of a dump, checked, with its age now. */
-export interface RestoredEntry<K, V> {
-  readonly key: K;
-  readonly value: V;
-  readonly size: number;
-  readonly ageMs: number;
-  readonly nextExecuteTime: number;
-  readonly maxStalenessMs: number | undefined;
-  readonly tags: readonly string[] | undefined;
-}
-
 /**
- * Reads a dump. An entry has aged since by what the wall clock says; a clock that has gone back adds nothing.
+ * Reads a dump. Its entries have aged since by the wall clock; a clock that was set back adds nothing.
  *
- * @param idOf throws for what is no key.
- * @throws {OptionError} when it is none, with the first things that are wrong with it.
+ * @param idOf throws for a value that is not a key.
+ * @throws {OptionError} when it is not a dump, naming the first broken rules.
  */
 export function entriesOf<K, V>(
   dump: CacheDump<K, V>,
   idOf: (key: K) => KeyId,
-  { policy, sizeOf }: Pick<CachePolicy<K, V>, 'policy' | 'sizeOf'>,
+  { member, sizeOf }: Pick<ResolvedCacheOptions<K, V>, 'member' | 'sizeOf'>,
 ): RestoredEntry<K, V>[] {
-  const checks = new OptionChecks(policy.name);
+  const checks = new OptionChecks(member.name);
   const isDump = dump?.version === 1 && isNumber(dump.at, 0, Number.MAX_VALUE) && Array.isArray(dump.entries);
   checks.that(isDump, 'dump', 'must be what dump() returned, of version 1', dump);
   checks.done();
-  const sinceThen = Math.max(0, policy.clock.now() - dump.at);
+  const sinceThen = Math.max(0, member.clock.now() - dump.at);
   const entries = dump.entries.map((dumped, index) => {
     const path = `dump.entries[${index}]`;
     const { key, value, age, nextExecuteTime, maxStaleness, tags } = dumped ?? {};
     checks.that(hasId(idOf, key), `${path}.key`, 'must be a key of this cache', key);
-    const isValue = (value !== undefined || policy.allowUndefined) && !isThenable(value);
+    const isValue = (value !== undefined || member.allowUndefined) && !isThenable(value);
     checks.that(isValue, `${path}.value`, 'must be a value', value);
     const isAge = isNumber(age, 0, Number.MAX_VALUE);
     checks.that(isAge, `${path}.age`, 'must be a finite number of 0 or more', age);
@@ -125,7 +115,7 @@ export function entriesOf<K, V>(
   return entries;
 }
 
-/** Takes in those that are not too old, nor older than what is held. */
+/** Restores the entries that are neither too old nor older than the value in the cache. */
 export function restoreInto<K, V>(
   entries: KeyedEntries<K, V>,
   restored: readonly RestoredEntry<K, V>[],
@@ -135,11 +125,11 @@ export function restoreInto<K, V>(
     (entry) => entry.ageMs <= (entry.maxStalenessMs ?? usual) && entries.restore(entry),
   );
   const ids = new Set(taken.map(({ key }) => entries.idOf(key)));
-  const held = [...ids].filter((id) => entries.shelf.find(id) !== undefined).length;
+  const held = [...ids].filter((id) => entries.table.find(id) !== undefined).length;
   return { restored: held, dropped: restored.length - held };
 }
 
-/** There is such a key, and it has an identity. */
+/** It is a key, and has an identity. */
 function hasId<K>(idOf: (key: K) => KeyId, key: K): boolean {
   try {
     idOf(key);

@@ -11,7 +11,7 @@ import type { JitterWidth } from '../schedule/with-jitter.ts';
  *
  * @param width how wide the window is to be, from the time between the load and the schedule's instant.
  */
-export function spread(schedule: Schedule, width: JitterWidth): Schedule {
+export function jittered(schedule: Schedule, width: JitterWidth): Schedule {
   function nextExecuteTime(execution: Execution): number {
     const next = schedule.nextExecuteTime(execution);
     const { endedAt, now = endedAt, answered, random = Math.random, maxStaleness = Infinity } = execution;

@@ -1,224 +1,236 @@
-import { sharedOf, waitersOf } from '../engine/entry.ts';
-import type { EntryOwner } from '../engine/entry-owner.ts';
+import { waitersOf } from '../engine/entry.ts';
+import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError, showKey } from '../errors.ts';
 import { StepWatch } from '../time/step-watch.ts';
-import { type CachePolicy, sizeOfValue } from './cache-options.ts';
-import type { DueKeys } from './due-keys.ts';
-import type { RestoredEntry } from './dump.ts';
+import { type ResolvedCacheOptions, sizeOfValue } from './cache-options.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
+import type { RestoredEntry } from './restored-entry.ts';
 import { SlotTable, type SlotTableOwner } from './slot-table.ts';
 
-/**
- * Keeps the entries of a cache. Each key is in one of three places:
- *
- *  - asleep on the `shelf`: loaded, in good order, nothing under way. Nearly all are, at nearly all times;
- *  - `awake`, an entry object: its load is under way, somebody waits for it, or its last load failed. One that has a
- *    value has its place on the shelf too;
- *  - vacant: without a value, `absent` or, having `failed`, cooling down. Those are held apart and bounded apart, so that
- *    look-ups of nonsense keys push out no value.
- *
- * The engine knows nothing of this. It works on entry objects, which are woken for it ({@link use}), and tells when it
- * has changed one ({@link changed}); what is calm then goes back to sleep.
- *
- * The identity of an entry: while anybody works on an entry or waits for it, it is the only one of its key. A load of
- * a key that is pushed out goes on: the entry stays awake until it lands, answers who waits, and takes a new place.
- */
-export class KeyedEntries<K, V> implements EntryOwner<V>, SlotTableOwner {
-  readonly shelf: SlotTable<K, V>;
-  readonly epochs: Epochs = new Epochs();
-  readonly clocks: StepWatch;
-  validSince: number = Number.NEGATIVE_INFINITY;
-  /** Which keys are due, for who starts them unread. */
-  dueKeys: DueKeys<K, V> | undefined;
-  readonly #options: CachePolicy<K, V>;
-  readonly #refresher: Refresher<V>;
-  readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
-  readonly #vacancies: NegativeCache<K, V>;
+/** Learns of changes of entries, to start those that fall due without a read. See `due-keys.ts`. */
+export interface DueTimes<K, V> {
+  /** An entry with a slot has changed. */
+  changed(slot: number, entry: KeyedEntry<K, V>): void;
+  /** An entry has no load under way any longer. */
+  ended(entry: KeyedEntry<K, V>): void;
+  /** The slot belongs to no key from now on. */
+  freed(slot: number): void;
+  /** Keys may have fallen due in large numbers: a request has to scan for them. */
+  markUnscanned(): void;
+  /** All keys have to be scanned before the next start. */
+  rebuild(): void;
+  /** Reads may start loads from now on, or may no longer. */
+  plan(): void;
+  leave(): void;
+}
 
-  constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
-    const { policy, bound, keepsKeys } = options;
+/**
+ * The entries of a cache. Each key is in one of three places:
+ *
+ *  - passive in the slot table: loaded, without a failure, nothing under way. Nearly all keys are, nearly always;
+ *  - active, an entry object: a load is under way, a caller waits, or the last load failed. An active entry with a value
+ *    has its slot too;
+ *  - in the negative cache: without a value, because the key is absent or cools down. It has bounds of its own, so that
+ *    look-ups of nonsense keys evict no value.
+ *
+ * The engine knows nothing of this. It works on entry objects, which are activated for it ({@link use}), and reports
+ * changes ({@link changed}); a settled entry is passivated again.
+ *
+ * The identity of an entry: while any code works on an entry or waits for it, it is the only one of its key. The load of
+ * a key that is evicted goes on: the entry stays active until it settles, resolves its waiters, and takes a new slot.
+ */
+export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
+  readonly table: SlotTable<K, V>;
+  readonly epochs: Epochs = new Epochs();
+  readonly stepWatch: StepWatch;
+  validSince: number = Number.NEGATIVE_INFINITY;
+  dueTimes: DueTimes<K, V> | undefined = undefined;
+  readonly #options: ResolvedCacheOptions<K, V>;
+  readonly #refresher: Refresher<V>;
+  readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
+  readonly #negative: NegativeCache<K, V>;
+
+  constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>) {
+    const { member, bound, keepsKeys } = options;
     this.#options = options;
     this.#refresher = refresher;
-    this.shelf = new SlotTable(policy, bound, keepsKeys, this);
-    this.#vacancies = new NegativeCache(options, policy.store && (() => this.#distrustOlder()));
-    this.clocks = new StepWatch(policy.clock);
+    this.table = new SlotTable(member, refresher.coordinator, bound, keepsKeys, this);
+    const hasStore = member.membership?.hasStore === true;
+    this.#negative = new NegativeCache(options, hasStore ? () => this.#distrustOlder() : undefined);
+    this.stepWatch = new StepWatch(member.clock);
   }
 
   /** @throws {OptionError} when the key is `undefined`, or has no identity. */
   idOf(key: K): KeyId {
     const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
-    const { keepsKeys, policy } = this.#options;
+    const { keepsKeys, member } = this.#options;
     const isId = keepsKeys ? !['undefined', 'object', 'function'].includes(typeof id) : id !== undefined;
     if (isId) return id as KeyId;
     const [option, rule, received] =
       key === undefined
         ? ['key', 'must not be undefined', key]
-        : ['keyOf', 'must answer with a string, a number or the like', id];
-    throw new OptionError([{ option, rule, received }], { cacheName: policy.name });
+        : ['keyOf', 'must return a string, a number or the like', id];
+    throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 
-  /** Does something with the entry of a key, which is awake meanwhile. */
+  /** Runs an action on the entry of a key, which is active meanwhile. */
   use<R>(key: K, action: (entry: KeyedEntry<K, V>) => R): R {
     return this.useId(this.idOf(key), key, action);
   }
 
-  /** As {@link use}, where the identity is known: the key may have been changed since by its owner. */
+  /** As {@link use}, where the identity is known: its owner may have changed the key since. */
   useId<R>(id: KeyId, key: K, action: (entry: KeyedEntry<K, V>) => R): R {
-    const entry = this.#wake(id, key);
-    this.hold(entry);
+    const entry = this.#activate(id, key);
+    entry.pins += 1;
     try {
       return action(entry);
     } finally {
-      entry.uses -= 1;
+      entry.pins -= 1;
       this.#settle(entry);
     }
   }
 
   /** The next value of a key whose first load has begun; as `join` of the reader. */
   join(id: KeyId): Promise<V> | undefined {
-    const entry = this.#awake.get(id);
-    return entry?.validatedEpoch === this.epochs.now ? this.#refresher.reads.join(entry) : undefined;
+    const entry = this.#active.get(id);
+    return entry?.validatedEpoch === this.epochs.now ? this.#refresher.reader.join(entry) : undefined;
   }
 
-  /** Something is known of the key here. */
+  /** This instance knows the key. */
   has(key: K): boolean {
     const id = this.idOf(key);
-    return this.#awake.has(id) || this.shelf.find(id) !== undefined || this.#vacancies.find(id) !== undefined;
+    return this.#active.has(id) || this.table.find(id) !== undefined || this.#negative.find(id) !== undefined;
   }
 
-  /** Something may be known of the key, here or in the store: that may have what was pushed out here. */
+  /** This instance or the store may know the key: the store may have keys that were evicted here. */
   mayHave(key: K): boolean {
-    return this.has(key) || this.#options.policy.store !== undefined;
+    return this.has(key) || this.#options.member.membership?.hasStore === true;
   }
 
   /** The value of a key as it is. */
   peek(key: K): V | undefined {
     const id = this.idOf(key);
-    const awake = this.#awake.get(id);
-    // Also of one that was pushed out while it loads: that is what reads are served until the load has landed.
-    if (awake !== undefined) return awake.value;
-    const row = this.shelf.find(id);
-    return row === undefined ? undefined : this.shelf.value(row);
+    const active = this.#active.get(id);
+    // Also of a key that was evicted during its load: reads are served this value until the load has settled.
+    if (active !== undefined) return active.value;
+    const slot = this.table.find(id);
+    return slot === undefined ? undefined : this.table.value(slot);
   }
 
-  /** All whose last load failed, with a value or without. */
+  /** The entries whose last load failed, with a value or without. */
   failing(): KeyedEntry<K, V>[] {
-    return [...this.#awake.values(), ...this.#vacancies.failed()].filter(({ failures }) => failures > 0);
+    return [...this.#active.values(), ...this.#negative.failed()].filter(({ failures }) => failures > 0);
   }
 
-  /** The ends of all loads under way; the process is to live until then. */
+  /** The ends of all loads under way; the process lives until then. */
   ends(): Promise<void>[] {
-    return this.awake().flatMap((entry) => (entry.flight === undefined ? [] : [waitersOf(entry).end()]));
+    return this.active().flatMap((entry) => (entry.flight === undefined ? [] : [waitersOf(entry).end()]));
   }
 
-  /** All that are awake. */
-  awake(): KeyedEntry<K, V>[] {
-    return [...this.#awake.values()];
+  active(): KeyedEntry<K, V>[] {
+    return [...this.#active.values()];
   }
 
-  /** All that have a place on the shelf, with their rows; as they are now, the least recently used first. */
+  /** All entries with a slot; as they are now, the least recently used first. */
   *eachLoaded(): Generator<readonly [number, KeyedEntry<K, V>]> {
-    for (const [id, row] of [...this.shelf.rows()]) {
-      const entry = this.#awake.get(id) ?? this.shelf.wake(id, row, this.epochs.now);
-      if (!entry.isLoaded) continue; // it is just landing, as absent
-      this.#judge(entry);
-      yield [row, entry];
+    for (const [id, slot] of [...this.table.slots()]) {
+      const entry = this.#active.get(id) ?? this.table.activate(id, slot, this.epochs.now);
+      if (!entry.isLoaded) continue; // it is just settling, as absent
+      this.#validate(entry);
+      yield [slot, entry];
     }
   }
 
-  /** A step of the wall clock makes each entry compare the clocks when it is read next. */
-  look(): void {
-    if (this.clocks.look(this.#options.policy.clock.monotonic())) this.epochs.next();
+  /** A step of the wall clock makes each entry compare the clocks at its next read. */
+  checkClockStep(): void {
+    if (this.stepWatch.hasStepped(this.#options.member.clock.monotonic())) this.epochs.next();
   }
 
-  /** Has the wall clock been stepped? Then all due times are computed anew. */
+  /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
-    const now = this.#options.policy.clock.monotonic();
+    const now = this.#options.member.clock.monotonic();
     for (const [, { id, key }] of [...this.eachLoaded()]) {
       this.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
     }
   }
 
-  /** All entries that bear the tag are out of date. */
+  /** Makes all entries with the tag out of date. */
   invalidateTag(tag: string): void {
     this.#distrustOlder();
     this.epochs.markTag(tag);
-    if (this.epochs.isCrowded) this.#judgeAll();
-    this.dueKeys?.markUnseen();
+    if (this.epochs.isCrowded) this.#validateAll();
+    this.dueTimes?.markUnscanned();
   }
 
-  /** All entries are out of date. */
+  /** Makes all entries out of date. */
   invalidateAll(): void {
     this.#distrustOlder();
     this.epochs.markAll();
-    for (const { id, key } of this.awake()) {
+    for (const { id, key } of this.active()) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
     }
-    this.dueKeys?.rebuild();
+    this.dueTimes?.rebuild();
   }
 
-  /** A snapshot in the store may be of a key that is not held here, and yet was meant. */
+  /** The store may have a snapshot of a key that is not held here, and yet was meant. */
   #distrustOlder(): void {
-    this.validSince = this.#options.policy.clock.monotonic();
+    this.validSince = this.#options.member.clock.monotonic();
   }
 
-  /** So that the marks can be forgotten, but for those that loads under way will be held against. */
-  #judgeAll(): void {
+  /** Validates all entries, so that the marks can be forgotten, except those that loads under way still need. */
+  #validateAll(): void {
     let oldest = this.epochs.now;
-    for (const entry of this.#awake.values()) {
-      this.#judge(entry);
+    for (const entry of this.#active.values()) {
+      this.#validate(entry);
       if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
     }
-    for (const [, row] of this.shelf.rows()) {
-      if (this.epochs.isOutdated(this.shelf.validatedEpoch(row, this.epochs.now), this.shelf.tags(row)))
-        this.shelf.invalidate(row);
-      this.shelf.judge(row, this.epochs.now);
+    for (const [, slot] of this.table.slots()) {
+      const validatedEpoch = this.table.validatedEpoch(slot, this.epochs.now);
+      if (this.epochs.isOutdated(validatedEpoch, this.table.tags(slot))) this.table.invalidate(slot);
+      this.table.validate(slot, this.epochs.now);
     }
     this.epochs.forget(oldest);
   }
 
   /** Loads the entry of one key. */
-  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): ReturnType<CachePolicy<K, V>['load']> {
-    if (context.attempt === 1) this.began(entry);
+  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): ReturnType<ResolvedCacheOptions<K, V>['load']> {
+    if (context.attempt === 1) this.loadBegan(entry);
     return this.#options.load(entry, context);
   }
 
-  /** Takes in a value from elsewhere, unless what is held is younger. @returns whether it was. */
+  /** Takes a value of a dump, unless the one that is held is younger. @returns whether it was taken. */
   restore(restored: RestoredEntry<K, V>): boolean {
     const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } = restored;
-    const now = this.#options.policy.clock.monotonic();
+    const now = this.#options.member.clock.monotonic();
     return this.use(key, (entry) => {
       if (entry.isLoaded && now - entry.loadedAt <= ageMs) return false;
-      const { timing } = this.#refresher;
+      const { timing, coordinator } = this.#refresher;
       if (isAbsentError(entry.lastError)) timing.invalidated(entry); // the source has it after all
-      entry.value = value;
-      entry.promise = Promise.resolve(value);
-      entry.isLoaded = true;
-      entry.isInvalidated = false;
+      entry.putValue(value);
       entry.tags = tags;
       entry.size = size;
-      if (this.#options.policy.store !== undefined) sharedOf(entry).isLocal = true;
+      if (this.#options.member.membership?.hasStore) coordinator?.replaced(entry);
       timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
-      this.shelf.place(entry); // also while it is being loaded
+      this.table.place(entry); // also while it is being loaded
       return true;
     });
   }
 
-  /** Those are out of date that the predicate picks. @returns how many. */
+  /** Makes the entries out of date for which the predicate returns true. @returns how many. */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
     this.#distrustOlder();
     const picked: { readonly id: KeyId; readonly key: K }[] = [];
-    for (const [id, row] of [...this.shelf.rows()]) {
-      if (this.shelf.find(id) !== row || this.#awake.has(id)) continue; // also after what a predicate did
-      const key = this.shelf.key(id, row);
-      if (predicate(key, this.shelf.value(row))) picked.push({ id, key });
+    for (const [id, slot] of [...this.table.slots()]) {
+      if (this.table.find(id) !== slot || this.#active.has(id)) continue; // a predicate may have changed it
+      const key = this.table.key(id, slot);
+      if (predicate(key, this.table.value(slot))) picked.push({ id, key });
     }
-    for (const entry of this.awake()) if (predicate(entry.key, entry.value)) picked.push(entry);
+    for (const entry of this.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
     for (const { id, key } of picked) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
     }
@@ -228,125 +240,133 @@ export class KeyedEntries<K, V> implements EntryOwner<V>, SlotTableOwner {
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     this.#distrustOlder();
-    for (const [id] of [...this.shelf.rows()]) if (!this.#awake.has(id)) this.shelf.delete(id);
-    for (const { id, key } of [...this.#awake.values(), ...this.#vacancies.all()]) {
+    for (const [id] of [...this.table.slots()]) if (!this.#active.has(id)) this.table.delete(id);
+    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
     }
   }
 
-  hold(entry: KeyedEntry<K, V>): void {
-    entry.uses += 1;
+  pin(entry: KeyedEntry<K, V>): void {
+    entry.pins += 1;
   }
 
-  release(entry: KeyedEntry<K, V>): void {
-    entry.uses -= 1;
-    this.changed(entry);
+  unpin(entry: KeyedEntry<K, V>): void {
+    entry.pins -= 1;
   }
 
-  began(entry: KeyedEntry<K, V>): void {
+  loadBegan(entry: KeyedEntry<K, V>): void {
     entry.loadEpoch = this.epochs.now;
   }
 
   changed(entry: KeyedEntry<K, V>): void {
-    if (entry.flight === undefined) this.dueKeys?.ended(entry);
-    this.#settle(entry);
+    if (entry.flight === undefined) this.dueTimes?.ended(entry);
+    if (entry.pins === 0) this.#settle(entry);
   }
 
-  turned(): void {
-    if (this.#refresher.gate === 'closed') this.dueKeys?.leave();
-    else this.dueKeys?.plan();
+  stateChanged(): void {
+    if (this.#refresher.runState === 'closed') this.dueTimes?.leave();
+    else this.dueTimes?.plan();
   }
 
   admit(entry: KeyedEntry<K, V>, { outcome, value }: LoadResult<V>): void {
     if (outcome !== 'kept') entry.size = sizeOfValue(this.#options.sizeOf, value, entry.key);
   }
 
-  isOutdated(entry: KeyedEntry<K, V>, answer: LoadResult<V> | 'absent'): boolean {
+  isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
     const before = entry.tags;
-    const tags = answer === 'absent' ? undefined : answer.said.tags;
-    entry.tags = tags ?? (answer !== 'absent' && answer.outcome === 'kept' ? before : undefined);
+    const tags = result === 'absent' ? undefined : result.metadata.tags;
+    entry.tags = tags ?? (result !== 'absent' && result.outcome === 'kept' ? before : undefined);
     entry.validatedEpoch = this.epochs.now;
     const { loadEpoch } = entry;
+    if (loadEpoch === this.epochs.now) return false;
     return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
   }
 
-  freed(row: number): void {
-    this.dueKeys?.freed(row);
+  freed(slot: number): void {
+    this.dueTimes?.freed(slot);
   }
 
   gone(id: KeyId): void {
-    const entry = this.#awake.get(id);
+    const entry = this.#active.get(id);
     if (entry === undefined) return;
-    entry.isPushedOut = true;
-    // What was deleted while its lease is being given back is vacant after that: its failures are still to be known.
+    entry.isEvicted = true;
+    // A key that was deleted while its lease is being released goes to the negative cache after that.
     const isKept = entry.isLoaded ? isLoading(entry) : isBusy(entry);
-    if (entry.uses === 0 && !isKept) this.#awake.delete(id);
+    if (entry.pins === 0 && !isKept) this.#active.delete(id);
   }
 
-  #wake(id: KeyId, key: K): KeyedEntry<K, V> {
-    const entry = this.#awake.get(id) ?? this.#fetch(id, key);
-    this.#awake.set(id, entry);
-    this.#judge(entry);
+  #activate(id: KeyId, key: K): KeyedEntry<K, V> {
+    const active = this.#active.get(id);
+    const entry = active ?? this.#fetch(id, key);
+    if (active === undefined) this.#active.set(id, entry);
+    this.#validate(entry);
     return entry;
   }
 
   #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
-    const row = this.shelf.find(id);
-    if (row !== undefined) return this.shelf.wake(id, row, this.epochs.now);
-    const vacant = this.#vacancies.find(id);
-    if (vacant !== undefined) return vacant;
+    const slot = this.table.find(id);
+    if (slot !== undefined) return this.table.activate(id, slot, this.epochs.now);
+    const negative = this.#negative.find(id);
+    if (negative !== undefined) return negative;
     const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
-    entry.maxStalenessMs = this.#options.policy.maxStalenessMs;
+    entry.maxStalenessMs = this.#options.member.maxStalenessMs;
     return entry;
   }
 
-  #judge(entry: KeyedEntry<K, V>): void {
+  #validate(entry: KeyedEntry<K, V>): void {
+    if (entry.validatedEpoch === this.epochs.now) return;
     if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) this.#refresher.timing.invalidated(entry);
     entry.validatedEpoch = this.epochs.now;
   }
 
-  /** Puts an entry where it belongs, unless somebody works on it. */
+  /** Puts an entry where it belongs, unless code still works on it. */
   #settle(entry: KeyedEntry<K, V>): void {
     const { id } = entry;
-    if (entry.uses > 0 || this.#awake.get(id) !== entry) return;
-    const isVacant = !entry.isLoaded && !isBusy(entry);
-    this.#vacancies.put(entry, isVacant);
-    if (isVacant) this.#awake.delete(id);
-    if (entry.isLoaded) this.#place(entry);
-    else this.shelf.delete(id);
+    if (entry.pins > 0 || this.#active.get(id) !== entry) return;
+    const busy = isBusy(entry);
+    if (entry.isLoaded) {
+      if (entry.isNegative) this.#negative.delete(entry);
+      this.#place(entry, busy);
+      return;
+    }
+    this.table.delete(id);
+    if (!busy) {
+      this.#negative.put(entry);
+      this.#active.delete(id);
+    } else if (entry.isNegative) this.#negative.delete(entry);
   }
 
-  #place(entry: KeyedEntry<K, V>): void {
-    // One that was pushed out while it loads pushes out another when it has landed, not before.
-    if (isBusy(entry) && entry.isPushedOut) return;
-    entry.isPushedOut = false;
-    const row = this.shelf.place(entry);
-    if (isBusy(entry)) {
-      // Its load will tell.
-    } else if (row === undefined) {
-      this.#awake.delete(entry.id);
-      const about = `the value of ${showKey(entry.key)} is over maxSize and not held`;
-      this.#options.policy.logger.error(about, `its size is ${entry.size}`);
-    } else if (isCalm(entry)) {
-      this.#awake.delete(entry.id);
-      this.shelf.sleep(row, entry);
+  #place(entry: KeyedEntry<K, V>, busy: boolean): void {
+    // A key that was evicted during its load evicts another when the load has settled, not before.
+    if (busy && entry.isEvicted) return;
+    entry.isEvicted = false;
+    const slot = this.table.place(entry);
+    if (!busy) {
+      if (slot === undefined) {
+        this.#active.delete(entry.id);
+        const about = `the value of ${showKey(entry.key)} is larger than maxSize and is not cached`;
+        this.#options.member.logger.error(about, `its size is ${entry.size}`);
+      } else if (isCalm(entry)) {
+        this.#active.delete(entry.id);
+        this.table.passivate(slot, entry);
+      }
     }
-    if (row !== undefined) this.dueKeys?.changed(row, entry);
+    if (slot !== undefined) this.dueTimes?.changed(slot, entry);
   }
 }
 
-/** It has a load under way, or somebody who waits for one. */
+/** It has a load under way, or waiters. */
 function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
   return flight !== undefined || waiters !== undefined;
 }
 
-/** It is being loaded, or its lease is not given back yet. */
-function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
-  return isLoading(entry) || entry.shared?.round !== undefined;
+/** It is being loaded, or its lease is not released yet. */
+function isBusy({ flight, waiters, coordinated }: KeyedEntry<unknown, unknown>): boolean {
+  return flight !== undefined || waiters !== undefined || coordinated?.isBusy === true;
 }
 
-/** There is nothing to be remembered of it beyond its value and its times. */
-function isCalm({ lastError, deferredUntil, shared }: KeyedEntry<unknown, unknown>): boolean {
-  const isStandingBy = deferredUntil !== Number.NEGATIVE_INFINITY;
-  return lastError === undefined && !isStandingBy && shared?.request === undefined;
+/** Only its value and its times are to be remembered. */
+function isCalm({ lastError, deferredUntil, coordinated }: KeyedEntry<unknown, unknown>): boolean {
+  const isDeferred = deferredUntil !== Number.NEGATIVE_INFINITY;
+  return lastError === undefined && !isDeferred && coordinated?.isAtRest !== false;
 }

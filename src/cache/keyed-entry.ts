@@ -1,22 +1,24 @@
 import { Entry } from '../engine/entry.ts';
 
-/** The identity of a key: what `keyOf` makes of it, else the key itself. Never `undefined`. */
+/** The identity of a key: the result of `keyOf`, else the key itself. Never `undefined`. */
 export type KeyId = NonNullable<unknown>;
 
-/** An entry of many, awake: see {@link SlotTable} for how it sleeps. */
+/** An active entry of a cache. */
 export class KeyedEntry<K, V> extends Entry<V> {
   declare readonly key: K;
   declare readonly id: KeyId;
-  /** The epoch up to which it was judged. */
+  /** The epoch up to which no mark invalidates it. */
   validatedEpoch: number;
   /** The epoch in which the load under way began. */
   loadEpoch: number;
   /** In units of `maxSize`. */
   size: number = 1;
-  /** It has lost its place to others, and takes a new one when its load has landed. */
-  isPushedOut: boolean = false;
-  /** So many calls on the stack work on it: it must not be put to rest. */
-  uses: number = 0;
+  /** It has lost its slot to another key, and takes a new one when its load has settled. */
+  isEvicted: boolean = false;
+  /** The negative cache remembers it. */
+  isNegative: boolean = false;
+  /** How many calls on the stack work on it: it must not be passivated before they return. */
+  pins: number = 0;
 
   constructor(key: K, id: KeyId, epoch: number) {
     super(key, id);

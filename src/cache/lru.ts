@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { KeyId } from './keyed-entry.ts';
 
-/** How many a list may hold, and how much in all. */
+/** The greatest number of items, and their greatest total size. */
 export interface Bound {
   readonly max?: number;
   readonly maxSize?: number;
 }
 
 /**
- * A list in the order of use that lets go of the least recently used beyond its bound: what is used here of lru-cache,
- * whose own types ask for `@types/node`.
+ * A map in the order of use that evicts the least recently used item beyond its bound: the part of lru-cache that is used
+ * here. Its own types need `@types/node`.
  */
 export interface Lru<V> {
   readonly size: number;
@@ -26,7 +26,7 @@ export interface Lru<V> {
   rentries(): Iterable<[KeyId, V]>;
 }
 
-/** @param onGone told of each that is let go, deleted, or replaced by another. Must not throw. */
+/** @param onGone called for each item that is evicted, deleted or replaced. Must not throw. */
 export function createLru<V extends NonNullable<unknown>>(
   bound: Bound,
   onGone?: (value: V, id: KeyId, reason: string) => void,

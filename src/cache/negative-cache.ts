@@ -9,38 +9,47 @@ export interface NegativeCacheBounds {
 }
 
 /**
- * The keys without a value that something is to be remembered of: that the source does not have them, that they cool
- * down, or that they were deleted, where a store still has what they were. They are bounded apart, so that look-ups of nonsense keys end neither what is known of others nor cool-downs.
+ * Negative cache of keys without a value: the source does not have them, they cool down, or they were deleted while a
+ * store still has a snapshot. Each kind has a bound of its own, so that look-ups of nonsense keys evict neither values
+ * nor cool-downs.
  */
 export class NegativeCache<K, V> {
   readonly #absent: Lru<KeyedEntry<K, V>>;
   readonly #failed: Lru<KeyedEntry<K, V>>;
-
   readonly #deleted: Lru<KeyedEntry<K, V>> | undefined;
 
-  /** @param forgotten called when a deleted key is forgotten; `undefined`: deleted ones need not be remembered. */
-  constructor({ maxAbsent, maxFailed }: NegativeCacheBounds, forgotten: (() => void) | undefined) {
-    // By size, not by number: that takes memory for what there is, not for what there may be.
+  /** @param onEvicted called when a deleted key is evicted; `undefined`: deleted keys need not be remembered. */
+  constructor({ maxAbsent, maxFailed }: NegativeCacheBounds, onEvicted: (() => void) | undefined) {
+    // Bounded by size, not by number: lru-cache then allocates only for the keys that are there.
     this.#absent = createLru({ maxSize: maxAbsent });
     this.#failed = createLru({ maxSize: maxFailed });
     const dispose = (_: unknown, __: unknown, reason: string): void => {
-      if (reason === 'evict') forgotten?.();
+      if (reason === 'evict') onEvicted?.();
     };
-    this.#deleted = forgotten && createLru<KeyedEntry<K, V>>({ maxSize: maxFailed }, dispose);
+    this.#deleted = onEvicted && createLru<KeyedEntry<K, V>>({ maxSize: maxFailed }, dispose);
   }
 
   find(id: KeyId): KeyedEntry<K, V> | undefined {
     return this.#absent.peek(id) ?? this.#failed.peek(id) ?? this.#deleted?.peek(id);
   }
 
-  /** Remembers it as what it is, or not at all. */
-  put(entry: KeyedEntry<K, V>, isVacant: boolean): void {
-    const { lastError, isInvalidated } = entry;
-    const isAbsent = isAbsentError(lastError);
-    const hasFailed = !isAbsent && lastError !== undefined;
-    remember(this.#absent, entry, isVacant && isAbsent);
-    remember(this.#failed, entry, isVacant && hasFailed);
-    remember(this.#deleted, entry, isVacant && lastError === undefined && isInvalidated);
+  /** Remembers a key without a value, if there is a reason to. */
+  put(entry: KeyedEntry<K, V>): void {
+    const lru = this.#lruOf(entry);
+    if (entry.isNegative && lru?.has(entry.id)) return;
+    this.delete(entry);
+    if (lru === undefined) return;
+    entry.isNegative = true;
+    lru.set(entry.id, entry, { size: 1 });
+  }
+
+  /** Forgets a key, if it is remembered. */
+  delete(entry: KeyedEntry<K, V>): void {
+    if (!entry.isNegative) return;
+    entry.isNegative = false;
+    this.#absent.delete(entry.id);
+    this.#failed.delete(entry.id);
+    this.#deleted?.delete(entry.id);
   }
 
   failed(): Iterable<KeyedEntry<K, V>> {
@@ -50,13 +59,9 @@ export class NegativeCache<K, V> {
   all(): KeyedEntry<K, V>[] {
     return [...this.#absent.values(), ...this.#failed.values(), ...(this.#deleted?.values() ?? [])];
   }
-}
 
-function remember<E extends KeyedEntry<unknown, unknown>>(
-  lru: Lru<E> | undefined,
-  entry: E,
-  isOne: boolean,
-): void {
-  if (!isOne) lru?.delete(entry.id);
-  else if (!lru?.has(entry.id)) lru?.set(entry.id, entry, { size: 1 });
+  #lruOf({ lastError, isInvalidated }: KeyedEntry<K, V>): Lru<KeyedEntry<K, V>> | undefined {
+    if (lastError !== undefined) return isAbsentError(lastError) ? this.#absent : this.#failed;
+    return isInvalidated ? this.#deleted : undefined;
+  }
 }

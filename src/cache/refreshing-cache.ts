@@ -1,26 +1,27 @@
 import { DueQueue } from '../due/due-queue.ts';
-import type { EntryOwner } from '../engine/entry-owner.ts';
+import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
-import { CacheMember } from '../group/cache-member.ts';
+import type { WaitUntil } from '../observe/wait-until.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { defaults, type WaitUntil } from '../options/shared-options.ts';
-import { clocksOfReads, type ReadClock } from '../time/coarse-clock.ts';
+import { defaults } from '../options/defaults.ts';
+import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
 import type { StepWatch } from '../time/step-watch.ts';
-import { Lifecycle } from '../value/lifecycle.ts';
+import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type ValueStatus, valueStatus } from '../value/value-status.ts';
 import {
-  type CachePolicy,
   type RefreshingCacheOptions,
+  type ResolvedCacheOptions,
   resolveCacheOptions,
   sizeArgument,
 } from './cache-options.ts';
+import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import { type CacheDump, dumpOf, entriesOf, type RestoreReport, restoreInto } from './dump.ts';
 import type { Epochs } from './epochs.ts';
@@ -29,20 +30,20 @@ import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { readMany } from './read-many.ts';
 import type { SlotTable } from './slot-table.ts';
 
-/** What `getMany` takes. */
+/** The options of `getMany`. */
 export interface GetManyOptions<K> extends ReadOptions {
   /**
-   * Is told of each key that could not be had, but for absent ones; the `Map` is without them then. Without it,
-   * `getMany` rejects when one could not be had.
+   * Called for each key whose read fails, except absent ones; the `Map` does not have these keys then. Without it,
+   * `getMany` rejects when the read of a key fails.
    */
   readonly onError?: ((error: unknown, key: K) => void) | undefined;
 }
 
-/** What `requestStart` of a cache takes. */
+/** The options of `requestStart` of a cache. */
 export interface StartKeysOptions {
-  /** Resolve when all that was due has been loaded, or failed; never rejects because of a load. @default false */
+  /** Resolve when all due keys have been loaded, or have failed; never rejects because of a load. @default false */
   readonly wait?: boolean | undefined;
-  /** Is given a promise of that. It never rejects. */
+  /** Receives a promise of that. It never rejects. */
   readonly waitUntil?: WaitUntil | undefined;
 }
 
@@ -62,57 +63,56 @@ export interface StartKeysOptions {
  * console.log(await cache.get('1012')); // Amsterdam
  * ```
  *
- * All that holds for a `RefreshingValue` holds for each key: the first read waits, later ones are answered at once, a
- * due reload starts behind the read, once; a key that fails cools down by itself. Errors and events carry the `key`.
+ * The behaviour of a `RefreshingValue` applies to each key: the first read waits, later ones are answered at once, a
+ * due reload starts behind the read, once; each key has its own cool-down. Errors and events carry the `key`.
  *
  * Keys that were loaded together are spread, so that they do not fall due together (`jitter`). Between loads there is
  * no timer and no handle.
  */
 export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecycle<V> {
-  readonly #options: CachePolicy<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly #options: ResolvedCacheOptions<K, V>;
   readonly #entries: KeyedEntries<K, V>;
-  // For fresh reads, which do not take the way round.
-  readonly #shelf: SlotTable<K, V>;
+  // For fresh reads, which take the short way.
+  readonly #table: SlotTable<K, V>;
   readonly #epochs: Epochs;
-  readonly #clocks: StepWatch;
+  readonly #stepWatch: StepWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
-  readonly #now: ReadClock;
-  readonly #awaited: ReadClock;
-  #pump: DueQueue | undefined;
+  readonly #sync: CoarseClock;
+  readonly #awaited: CoarseClock;
+  #dueKeys: DueKeys<K, V> | undefined;
+  #queue: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingCacheOptions<K, V, Previous>) {
     const resolved = resolveCacheOptions(options);
-    const { policy } = resolved;
+    const { member } = resolved;
     const load: Load<V> = (context, entry) =>
       entries.load(entry as KeyedEntry<K, V>, context as LoadContext<V>);
-    const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
+    const refresher = new Refresher(member, load, (execution) => this.nextExecuteTime(execution));
     const entries = new KeyedEntries(resolved, refresher);
     super(refresher);
-    refresher.keptBy(entries as EntryOwner<V>);
+    refresher.setKeyedOwner(entries as KeyedOwner<V>);
     this.#options = resolved;
-    this.#refresher = refresher;
     this.#entries = entries;
-    this.#shelf = entries.shelf;
+    this.#table = entries.table;
     this.#epochs = entries.epochs;
-    this.#clocks = entries.clocks;
+    this.#stepWatch = entries.stepWatch;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
-    const { now, awaited } = clocksOfReads(policy.clock);
-    this.#now = now;
+    const { sync, awaited } = coarseClocks(member.clock);
+    this.#sync = sync;
     this.#awaited = awaited;
-    const { name, family } = policy;
-    if (family !== undefined) {
-      const { door } = this.#startable().join((keys) =>
-        family.join(new CacheMember(name, entries, refresher, keys)),
-      );
-      refresher.keptBy(entries as EntryOwner<V>, door);
-    }
+    member.group?.addKeyed({
+      options: member,
+      refresher,
+      joinQueue: (join) => void this.#startable().join(join),
+      failing: () => entries.failing(),
+      status: () => cacheStatus(member.name, refresher.runState, entries as KeyedEntries<unknown, unknown>),
+    });
   }
 
-  /** How many values are held. */
+  /** How many values it has. */
   get size(): number {
-    return this.#shelf.size;
+    return this.#table.size;
   }
 
   /**
@@ -123,9 +123,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   get(key: K, options?: ReadOptions): Promise<V> {
     try {
-      const row = this.#use(key);
-      const isFresh = options === undefined && row >= 0 && this.#isFresh(row, this.#awaited);
-      return isFresh ? Promise.resolve(this.#shelf.value(row)) : this.#read(key, options);
+      const slot = this.#use(key);
+      const isFresh = options === undefined && slot >= 0 && this.#isFresh(slot, this.#awaited);
+      return isFresh ? Promise.resolve(this.#table.value(slot)) : this.#read(key, options);
     } catch (error) {
       return rejected(error);
     }
@@ -141,20 +141,20 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {OptionError} for the key `undefined`.
    */
   current(key: K): V {
-    const row = this.#use(key);
-    return row >= 0 && this.#isFresh(row, this.#now) ? this.#shelf.value(row) : this.#readNow(key);
+    const slot = this.#use(key);
+    return slot >= 0 && this.#isFresh(slot, this.#sync) ? this.#table.value(slot) : this.#readNow(key);
   }
 
   /**
-   * Reads the values of several keys: those that are held are taken at once, the cold ones come in one `loadMany`.
-   * The `Map` has the keys in the order in which they were asked for; absent ones are missing from it.
+   * Reads the values of several keys: warm keys are served at once, the cold ones are loaded by one `loadMany`.
+   * The `Map` has the keys in the order of `keys`; absent keys are missing from it.
    *
-   * When a key can't be had it rejects, once all others are there and held: with the error of that key, or with an
-   * `AggregateError` of several. With `onError` it resolves without them instead.
+   * When the read of a key fails it rejects, once all others have been read: with the error of that key, or with an
+   * `AggregateError` of several. With `onError` it resolves without these keys instead.
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
     const { onError, waitUntil, ...others } = options ?? {};
-    const checks = new OptionChecks(this.#options.policy.name);
+    const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
     checks.that(isIterable, 'keys', 'must be an array, or another iterable, of keys', keys);
     if (onError !== undefined) checks.function('onError', onError);
@@ -171,8 +171,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       ...(waitUntil === undefined ? {} : { waitUntil: (end: Promise<unknown>) => void ends.push(end) }),
     };
     const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
-    const found = readMany(this.#options.policy.name, asked, (key) => this.get(key, read), onError);
-    if (waitUntil !== undefined && ends.length > 0) this.#refresher.promise(waitUntil, Promise.all(ends));
+    const found = readMany(this.#options.member.name, asked, (key) => this.get(key, read), onError);
+    if (waitUntil !== undefined && ends.length > 0)
+      refresherOf(this).passToPlatform(waitUntil, Promise.all(ends));
     return found;
   }
 
@@ -187,22 +188,22 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * What is served for a key, how old it is, and how its reloads fare; `undefined` when nothing is known of it. Starts
-   * nothing, and does not count as use.
+   * The value of a key, its age, and the state of its reloads; `undefined` for an unknown key. Starts nothing, and does
+   * not count as use.
    *
    * @throws {OptionError} for the key `undefined`.
    */
   inspect(key: K): ValueStatus<V> | undefined {
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => {
-      const execution = this.#refresher.inspect(entry);
-      return valueStatus(entry, execution, this.#options.policy.clock.monotonic());
+      const execution = refresherOf(this).inspect(entry);
+      return valueStatus(entry, execution, this.#options.member.clock.monotonic());
     });
   }
 
-  /** The keys whose values are held, the least recently used first; as they are now. */
+  /** The keys that have a value, the least recently used first; as they are now. */
   keys(): IterableIterator<K> {
-    return Array.from(this.#shelf.rows(), ([id, row]) => this.#shelf.key(id, row)).values();
+    return Array.from(this.#table.slots(), ([id, slot]) => this.#table.key(id, slot)).values();
   }
 
   /**
@@ -211,66 +212,65 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   refresh(key: K): Promise<V> {
     try {
-      return this.#entries.use(key, (entry) => this.#refresher.refresh(entry));
+      return this.#entries.use(key, (entry) => refresherOf(this).refresh(entry));
     } catch (error) {
       return rejected(error);
     }
   }
 
   /**
-   * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is asked for
-   * again. Without an argument it marks all: that costs the same however many there are, each is looked at when it is
-   * read next.
+   * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is loaded again.
+   * Without an argument it marks all keys: the cost does not depend on their number, each is checked at its next read.
    *
-   * @throws {OptionError} for a key that is given and `undefined`: it is a mistake, and would wipe all.
+   * @throws {OptionError} for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
   invalidate(...given: [key?: K, options?: InvalidateOptions]): void {
     const [key, options] = given;
     if (given.length === 0) this.#entries.invalidateAll();
     else if (this.#entries.mayHave(key as K)) {
-      this.#entries.use(key as K, (entry) => this.#refresher.invalidate(entry, options?.drop === true));
+      this.#entries.use(key as K, (entry) => refresherOf(this).invalidate(entry, options?.drop === true));
     }
   }
 
   /**
-   * Marks those values as out of date for which the predicate answers true; keys that are being loaded for the first
-   * time are shown to it with `undefined`. It is asked for every key before any is marked; what it throws is thrown.
+   * Marks the values as out of date for which the predicate returns true; for keys that are being loaded for the first
+   * time it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
    *
    * @returns how many were marked.
-   * @throws {OptionError} when it is no function.
+   * @throws {OptionError} when it is not a function.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
-    const checks = new OptionChecks(this.#options.policy.name);
+    const checks = new OptionChecks(this.#options.member.name);
     checks.function('predicate', predicate);
     checks.done();
     return this.#entries.invalidateWhere(predicate);
   }
 
   /**
-   * Marks those values as out of date whose load gave them the tag: `loaded(value, { tags: ['nl'] })`. It costs the same
-   * however many keys bear it: each is looked at when it is read next. A load that is under way began before: should
-   * its value turn out to bear the tag, it is loaded again, and who waits for it waits for that.
+   * Marks the values as out of date whose load returned the tag: `loaded(value, { tags: ['nl'] })`. The cost does not depend
+   * on their number: each is checked at its next read. A load under way began before: if its value has the tag, it is
+   * loaded again, and its waiters wait for that.
    *
-   * @throws {OptionError} when it is no string.
+   * @throws {OptionError} when it is not a string.
    */
   invalidateTag(tag: string): void {
-    const checks = new OptionChecks(this.#options.policy.name);
+    const checks = new OptionChecks(this.#options.member.name);
     checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
     checks.done();
     this.#entries.invalidateTag(tag);
   }
 
   /**
-   * Puts a value in by hand, loaded just now; as `set` of `RefreshingValue`, for each key. It bears no tags.
+   * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
    * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, and for a
-   * value whose `sizeOf` is no size.
+   * value for which `sizeOf` returns no size.
    */
   set(key: K, value: V): void {
-    checkValue(this.#options.policy, key, value);
+    checkValue(this.#options.member, key, value);
     const size = sizeArgument(this.#options, value, key);
     this.#entries.use(key, (entry) => {
-      this.#refresher.set(entry, value, () => {
+      refresherOf(this).set(entry, value, () => {
         entry.size = size;
         entry.tags = undefined;
       });
@@ -278,8 +278,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Forgets the value of a key, and that it was absent. A load under way is aborted; who waits for it waits for its
-   * successor. A cool-down stays in force.
+   * Forgets the value of a key, and that it was absent. A load under way is aborted; its waiters wait for its successor. A
+   * cool-down stays in force.
    *
    * @returns whether there was a value.
    * @throws {OptionError} for the key `undefined`.
@@ -288,7 +288,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     if (!this.#entries.mayHave(key)) return false;
     return this.#entries.use(key, (entry) => {
       const had = entry.isLoaded;
-      this.#refresher.invalidate(entry, true);
+      refresherOf(this).invalidate(entry, true);
       return had;
     });
   }
@@ -299,84 +299,89 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Starts loads for the keys that are held and due, though nobody reads them: soonest first, at most 4 loads at a
-   * time, each of one key or, with `loadMany`, of one batch. As one ends the next begins, until all is loaded that was
-   * due at the call. Rejects with `ClosedError` after `close`.
+   * Starts loads for the due keys that have a value, without a read: soonest first, at most 4 loads at a time, each of one
+   * key or, with `loadMany`, of one batch. As one ends the next begins, until all keys are loaded that were due at the
+   * call. Rejects with `ClosedError` after `close`.
    */
   requestStart(options?: StartKeysOptions): Promise<void> {
-    const { name, clock } = this.#options.policy;
-    if (this.#refresher.gate === 'closed') return rejected(closedError(name));
-    if (this.#pump === undefined) {
+    const { name, clock } = this.#options.member;
+    if (refresherOf(this).runState === 'closed') return rejected(closedError(name));
+    if (this.#queue === undefined) {
       const { concurrency, lookAhead } = defaults;
-      const pump = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
-      this.#startable().join((keys) => pump.join(keys));
-      this.#pump = pump;
+      const queue = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
+      this.#startable().join((keys) => queue.join(keys));
+      this.#queue = queue;
     }
     const { wait = false, waitUntil } = options ?? {};
     if (!wait && waitUntil === undefined) {
-      this.#pump.request();
+      this.#queue.request();
       return Promise.resolve();
     }
-    const ends = [...this.#entries.ends(), this.#pump.requestAndHold()];
+    const ends = [...this.#entries.ends(), this.#queue.requestAndWait()];
     const end = Promise.all(ends).then(() => {});
-    if (waitUntil !== undefined) this.#refresher.promise(waitUntil, end);
+    if (waitUntil !== undefined) refresherOf(this).passToPlatform(waitUntil, end);
     return wait ? end : Promise.resolve();
   }
 
   /**
-   * Takes down all values for a warm start, with their ages, next execute times and tags. Not: keys without a value,
-   * and failures.
+   * Dumps all values for a warm start, with their ages, next execute times and tags. Keys without a value and failures are
+   * left out.
    */
   dump(): CacheDump<K, V> {
     this.#entries.compareClocks();
     return dumpOf(
       [...this.#entries.eachLoaded()].map(([, entry]) => entry),
-      this.#options.policy,
+      this.#options.member,
     );
   }
 
   /**
-   * Takes in the values of a dump, be it of this cache or another. They have aged since by what the wall clock says;
-   * those older than `maxStaleness`, those older than what is held, and those that find no room are dropped. What is due by now is served, and reloaded when it is read.
+   * Restores the values of a dump, of this cache or another. They have aged since by the wall clock; values older than
+   * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
+   * and reloaded at its next read.
    *
-   * @throws {OptionError} when it is no dump; nothing was taken in then.
+   * @throws {OptionError} when it is not a dump; nothing was restored then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
     const restored = entriesOf(dump, (key) => this.#entries.idOf(key), this.#options);
-    return restoreInto(this.#entries, restored, this.#options.policy);
+    return restoreInto(this.#entries, restored, this.#options.member);
   }
 
-  // Apart from the fresh reads, which need no closures.
+  // Not part of the fresh reads, which need no closures.
   #read(key: K, options: ReadOptions | undefined): Promise<V> {
     const id = this.#entries.idOf(key);
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
     const again = (): Promise<V> => this.get(key);
-    return this.#entries.useId(id, key, (entry) => this.#refresher.reads.read(entry, options, again));
+    return this.#entries.useId(id, key, (entry) => refresherOf(this).reader.read(entry, options, again));
   }
 
   #readNow(key: K): V {
-    return this.#entries.use(key, (entry) => this.#refresher.reads.readNow(entry));
+    return this.#entries.use(key, (entry) => refresherOf(this).reader.readNow(entry));
   }
 
-  /** The row of a key, which counts as used now; -1 where it has none. */
+  /** The slot of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
-    if (key === undefined) return -1; // keyOf is not to see it
-    return this.#shelf.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
+    if (key === undefined) return -1; // keyOf never gets it
+    return this.#table.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
   }
 
-  /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
-  #isFresh(row: number, clock: ReadClock): boolean {
-    clock.tick();
-    if (clock.instant >= this.#clocks.lookAt) this.#entries.look();
+  /** Neither the key nor another member of the group is due, and the key was not invalidated since. */
+  #isFresh(slot: number, clock: CoarseClock): boolean {
+    clock.update();
+    if (clock.instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
     return (
-      this.#shelf.isFresh(row, clock, this.#epochs.now) && clock.instant < this.#refresher.door.readsFrom
+      this.#table.isFresh(slot, clock, this.#epochs.now) &&
+      clock.instant < refresherOf(this).reader.piggyback.readsFrom
     );
   }
 
-  /** Who starts keys that nobody reads. */
+  /** Its due keys, for a queue that starts keys without a read. */
   #startable(): DueKeys<K, V> {
-    this.#entries.dueKeys ??= new DueKeys(this.#entries, this.#refresher, this.#options.perLoad);
-    return this.#entries.dueKeys;
+    if (this.#dueKeys === undefined) {
+      this.#dueKeys = new DueKeys(this.#entries, refresherOf(this), this.#options.perLoad);
+      this.#entries.dueTimes = this.#dueKeys;
+    }
+    return this.#dueKeys;
   }
 }

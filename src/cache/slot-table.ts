@@ -1,11 +1,11 @@
-import { sharedOf } from '../engine/entry.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
+import type { Coordinator } from '../engine/coordinator.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
-import type { ReadClock } from '../time/coarse-clock.ts';
+import type { CoarseClock } from '../time/coarse-clock.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { type Bound, createLru, type Lru } from './lru.ts';
 
-/** What few entries have, and so is kept beside the row. */
+/** Data that few entries have, kept beside the slot. */
 interface Extra {
   readonly outcome: Execution['outcome'];
   readonly since: number;
@@ -18,197 +18,205 @@ interface Extra {
   readonly nextExecuteTime: number;
 }
 
-/** The cells of a row that a fresh read does not look at. */
+/** The cells of a slot that a fresh read does not need. */
 const CELLS = 3;
 /** When it was loaded (monotonic). */
 const LOADED = 0;
 /** Wall clock minus monotonic clock when the instants were taken. */
 const OFFSET = 1;
-/** The instant that the schedule had named for the last execution, epoch milliseconds; NaN: none. */
+/** The schedule's time of the last execution, epoch milliseconds; NaN: none. */
 const NAMED = 2;
 
 const FIRST_CAPACITY = 64;
 
-/** Who is told of rows that are given up. */
+/** Learns of slots that are given up. */
 export interface SlotTableOwner {
-  /** The row may be taken for another key from now on. */
-  freed(row: number): void;
-  /** The key has no row any more: it was deleted, or pushed out by others. */
+  /** The slot may be given to another key from now on. */
+  freed(slot: number): void;
+  /** The key has no slot any longer: it was deleted or evicted. */
   gone(id: KeyId): void;
 }
 
 /**
- * Where the entries of a cache sleep: those that are loaded, in good order, and have nothing under way.
+ * The table of the passive entries of a cache: those that are loaded, without a failure, and have nothing under way.
  *
- * An entry is an object of some twenty fields. Asleep it is a row of numbers and its value, a fifth of that, and a
- * fresh read looks at the row alone. It is woken when a read finds it due, or somebody asks for more than the value;
- * of an entry that is awake the shelf has its place in the order of use, and the value.
+ * An entry is an object of some twenty fields. Passive it is a slot of numbers and its value, a fifth of that, and a fresh
+ * read needs the slot alone. It is activated when a read finds it due, or a caller asks for more than the value. Of an
+ * active entry the table has its place in the order of use, and the value.
  *
- * lru-cache keeps the order and the bound: it holds the number of the row for each key.
+ * lru-cache keeps the order and the bound: it maps each key to the number of its slot.
  */
 export class SlotTable<K, V> {
-  readonly #policy: ResolvedOptions;
-  readonly #rows: Lru<number>;
-  readonly #maxRows: number;
+  readonly #options: ResolvedOptions;
+  readonly #coordinator: Coordinator | undefined;
+  readonly #slots: Lru<number>;
+  readonly #maxSlots: number;
   readonly #isSized: boolean;
   readonly #values: (V | undefined)[] = [];
-  /** When each is due (monotonic); `-Infinity`: at once, or it is awake. */
+  /** When each is due (monotonic); `-Infinity`: at once, or it is active. */
   #due: Float64Array = new Float64Array(0);
-  /** The last 32 bits of the epoch up to which each was judged; there is none before the first of them. */
-  #judged: Uint32Array | undefined;
+  /** The last 32 bits of the epoch up to which each is valid; not allocated before the first epoch. */
+  #validated: Uint32Array | undefined;
   #cells: Float64Array = new Float64Array(0);
   /** How long the load of each took, in milliseconds. */
   #took: Float32Array = new Float32Array(0);
-  /** The version of each in the cluster, where there is one; of one set by hand: -1 less that. */
+  /** The version of each in the cluster, packed by the coordinator. */
   #versions: Float64Array | undefined;
-  /** The keys as they were given, where that is not their identity; by row. */
+  /** The keys as they were given, where that is not their identity; by slot. */
   readonly #keys: K[] | undefined;
   #extras: (Extra | undefined)[] | undefined;
   readonly #free: number[] = [];
   #used = 0;
 
   /** @param keepsKeys the identity of a key is not the key itself. */
-  constructor(policy: ResolvedOptions, bound: Bound, keepsKeys: boolean, keeper: SlotTableOwner) {
-    this.#policy = policy;
-    this.#maxRows = bound.max ?? Number.POSITIVE_INFINITY;
+  constructor(
+    options: ResolvedOptions,
+    coordinator: Coordinator | undefined,
+    bound: Bound,
+    keepsKeys: boolean,
+    owner: SlotTableOwner,
+  ) {
+    this.#options = options;
+    this.#coordinator = coordinator;
+    this.#maxSlots = bound.max ?? Number.POSITIVE_INFINITY;
     this.#isSized = bound.maxSize !== undefined;
     this.#keys = keepsKeys ? [] : undefined;
-    const isAlone = policy.lock === undefined && policy.store === undefined;
-    this.#versions = isAlone ? undefined : new Float64Array(0);
-    this.#rows = createLru<number>(bound, (row, id, reason) => {
-      this.#release(row);
-      keeper.freed(row);
-      if (reason !== 'set') keeper.gone(id);
+    this.#versions = coordinator && new Float64Array(0);
+    this.#slots = createLru<number>(bound, (slot, id, reason) => {
+      this.#release(slot);
+      owner.freed(slot);
+      if (reason !== 'set') owner.gone(id);
     });
   }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#slots.size;
   }
 
-  /** The row of a key, which counts as used now; -1 where it has none. */
+  /** The slot of a key, which counts as used now; -1 where it has none. */
   use(id: KeyId): number {
-    return this.#rows.get(id) ?? -1;
+    return this.#slots.get(id) ?? -1;
   }
 
-  /** The row of a key. */
+  /** The slot of a key. */
   find(id: KeyId): number | undefined {
-    return this.#rows.peek(id);
+    return this.#slots.peek(id);
   }
 
   /** A read at the instant of the clock needs nothing but the value. */
-  isFresh(row: number, { instant }: Pick<ReadClock, 'instant'>, epoch: number): boolean {
-    return instant < (this.#due[row] as number) && (epoch === 0 || this.#judged?.[row] === epoch >>> 0);
+  isFresh(slot: number, { instant }: Pick<CoarseClock, 'instant'>, epoch: number): boolean {
+    return instant < (this.#due[slot] as number) && (epoch === 0 || this.#validated?.[slot] === epoch >>> 0);
   }
 
-  value(row: number): V {
-    return this.#values[row] as V;
+  value(slot: number): V {
+    return this.#values[slot] as V;
   }
 
-  key(id: KeyId, row: number): K {
-    return this.#keys === undefined ? (id as K) : (this.#keys[row] as K);
+  key(id: KeyId, slot: number): K {
+    return this.#keys === undefined ? (id as K) : (this.#keys[slot] as K);
   }
 
-  /** When an entry that sleeps is due; `-Infinity` also for one that is awake. */
-  dueAt(row: number): number {
-    return this.#due[row] as number;
+  /** When a passive entry is due; `-Infinity` also for an active one. */
+  dueAt(slot: number): number {
+    return this.#due[slot] as number;
   }
 
-  /** The epoch up to which an entry that sleeps was judged: of its last 32 bits and the present one. */
-  validatedEpoch(row: number, epoch: number): number {
-    return epoch - ((epoch - (this.#judged?.[row] ?? 0)) >>> 0);
+  /** The epoch up to which a passive entry is valid: from its last 32 bits and the present epoch. */
+  validatedEpoch(slot: number, epoch: number): number {
+    return epoch - ((epoch - (this.#validated?.[slot] ?? 0)) >>> 0);
   }
 
-  judge(row: number, epoch: number): void {
-    if (epoch > 0) this.#judged ??= new Uint32Array(this.#due.length);
-    if (this.#judged !== undefined) this.#judged[row] = epoch;
+  validate(slot: number, epoch: number): void {
+    if (epoch > 0) this.#validated ??= new Uint32Array(this.#due.length);
+    if (this.#validated !== undefined) this.#validated[slot] = epoch;
   }
 
-  tags(row: number): readonly string[] | undefined {
-    return this.#extras?.[row]?.tags;
+  tags(slot: number): readonly string[] | undefined {
+    return this.#extras?.[slot]?.tags;
   }
 
-  /** Makes an entry that sleeps due at once. */
-  invalidate(row: number): void {
-    this.#due[row] = Number.NEGATIVE_INFINITY;
+  /** Makes a passive entry due at once. */
+  invalidate(slot: number): void {
+    this.#due[slot] = Number.NEGATIVE_INFINITY;
   }
 
   delete(id: KeyId): boolean {
-    return this.#rows.delete(id);
+    return this.#slots.delete(id);
   }
 
-  /** All keys with their rows, the least recently used first. */
-  rows(): Iterable<[KeyId, number]> {
-    return this.#rows.rentries();
+  /** All keys with their slots, the least recently used first. */
+  slots(): Iterable<[KeyId, number]> {
+    return this.#slots.rentries();
   }
 
   /**
-   * Gives an entry its place with its value. It counts as used now where the place is new; its times are not kept
-   * until it is put to {@link sleep}.
+   * Gives an entry its slot and stores its value. A new slot counts as used now; the times are stored by
+   * {@link passivate}.
    *
-   * @returns the row; `undefined` when it is larger than all that may be held.
+   * @returns the slot; `undefined` when the value is larger than `maxSize`.
    */
   place(entry: KeyedEntry<K, V>): number | undefined {
     const { id, size } = entry;
-    let row = this.find(id);
-    const isResized = this.#isSized && this.#rows.info(id)?.size !== size;
-    if (row === undefined || isResized) {
-      row = this.#take();
-      this.#rows.set(id, row, this.#isSized ? { size } : {});
-      if (this.find(id) !== row) {
-        this.#release(row);
+    let slot = this.find(id);
+    const isResized = this.#isSized && this.#slots.info(id)?.size !== size;
+    if (slot === undefined || isResized) {
+      slot = this.#take();
+      this.#slots.set(id, slot, this.#isSized ? { size } : {});
+      if (this.find(id) !== slot) {
+        this.#release(slot);
         return undefined;
       }
-      if (this.#keys !== undefined) this.#keys[row] = entry.key;
+      if (this.#keys !== undefined) this.#keys[slot] = entry.key;
     }
-    this.#values[row] = entry.value;
-    this.invalidate(row);
-    return row;
+    this.#values[slot] = entry.value;
+    this.#due[slot] = Number.NEGATIVE_INFINITY; // reads find the active entry
+    return slot;
   }
 
-  /** Writes down all that is to be known of an entry, which may be forgotten then. */
-  sleep(row: number, entry: KeyedEntry<K, V>): void {
+  /** Stores all of an entry, whose object may be dropped then. */
+  passivate(slot: number, entry: KeyedEntry<K, V>): void {
     const { dueAt, loadedAt, clockOffset } = entry;
     const last = entry.last as Execution;
-    const cell = row * CELLS;
-    this.#due[row] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
-    this.judge(row, entry.validatedEpoch);
-    this.#took[row] = last.endedAt - last.startedAt;
+    const cell = slot * CELLS;
+    this.#due[slot] = entry.isInvalidated ? Number.NEGATIVE_INFINITY : dueAt;
+    this.validate(slot, entry.validatedEpoch);
+    this.#took[slot] = last.endedAt - last.startedAt;
     this.#cells[cell + LOADED] = loadedAt;
     this.#cells[cell + OFFSET] = clockOffset;
     this.#cells[cell + NAMED] = last.dueAt ?? Number.NaN;
-    if (this.#versions !== undefined) this.#versions[row] = versionOf(entry);
+    if (this.#versions !== undefined)
+      this.#versions[slot] = (this.#coordinator as Coordinator).packVersion(entry);
     const extra = this.#extraOf(entry, last);
     if (extra !== undefined) this.#extras ??= [];
-    if (this.#extras !== undefined) this.#extras[row] = extra;
+    if (this.#extras !== undefined) this.#extras[slot] = extra;
   }
 
-  /** The entry that sleeps in that row. */
-  wake(id: KeyId, row: number, epoch: number): KeyedEntry<K, V> {
-    const cell = row * CELLS;
+  /** Makes an entry object of a slot. */
+  activate(id: KeyId, slot: number, epoch: number): KeyedEntry<K, V> {
+    const cell = slot * CELLS;
     const at = (which: number): number => this.#cells[cell + which] as number;
-    const extra = this.#extras?.[row];
-    const entry = new KeyedEntry<K, V>(this.key(id, row), id, this.validatedEpoch(row, epoch));
+    const extra = this.#extras?.[slot];
+    const entry = new KeyedEntry<K, V>(this.key(id, slot), id, this.validatedEpoch(slot, epoch));
     const offset = at(OFFSET);
     const endedAt = instant(at(LOADED) + offset);
-    const dueAt = this.dueAt(row);
-    entry.isLoaded = true;
-    entry.value = this.value(row);
-    entry.promise = Promise.resolve(entry.value as V);
+    const dueAt = this.dueAt(slot);
+    entry.putValue(this.value(slot));
     entry.loadedAt = at(LOADED);
-    entry.dueAt = dueAt;
+    entry.setDue(dueAt, Number.POSITIVE_INFINITY); // to be checked by its first read
     entry.isInvalidated = dueAt === Number.NEGATIVE_INFINITY;
     entry.clockOffset = offset;
-    entry.maxStalenessMs = extra?.maxStalenessMs ?? this.#policy.maxStalenessMs;
+    entry.maxStalenessMs = extra?.maxStalenessMs ?? this.#options.maxStalenessMs;
     entry.maxStalenessOverrideMs = extra?.maxStalenessOverrideMs;
     entry.nextExecuteTime = extra?.nextExecuteTime ?? instant(dueAt + offset);
     entry.isScheduled = (extra?.isScheduled ?? true) && !entry.isInvalidated;
     entry.scheduledFor = extra === undefined ? finite(entry.nextExecuteTime) : extra.scheduledFor;
     entry.tags = extra?.tags;
-    if (this.#isSized) entry.size = (this.#rows.info(id) as { size: number }).size;
-    if (this.#versions !== undefined) setVersion(entry, this.#versions[row] as number);
+    if (this.#isSized) entry.size = (this.#slots.info(id) as { size: number }).size;
+    if (this.#versions !== undefined) {
+      (this.#coordinator as Coordinator).unpackVersion(entry, this.#versions[slot] as number);
+    }
     entry.last = {
-      startedAt: endedAt - (this.#took[row] as number),
+      startedAt: endedAt - (this.#took[slot] as number),
       endedAt,
       since: extra?.since ?? endedAt,
       now: endedAt,
@@ -216,7 +224,7 @@ export class SlotTable<K, V> {
       outcome: extra?.outcome ?? 'loaded',
       result: entry.value,
       headers: extra?.headers,
-      random: this.#policy.random,
+      random: this.#options.random,
     };
     return entry;
   }
@@ -230,7 +238,7 @@ export class SlotTable<K, V> {
       headers === undefined &&
       outcome === 'loaded' &&
       maxStalenessOverrideMs === undefined &&
-      maxStalenessMs === this.#policy.maxStalenessMs &&
+      maxStalenessMs === this.#options.maxStalenessMs &&
       isScheduled &&
       scheduledFor === finite(nextExecuteTime) &&
       since === last.endedAt;
@@ -249,26 +257,26 @@ export class SlotTable<K, V> {
   }
 
   #take(): number {
-    const row = this.#free.pop() ?? this.#used++;
-    if (row >= this.#due.length) {
-      // The one that comes has its row before the one that goes gives up his.
-      const most = Math.max(this.#maxRows + 1, row + 1);
+    const slot = this.#free.pop() ?? this.#used++;
+    if (slot >= this.#due.length) {
+      // The new key gets its slot before the evicted one gives up its own.
+      const most = Math.max(this.#maxSlots + 1, slot + 1);
       const capacity = Math.min(Math.max(FIRST_CAPACITY, 2 * this.#due.length), most);
       this.#due = grown(new Float64Array(capacity), this.#due);
-      if (this.#judged !== undefined) this.#judged = grown(new Uint32Array(capacity), this.#judged);
+      if (this.#validated !== undefined) this.#validated = grown(new Uint32Array(capacity), this.#validated);
       this.#cells = grown(new Float64Array(CELLS * capacity), this.#cells);
       this.#took = grown(new Float32Array(capacity), this.#took);
       if (this.#versions !== undefined) this.#versions = grown(new Float64Array(capacity), this.#versions);
       this.#values.length = capacity;
     }
-    return row;
+    return slot;
   }
 
-  #release(row: number): void {
-    this.#values[row] = undefined;
-    if (this.#extras !== undefined) this.#extras[row] = undefined;
-    if (this.#keys !== undefined) this.#keys[row] = undefined as K;
-    this.#free.push(row);
+  #release(slot: number): void {
+    this.#values[slot] = undefined;
+    if (this.#extras !== undefined) this.#extras[slot] = undefined;
+    if (this.#keys !== undefined) this.#keys[slot] = undefined as K;
+    this.#free.push(slot);
   }
 }
 
@@ -277,19 +285,7 @@ function grown<A extends Float64Array | Float32Array | Uint32Array>(larger: A, s
   return larger;
 }
 
-function versionOf({ shared }: KeyedEntry<unknown, unknown>): number {
-  if (shared === undefined) return 0;
-  return shared.isLocal ? -1 - shared.version : shared.version;
-}
-
-function setVersion(entry: KeyedEntry<unknown, unknown>, version: number): void {
-  if (version === 0) return;
-  const shared = sharedOf(entry);
-  shared.isLocal = version < 0;
-  shared.version = version < 0 ? -1 - version : version;
-}
-
-/** The wall clock is read in whole milliseconds; what sums of floats add to them is taken off again. */
+/** The wall clock is read in whole milliseconds: removes the error of float sums. */
 function instant(sum: number): number {
   return Number.isFinite(sum) ? Math.round(sum * 1000) / 1000 : sum;
 }

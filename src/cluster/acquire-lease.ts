@@ -1,16 +1,23 @@
-import type { UnansweredRequest } from '../engine/entry.ts';
 import { isOptionError, showKey } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
-import { asked } from './asked.ts';
+import { limited } from './backend-access.ts';
 import { HeldLease } from './held-lease.ts';
 import { randomId, thisHost, thisProcess } from './identity.ts';
 import type { AcquireAnswer, AcquireRequest, LockProvider } from './lock-contract.ts';
+import type { UnansweredRequest } from './shared-state.ts';
 
-/** So often a lock is asked before it counts as unavailable; the second time it may be the answer that was lost. */
+/** How often a lock is asked before it counts as unavailable: the first answer may be lost. */
 export const TRIES = 2;
 
-/** What the lock has answered. */
+/** Where leases come from. */
+export interface LeaseSource {
+  readonly steps: Pick<LockProvider, 'acquire' | 'extend' | 'release'>;
+  /** How long one step may take, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/** The answer of the lock. */
 export type LeaseAnswer =
   | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & { readonly held: HeldLease })
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
@@ -18,24 +25,24 @@ export type LeaseAnswer =
 /** How often it is asked, and for how long each time. */
 export interface Patience {
   readonly tries: number;
-  /** Milliseconds. @default as of `asked` */
-  readonly mostMs?: number | undefined;
+  /** How long an acquire may take, in milliseconds. @default as any other step */
+  readonly acquireMs?: number;
 }
 
 /**
- * Asks for a lease, in the name of this process. Where the answer is lost it is asked again with the same request,
- * which gives the same lease; where it comes when the lease has expired already, with a new one.
+ * Asks for a lease on behalf of this process. If the answer is lost, it asks again with the same request, which gives the
+ * same lease; if the answer comes after the lease has expired, with a new request.
  *
- * @param pending the request that has no answer yet; it stays there when none comes.
+ * @param pending the request that has no answer yet; it stays there if none comes.
  * @returns the answer, and when it was asked for (monotonic).
- * @throws the cause, when it can't be asked.
+ * @throws the cause, if the lock can't be asked.
  */
 export async function acquireLease(
-  lock: LockProvider,
+  { steps, limitMs }: LeaseSource,
   wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
   pending: { request: UnansweredRequest | undefined },
   clock: Clock,
-  { tries, mostMs }: Patience,
+  { tries, acquireMs = limitMs }: Patience,
 ): Promise<{ readonly answer: LeaseAnswer; readonly sentAt: number }> {
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
@@ -44,20 +51,21 @@ export async function acquireLease(
     const { id: requestId, sentAt: firstSentAt } = pending.request;
     const request = { ...wanted, requestId, owner: thisProcess(), host: thisHost() };
     try {
-      const answer = await asked(() => lock.acquire(request), clock, mostMs);
-      if (!isAnswer(answer)) throw new TypeError(`acquire() answered with ${showKey(answer)}`);
+      const answer = await limited(() => steps.acquire(request), clock, acquireMs);
+      if (!isAnswer(answer))
+        throw new TypeError(`acquire() returned ${showKey(answer)}, which is not an answer`);
       pending.request = undefined;
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;
-      // It was given after it was first asked for, so it lasts for `leaseFor` from then at least, however late the answer
-      // is; unless the engine says that less is left.
+      // It was given after it was first asked for, so it lasts for at least `leaseFor` from then, however late the answer
+      // is; unless the backend reports that less is left.
       const byRequest = firstSentAt + wanted.leaseFor;
       const byAnswer = sentAt + remaining;
       const isBelievable = byRequest <= clock.monotonic() + remaining;
       const end = isBelievable ? Math.max(byAnswer, byRequest) : byAnswer;
-      const held = new HeldLease(lock, id, end, clock, wanted.leaseFor);
+      const held = new HeldLease({ steps, limitMs }, id, end, clock, wanted.leaseFor);
       if (!held.isLost) return { answer: { ...answer, held }, sentAt };
-      cause = new Error('its answer came when the lease had expired');
+      cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
       cause = thrown;
@@ -66,7 +74,7 @@ export async function acquireLease(
   throw cause;
 }
 
-/** A lock of others may answer anything. */
+/** A user's lock may return anything. */
 function isAnswer(answer: AcquireAnswer | undefined): boolean {
   if (answer?.kind === 'acquired') {
     return isToken(answer.lease?.token) && isNumber(answer.lease.remaining, 0, Number.MAX_VALUE);

@@ -1,40 +1,55 @@
-import type { ResolvedOptions } from '../options/resolve-options.ts';
+/** A backend that has answered within this time is trusted to answer again. */
+const TRUSTED_FOR_MS = 1000;
 
 /**
- * What can't be asked for the moment: a lock, a store. It is left alone for a cool-down after each attempt, or the loads
- * of many keys would wait for it one by one.
+ * Remembers whether a backend answers. After a failure the backend rests: it is not asked for a while, or each member and
+ * each key would wait for it one by one. All instants are monotonic.
  */
-export class Outage<E extends Error> {
-  readonly #policy: ResolvedOptions;
-  #error: E | undefined;
+export class CircuitBreaker {
+  /** Why the backend could not be asked the last time; `undefined`: it answered. */
+  cause: unknown = undefined;
+  /** When the outage began; of no meaning without one. */
+  brokenSince: number = 0;
+  #isBroken = false;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
+  #answeredAt: number = Number.NEGATIVE_INFINITY;
 
-  constructor(policy: ResolvedOptions) {
-    this.#policy = policy;
+  /** The backend could not be asked the last time. */
+  get isBroken(): boolean {
+    return this.#isBroken;
   }
 
-  /** Why it could not be asked the last time; `undefined`: it answered. */
-  get error(): E | undefined {
-    return this.#error;
+  /** How long the backend is not to be asked, in milliseconds; 0: it may be asked. */
+  restsFor(now: number): number {
+    return this.#isBroken ? Math.max(0, this.#restsUntil - now) : 0;
   }
 
-  /** Milliseconds for which it is left alone; 0: it may be asked. */
-  get restsFor(): number {
-    if (this.#error === undefined) return 0;
-    return Math.max(0, this.#restsUntil - this.#policy.clock.monotonic());
+  /** It has answered a moment ago: many callers may ask at a time. */
+  isTrusted(now: number): boolean {
+    return !this.#isBroken && now - this.#answeredAt < TRUSTED_FOR_MS;
   }
 
-  began(error: E): void {
-    this.#error = error;
-    this.rest();
+  /** @returns whether this ends an outage. */
+  succeeded(now: number): boolean {
+    const wasBroken = this.#isBroken;
+    this.#isBroken = false;
+    this.cause = undefined;
+    this.#answeredAt = now;
+    return wasBroken;
   }
 
-  /** Nobody else asks for a while. */
-  rest(): void {
-    this.#restsUntil = this.#policy.clock.monotonic() + this.#policy.coolDown.initialMs;
+  /** @returns whether this begins an outage. */
+  failed(cause: unknown, now: number, restMs: number): boolean {
+    const wasBroken = this.#isBroken;
+    if (!wasBroken) this.brokenSince = now;
+    this.#isBroken = true;
+    this.cause = cause;
+    this.#restsUntil = now + restMs;
+    return !wasBroken;
   }
 
-  over(): void {
-    this.#error = undefined;
+  /** The backend is to prove that it answers before many callers ask at a time. */
+  distrust(): void {
+    this.#answeredAt = Number.NEGATIVE_INFINITY;
   }
 }

@@ -1,25 +1,31 @@
 import type { Clock, Timer } from '../time/clock.ts';
-import { asked } from './asked.ts';
+import { limited } from './backend-access.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 
 /** The pause after the first release that failed; each further one is twice as long, up to the longest. */
 const RELEASE_PAUSE_MS = 100;
 const LONGEST_RELEASE_PAUSE_MS = 1000;
 
-/** How a lease ended without its holder. */
+/** The lock of a lease. */
+interface LeaseHome {
+  readonly steps: Pick<LockProvider, 'extend' | 'release'>;
+  /** How long one step may take, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/** How a lease was lost. */
 export type LossReason = 'expired' | 'taken' | 'unreachable';
 
 /**
  * A lease that this process holds.
  *
- * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than the
- * engine thinks. Whoever is about to rely on it asks {@link isLost} first: after a pause of the process nothing else
- * may run before. It is extended whenever a third of its length is over between {@link keep} and {@link stop}, and at no
- * other time.
+ * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than at the
+ * backend. Code that relies on it checks {@link isLost} first: after a pause of the process no other code may have run.
+ * It is extended whenever a third of its length has passed between {@link keep} and {@link stop}, and at no other time.
  */
 export class HeldLease {
   readonly id: LeaseId;
-  readonly #lock: LockProvider;
+  readonly #source: LeaseHome;
   readonly #clock: Clock;
   readonly #leaseFor: number;
   #validUntil: number;
@@ -27,70 +33,70 @@ export class HeldLease {
   #deadline: Timer | undefined;
   #isLost = false;
   #isEnded = false;
-  #trouble: unknown;
+  #extendError: unknown;
 
   /** @param validUntil until when it lasts at least (monotonic). */
-  constructor(lock: LockProvider, id: LeaseId, validUntil: number, clock: Clock, leaseFor: number) {
+  constructor(source: LeaseHome, id: LeaseId, validUntil: number, clock: Clock, leaseFor: number) {
     this.id = id;
-    this.#lock = lock;
+    this.#source = source;
     this.#clock = clock;
     this.#leaseFor = leaseFor;
     this.#validUntil = validUntil;
   }
 
-  /** It has ended, or must be taken to have. */
+  /** It has ended, or may have ended. */
   get isLost(): boolean {
     return this.#isLost || this.#left <= 0;
   }
 
-  /** Milliseconds for which it is valid still. */
+  /** How long it is still valid, in milliseconds. */
   get #left(): number {
     return this.#validUntil - this.#clock.monotonic();
   }
 
-  /** Extends it from now on. @param lost called once, should it end meanwhile. */
+  /** Extends it from now on. @param lost called once if it ends meanwhile. */
   keep(lost: (reason: LossReason, cause: unknown) => void): void {
-    let isAsking = false;
+    let isExtending = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;
-      lost(reason, this.#trouble);
+      lost(reason, this.#extendError);
     };
-    const look = (): void => {
+    const check = (): void => {
       if (this.#isEnded) return;
       if (this.isLost) {
-        lose(isAsking || this.#trouble !== undefined ? 'unreachable' : 'expired');
+        lose(isExtending || this.#extendError !== undefined ? 'unreachable' : 'expired');
         return;
       }
       const sentAt = this.#clock.monotonic();
-      isAsking = true;
-      lookAfter(Infinity); // the answer may never come
-      asked(() => this.#lock.extend(this.id, this.#leaseFor), this.#clock).then(
+      isExtending = true;
+      checkAfter(Infinity); // the answer may never come
+      this.#limited((lock) => lock.extend(this.id, this.#leaseFor)).then(
         (isExtended) => {
-          isAsking = false;
-          this.#trouble = undefined;
+          isExtending = false;
+          this.#extendError = undefined;
           if (this.#isEnded) return;
           if (!isExtended) {
             lose('taken');
             return;
           }
           if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + this.#leaseFor);
-          lookInTime();
+          checkInTime();
         },
         (error) => {
-          isAsking = false;
-          this.#trouble = error;
-          if (!this.#isEnded) lookAfter(this.#leaseFor / 3);
+          isExtending = false;
+          this.#extendError = error;
+          if (!this.#isEnded) checkAfter(this.#leaseFor / 3);
         },
       );
     };
-    /** In so many milliseconds, but no later than it expires. */
-    const lookAfter = (ms: number): void => {
+    /** Checks it after `ms` milliseconds, but no later than it expires. */
+    const checkAfter = (ms: number): void => {
       this.#timer?.cancel();
-      this.#timer = this.#clock.setTimeout(look, Math.max(0, Math.min(ms, this.#left)));
+      this.#timer = this.#clock.setTimeout(check, Math.max(0, Math.min(ms, this.#left)));
     };
-    /** When two thirds of it are left; at once, where an answer came late and less is. */
-    const lookInTime = (): void => lookAfter(this.#left - (2 * this.#leaseFor) / 3);
-    lookInTime();
+    /** Checks it when two thirds of it are left; at once if an answer came late and less is left. */
+    const checkInTime = (): void => checkAfter(this.#left - (2 * this.#leaseFor) / 3);
+    checkInTime();
   }
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */
@@ -100,7 +106,7 @@ export class HeldLease {
     this.#deadline = this.#clock.setTimeout(() => this.stop(over), left);
   }
 
-  /** Extends it no longer. @param over called when it has expired, unless {@link release} comes first. */
+  /** Stops extending it. @param over called when it has expired, unless {@link release} comes first. */
   stop(over?: () => void): void {
     this.#cancelTimers();
     this.#isEnded = true;
@@ -109,21 +115,26 @@ export class HeldLease {
   }
 
   /**
-   * Gives it back. Where that fails it is tried again behind, while the lease lasts, and then left to expire. Never
-   * rejects.
+   * Releases it. A release that fails is tried again behind, while the lease lasts; then the lease is left to expire.
+   * Never rejects.
    *
-   * @returns whether it was given back at once: it was still ours, and the engine could be asked.
+   * @returns whether it was released at once: it was still held here, and the lock answered.
    */
   async release(outcome: () => ReleaseOutcome): Promise<boolean> {
     this.#cancelTimers();
     this.#isEnded = true;
     if (this.isLost) return false;
     try {
-      return await asked(() => this.#lock.release(this.id, outcome()), this.#clock);
+      return await this.#limited((lock) => lock.release(this.id, outcome()));
     } catch {
       void this.#releaseLater(outcome);
       return false;
     }
+  }
+
+  #limited<R>(step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
+    const { steps, limitMs } = this.#source;
+    return limited(() => step(steps), this.#clock, limitMs);
   }
 
   #cancelTimers(): void {
@@ -136,10 +147,10 @@ export class HeldLease {
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.#left)));
       if (this.isLost) return;
       try {
-        await asked(() => this.#lock.release(this.id, outcome()), this.#clock);
+        await this.#limited((lock) => lock.release(this.id, outcome()));
         return;
       } catch {
-        // once more, while it lasts
+        // tries again while it lasts
       }
     }
   }

@@ -96,7 +96,13 @@ export function lockedTask<R>(
   async function acquire(): ReturnType<typeof acquireLease> {
     const wanted = { name, leaseFor: atMostMs, force: false };
     try {
-      return await acquireLease(lock, wanted, { request: undefined }, clock, { tries: TRIES });
+      return await acquireLease(
+        { steps: lock, limitMs: Number.POSITIVE_INFINITY },
+        wanted,
+        { request: undefined },
+        clock,
+        { tries: TRIES },
+      );
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;

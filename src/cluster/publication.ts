@@ -1,44 +1,39 @@
-import { type Entry, keyOf, sharedOf } from '../engine/entry.ts';
-import type { Cluster } from './cluster.ts';
+import type { CompletedLoad } from '../engine/coordinator.ts';
+import { type Entry, keyOf } from '../engine/entry.ts';
+import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
+import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What an answer led to, when it had been applied. */
-export interface Applied {
-  readonly isAbsent: boolean;
-  /** Milliseconds. */
-  readonly took: number;
-}
-
-/** What is to be known of an entry after its answer was applied, whatever becomes of it later. */
-export interface Concluded extends Applied {
+/** An entry right after a result was applied, whatever happens to the entry later. */
+export interface PublishRecord extends CompletedLoad {
   readonly value: unknown;
   readonly loadedAt: number;
   readonly dueAt: number;
-  readonly isDueSaid: boolean;
+  readonly isDueTimeOverridden: boolean;
   readonly maxStaleness: number | undefined;
   readonly tags: readonly string[] | undefined;
   readonly absentUntil: number;
-  /** The version that was held before. */
+  /** The version before. */
   readonly knownVersion: number;
 }
 
-/** Takes down what an entry is now. */
-export function concluded(
-  { policy }: Cluster,
+/** Records an entry as it is now. */
+export function publishRecord(
+  { options }: ClusterMember,
   entry: Entry<unknown>,
-  applied: Applied,
+  completed: CompletedLoad,
   knownVersion: number,
-): Concluded {
+): PublishRecord {
   const { maxStalenessMs } = entry;
   return {
-    ...applied,
+    ...completed,
     value: entry.value,
     loadedAt: entry.loadedAt,
     dueAt: entry.dueAt,
-    isDueSaid: !entry.isScheduled,
-    // Where it is not that of the option: the load gave it, or the schedule.
-    maxStaleness: maxStalenessMs === policy.maxStalenessMs ? undefined : maxStalenessMs,
+    isDueTimeOverridden: !entry.isScheduled,
+    // Only if it differs from the option: the load returned it, or the schedule.
+    maxStaleness: maxStalenessMs === options.maxStalenessMs ? undefined : maxStalenessMs,
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
     knownVersion,
@@ -46,59 +41,62 @@ export function concluded(
 }
 
 /**
- * Writes what an entry was into the store. Never rejects.
+ * Writes a record into the store. Never rejects.
  *
- * @param lease under which it was made.
- * @returns `shared`: others find it there now. `overtaken`: there is a newer one. `unwritten`: the store could not be
- * written, or the lease is over.
+ * @param lease the lease of its load.
+ * @returns `shared`: other instances find it there now. `overtaken`: there is a newer one. `unwritten`: the store could
+ * not be written, or the lease is over.
  */
 export async function publish(
-  cluster: Cluster,
+  member: ClusterMember,
   entry: Entry<unknown>,
-  about: Concluded,
+  record: PublishRecord,
   lease: HeldLease | undefined,
 ): Promise<'shared' | 'overtaken' | 'unwritten'> {
-  const { value, isAbsent, isDueSaid, maxStaleness, tags, took, dueAt, loadedAt, absentUntil } = about;
-  const { clock } = cluster.policy;
-  // When it is written: the codec may take its time.
-  const said = (): Omit<Snapshot, 'value'> => ({
+  const { value, isAbsent, isDueTimeOverridden, maxStaleness, tags, took, dueAt, loadedAt, absentUntil } =
+    record;
+  const { clock } = member.options;
+  // At the time of the write: the codec may take its time.
+  const metadata = (): Omit<Snapshot, 'value'> => ({
     isAbsent,
     age: Math.max(0, clock.monotonic() - loadedAt),
-    isDueSaid,
+    isDueTimeOverridden,
     took,
     maxStaleness,
     tags,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
-  const written = await cluster.publish(entry, value, said, lease);
+  const written = await member.publish(entry, value, metadata, lease);
   if (written === undefined) return 'unwritten';
   const { version } = written;
   if (written.kind === 'refused') {
-    overtaken(cluster, entry, about, version, lease);
+    overtaken(member, entry, record, version, lease);
     return 'overtaken';
   }
-  const state = sharedOf(entry);
+  const state = sharedStateOf(entry);
   if (version > state.version) state.version = version;
   if (entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
-  cluster.events.emit('published', { version, ...keyOf(entry) });
+  member.events.emit('published', { version, ...keyOf(entry) });
   return 'shared';
 }
 
-/** The store holds a newer one. That is looked for at the next read; unless it was known, and is no news. */
+/** The store has a newer version. The next read looks for it, unless it was known before. */
 function overtaken(
-  { policy: { clock, logger } }: Cluster,
+  { options: { clock, logger } }: ClusterMember,
   entry: Entry<unknown>,
-  { knownVersion, dueAt }: Concluded,
+  { knownVersion, dueAt }: PublishRecord,
   version: number,
   lease: HeldLease | undefined,
 ): void {
   if (version <= knownVersion) {
-    const about = 'the store holds a version that the lock has not come to yet: are they of two engines?';
-    logger.error(about, `version ${version}, token ${lease?.id.token}`);
+    const token = lease?.id.token;
+    const text = `store version ${version} is ahead of lock token ${token}, the value is not published`;
+    logger.error(text, 'do lock and store use different servers?');
     return;
   }
-  const state = sharedOf(entry);
+  const state = sharedStateOf(entry);
   state.isLocal = true;
-  state.awaits = version;
-  if (entry.dueAt === dueAt) entry.dueAt = entry.freshUntil = clock.monotonic();
+  state.expectedToken = version;
+  const now = clock.monotonic();
+  if (entry.dueAt === dueAt) entry.setDue(now, now);
 }

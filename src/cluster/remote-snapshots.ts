@@ -1,116 +1,121 @@
+import type { AdoptedResult, RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
-import { Adopted, StandBy } from '../engine/elsewhere.ts';
-import { type Entry, keyOf, type SharedState, sharedOf } from '../engine/entry.ts';
+import { type Entry, keyOf } from '../engine/entry.ts';
 import { isAbsentError } from '../errors.ts';
-import type { Acquired, Cluster, ReadSnapshot } from './cluster.ts';
+import type { Acquired, ClusterMember, ReadSnapshot } from './cluster-member.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
 
 /**
- * The hold of a round begins a moment after its due time was computed: when the release reaches the engine. So that
- * nobody asks a moment too early, the next round is due that much later for all.
+ * The hold of a round begins a moment after its due time was computed: when the release reaches the backend. The next
+ * round is due that much later on all instances, so that none asks a moment too early.
  */
 export const HOLD_SLACK_MS = 25;
 
-/** What others have loaded of an entry, and what it is good for here. */
-export class Takeover<T> {
-  readonly #cluster: Cluster;
+/** The snapshots of an entry that other instances have published: which of them this instance adopts. */
+export class RemoteSnapshots<T> {
+  readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
   readonly #isBackground: boolean;
   readonly #validSince: () => number;
 
-  /** @param validSince what was loaded before that instant (monotonic) was invalidated since. */
-  constructor(cluster: Cluster, entry: Entry<T>, isBackground: boolean, validSince: () => number) {
-    this.#cluster = cluster;
+  /** @param validSince snapshots loaded before this instant (monotonic) were invalidated since. */
+  constructor(member: ClusterMember, entry: Entry<T>, isBackground: boolean, validSince: () => number) {
+    this.#member = member;
     this.#entry = entry;
-    this.#state = sharedOf(entry);
+    this.#state = sharedStateOf(entry);
     this.#isBackground = isBackground;
     this.#validSince = validSince;
   }
 
-  /** Nobody waits here for the outcome, and there is something to serve meanwhile. */
-  get mayStandBy(): boolean {
+  /** No caller waits here for the result, and there is a value to serve meanwhile. */
+  get mayDefer(): boolean {
     const { isLoaded, waiters } = this.#entry;
-    return this.#isBackground && !waiters?.hasReaders && (isLoaded || !this.#cluster.policy.holdsValue);
+    return this.#isBackground && !waiters?.hasReaders && (isLoaded || this.#member.options.kind === 'task');
   }
 
-  /** At its age limit a value is no reason to stand by any more. */
+  /** At its age limit a value is no reason to defer any longer. */
   withinAgeLimit(forMs: number): number {
-    const { clock, holdsValue } = this.#cluster.policy;
-    if (!this.#entry.isLoaded || !holdsValue) return forMs;
+    const { clock, kind } = this.#member.options;
+    if (!this.#entry.isLoaded || kind === 'task') return forMs;
     const left = ageLimitOf(this.#entry) - clock.monotonic();
     return left > 0 ? Math.min(forMs, left) : forMs;
   }
 
-  /** The snapshot that was being made elsewhere at the last look; of a cold start, any that may be served. */
-  async known(isAsked: boolean): Promise<Adopted<T> | undefined> {
+  /** The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served. */
+  async known(isForced: boolean): Promise<AdoptedResult<T> | undefined> {
     const entry = this.#entry;
-    const { awaits, version } = this.#state;
-    this.#state.awaits = undefined;
-    if (isAsked) return undefined; // what is there may have been loaded before
-    if (awaits !== undefined) {
-      const snapshot = await this.#cluster.read(entry, Math.max(version, awaits - 1));
+    const { expectedToken, version } = this.#state;
+    this.#state.expectedToken = undefined;
+    if (isForced) return undefined; // the snapshot may have been loaded before
+    if (expectedToken !== undefined) {
+      const snapshot = await this.#member.read(entry, Math.max(version, expectedToken - 1));
       if (snapshot === undefined) return undefined;
       if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
-      this.#state.useless = snapshot.version;
+      this.#state.rejectedVersion = snapshot.version;
       return undefined;
     }
     if (entry.isLoaded) return undefined;
-    const snapshot = await this.#cluster.read(entry, version);
+    const snapshot = await this.#member.read(entry, version);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
-  /** The round is done elsewhere: what it has brought. `undefined`: that can't be had. */
-  async of(done: Extract<Acquired, { readonly kind: 'done' }>): Promise<Adopted<T> | StandBy | undefined> {
-    const { store, policy, events } = this.#cluster;
+  /** The result of a round that is done elsewhere. `undefined`: it is not available. */
+  async of(done: Extract<Acquired, { readonly kind: 'done' }>): Promise<RemoteResult<T> | undefined> {
+    const { store, options, events } = this.#member;
     const { retryAfter, finishedAgo, owner, host, token } = done;
     const entry = this.#entry;
-    const now = policy.clock.monotonic();
+    const now = options.clock.monotonic();
     const mayBeServed = (): boolean =>
-      entry.isLoaded && (policy.whenTooStale === 'serve' || !isTooStale(entry, policy.clock.monotonic()));
-    this.#state.awaits = undefined;
+      entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, options.clock.monotonic()));
+    this.#state.expectedToken = undefined;
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
-    if (!policy.holdsValue) return taskDone<T>(token, now - finishedAgo, dueAt);
-    if (mayBeServed() && this.#state.version >= token) return new StandBy(retryAfter, false);
+    if (options.kind === 'task') return taskDone<T>(token, now - finishedAgo, dueAt);
+    if (mayBeServed() && this.#state.version >= token)
+      return { kind: 'deferred', forMs: retryAfter, isUnlessAwaited: false };
     if (store === undefined) return undefined;
-    const snapshot = await this.#cluster.read(entry, this.#state.version);
-    const { storeRestsFor } = this.#cluster;
+    const snapshot = await this.#member.read(entry, this.#state.version);
+    const { storeRestsFor } = this.#member;
     if (snapshot === undefined) {
-      if (storeRestsFor === 0 || !mayBeServed() || !this.mayStandBy) return undefined;
-      // It is there; to load it again would be a second round.
-      return new StandBy(this.withinAgeLimit(Math.min(retryAfter, storeRestsFor)), true);
+      if (storeRestsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
+      // The snapshot is there; loading again would be a second round.
+      const forMs = this.withinAgeLimit(Math.min(retryAfter, storeRestsFor));
+      return { kind: 'deferred', forMs, isUnlessAwaited: true };
     }
-    if (mayBeServed() && this.#isOlder(snapshot)) return new StandBy(retryAfter, false);
+    if (mayBeServed() && this.#isOlder(snapshot))
+      return { kind: 'deferred', forMs: retryAfter, isUnlessAwaited: false };
     if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
 
-  /** It may not be served, or says that there is none for longer than that was to hold. */
+  /** It may not be served, or it reports a key as absent for longer than that is valid. */
   #isTooOld({ loadedAt, writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
-    const { whenTooStale, maxStalenessMs, clock } = this.#cluster.policy;
+    const { whenTooStale, maxStalenessMs, clock } = this.#member.options;
     const now = clock.monotonic();
     if (isAbsent) return now >= writtenAt + dueIn;
     const age = now - loadedAt;
     return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
   }
 
-  /** It may be served here: not too old, not invalidated since, not older than what is held. */
+  /** It may be served here: not too old, not invalidated since, not older than the value here. */
   #isUsable(snapshot: ReadSnapshot): boolean {
     if (snapshot.loadedAt < this.#validSince()) return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
   }
 
-  /** What is known here was loaded without the lock, or set by hand, after that snapshot was made; or its absence was. */
+  /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
   #isOlder({ loadedAt }: ReadSnapshot): boolean {
     const { isLoaded, lastError } = this.#entry;
     const isKnown = isLoaded || isAbsentError(lastError);
     return isKnown && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
   }
 
-  #adopted(snapshot: ReadSnapshot, dueAt?: number): Adopted<T> {
-    const { value, isAbsent, version, took, maxStaleness, tags, isDueSaid, loadedAt } = snapshot;
+  #adopted(snapshot: ReadSnapshot, dueAt?: number): AdoptedResult<T> {
+    const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
     const { writtenAt, dueIn } = snapshot;
-    return new Adopted({
+    return {
+      kind: 'adopted',
       value: value as T,
       isAbsent,
       version,
@@ -119,18 +124,19 @@ export class Takeover<T> {
       took,
       maxStalenessMs: maxStaleness,
       tags,
-      isDueSaid,
-    });
+      isDueTimeOverridden,
+    };
   }
 }
 
-/** The instant (monotonic) from which on the value is too old. */
+/** The instant (monotonic) after which the value is too old. */
 export function ageLimitOf({ loadedAt, maxStalenessMs }: Entry<unknown>): number {
   return maxStalenessMs === Infinity ? Infinity : loadedAt + maxStalenessMs;
 }
 
-function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T> {
-  return new Adopted<T>({
+function taskDone<T>(token: number, loadedAt: number, dueAt: number): AdoptedResult<T> {
+  return {
+    kind: 'adopted',
     value: undefined as T,
     isAbsent: false,
     version: token,
@@ -139,6 +145,6 @@ function taskDone<T>(token: number, loadedAt: number, dueAt: number): Adopted<T>
     took: 0,
     maxStalenessMs: undefined,
     tags: undefined,
-    isDueSaid: false,
-  });
+    isDueTimeOverridden: false,
+  };
 }

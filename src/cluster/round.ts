@@ -1,70 +1,57 @@
 import { coolDownMs } from '../engine/cool-down.ts';
-import { type Adopted, type FlightAnswer, StandBy } from '../engine/elsewhere.ts';
-import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../engine/entry.ts';
-import type { Around } from '../engine/flight.ts';
-import type { Trigger } from '../engine/load-context.ts';
+import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
+import { type Entry, keyOf } from '../engine/entry.ts';
+import type { FlightScope } from '../engine/flight.ts';
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
-import type { Acquired, Cluster } from './cluster.ts';
+import type { Acquired, ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
-import { lookAgainAfter, pollAfter } from './poll-delays.ts';
-import { type Applied, type Concluded, concluded, publish } from './publication.ts';
-import { ageLimitOf, HOLD_SLACK_MS, Takeover } from './remote-snapshots.ts';
+import { pollAfter, recheckAfter } from './poll-delays.ts';
+import { type PublishRecord, publish, publishRecord } from './publication.ts';
+import { ageLimitOf, HOLD_SLACK_MS, RemoteSnapshots } from './remote-snapshots.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
 
-/** Engines have calendars that end. A hold is at most a year, also where the next round is never due by itself. */
+/** Calendars of backends end. A hold is at most a year, also where the next round is never due by itself. */
 const LONGEST_HOLD_MS = 365 * 86_400_000;
 
-/** What a round needs of who started it. */
-export interface RoundHost {
-  readonly trigger: Trigger;
-  readonly background: boolean;
-  /** The load is about to begin: what was invalidated before has no bearing on it. */
-  began(): void;
-  /** Ends the flight, and aborts its load: the lease is lost. */
-  fail(error: LeaseLostError): void;
-  /** What was loaded before that instant (monotonic) was invalidated since, with many others: nobody remembers which. */
-  validSince(): number;
-  /** The round is over. The due time of the entry may have changed since its answer was applied. */
-  over(): void;
-}
-
 /**
- * One execution in a cluster, around its tries:
+ * The cluster's part of one execution, around its tries:
  *
- *  1. {@link run} takes a snapshot that is there, or asks for the lease. `acquired`: the tries begin, the lease is
- *     extended while they run. `held` or `done`: what others have loaded is taken over, or waited for;
- *  2. the launcher applies what the load has brought, and readers go on;
- *  3. {@link conclude} publishes it with the token and gives the lease back as done until the next due time; or
- *     {@link giveUp} gives it back as failed;
- *  4. if the flight is ended from outside (`invalidate`, the deadline, `close`) the lease is given back when the load
- *     has settled, not before: two would run. A load that never does keeps it until it expires.
+ *  1. {@link run} adopts a snapshot that is there, or asks for the lease. `acquired`: the tries begin, the lease is
+ *     extended while they run. `held` or `done`: the snapshot of another instance is adopted, or waited for;
+ *  2. the loader applies the result, and readers go on;
+ *  3. {@link complete} publishes the result with the token and releases the lease as done until the next due time; or
+ *     {@link fail} releases it as failed;
+ *  4. if the flight is ended from outside (`invalidate`, the deadline, `close`) the lease is released when the load has
+ *     settled, not before: two would run. A load that never settles keeps it until it expires.
  *
  * The next round of the entry begins when this one is {@link over}.
  */
-export class Round<T> implements RoundUnderWay {
+export class Round<T> implements CoordinatedRound<T> {
   readonly #over: Deferred<void> = new Deferred();
-  readonly #cluster: Cluster;
+  readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
   readonly #host: RoundHost;
-  readonly #takeover: Takeover<T>;
-  readonly #before: RoundUnderWay | undefined;
+  readonly #snapshots: RemoteSnapshots<T>;
+  readonly #previous: SharedState['round'];
+  #remote: RemoteResult<T> | undefined;
   #lease: HeldLease | undefined;
-  /** The tries are over, and the launcher has not said yet what became of them. */
-  #isAnswered = false;
+  /** The tries are over, and the loader has not applied their result yet. */
+  #hasResult = false;
   #isEnded = false;
-  #isUrged = false;
-  #isLossTold = false;
+  #isFreshRequired = false;
+  #isLossReported = false;
 
-  constructor(cluster: Cluster, entry: Entry<T>, host: RoundHost) {
-    this.#cluster = cluster;
+  constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
+    this.#member = member;
     this.#entry = entry;
-    this.#state = sharedOf(entry);
+    this.#state = sharedStateOf(entry);
     this.#host = host;
-    this.#takeover = new Takeover(cluster, entry, host.background, host.validSince);
-    this.#before = this.#state.round;
+    this.#snapshots = new RemoteSnapshots(member, entry, host.background, () => host.validSince());
+    this.#previous = this.#state.round;
     this.#state.round = this;
   }
 
@@ -72,50 +59,49 @@ export class Round<T> implements RoundUnderWay {
     return this.#over.promise;
   }
 
-  get isUrged(): boolean {
-    return this.#isUrged;
+  get remote(): RemoteResult<T> | undefined {
+    return this.#remote;
+  }
+
+  get isFreshRequired(): boolean {
+    return this.#isFreshRequired;
   }
 
   get isHolder(): boolean {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
 
-  /** The fencing token of its lease, if it has one. */
   get token(): number | undefined {
     return this.#lease?.id.token;
   }
 
-  /** Somebody joins it who asks for a load: what others have loaded before is no answer any more. */
-  urge(): void {
-    this.#isUrged = true;
+  /** A caller joins that requires a fresh load: earlier snapshots of other instances are no result any longer. */
+  requireFresh(): void {
+    this.#isFreshRequired = true;
   }
 
-  /** What goes around the tries of the flight. Resolves with their answer, or with what was found elsewhere. */
-  async run(
-    tries: () => Promise<FlightAnswer<T>>,
-    { signal, deadlineAt, sleep }: Around,
-  ): Promise<FlightAnswer<T>> {
-    const windUp = (): void => {
-      if (this.#isAnswered) this.#windUp(signal.reason);
+  async run<R>(tries: () => Promise<R>, { signal, deadlineAt, sleep }: FlightScope): Promise<R> {
+    const abandon = (): void => {
+      if (this.#hasResult) this.#abandon(signal.reason);
     };
-    signal.addEventListener('abort', windUp, { once: true });
+    signal.addEventListener('abort', abandon, { once: true });
     try {
-      await this.#before?.over;
-      this.#host.began(); // also where it is taken over: what was invalidated before has led here
-      const elsewhere = await this.#enter(signal, sleep);
-      if (elsewhere !== undefined) {
+      await this.#previous?.over;
+      this.#host.began(); // also where a snapshot is adopted: invalidations before have led here
+      this.#remote = await this.#enter(signal, sleep);
+      if (this.#remote !== undefined) {
         this.#end();
-        return elsewhere;
+        return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
-      this.#windUp(error);
+      this.#abandon(error);
       throw error;
     }
     if (signal.aborted) {
-      this.#windUp(signal.reason);
+      this.#abandon(signal.reason);
       throw signal.reason;
     }
-    // A load that ignores its signal keeps the lease while it runs; but it may run for ever.
+    // A load that ignores its signal keeps the lease while it runs, but it may run for ever.
     const aborted = (): void => {
       if (this.#lease === undefined) this.#end();
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
@@ -125,147 +111,145 @@ export class Round<T> implements RoundUnderWay {
     this.#lease?.keep((reason, cause) => {
       const wasAborted = signal.aborted;
       this.#lost(reason, cause);
-      if (wasAborted) this.#end(); // there is no flight any more that could fail
+      if (wasAborted) this.#end(); // there is no flight any longer that could fail
     });
     this.#host.began();
     try {
       return await tries();
     } finally {
       if (!signal.aborted && this.#lease?.isLost) this.#lost('expired', undefined);
-      this.#isAnswered = true;
-      if (signal.aborted) this.#windUp(signal.reason);
+      this.#hasResult = true;
+      if (signal.aborted) this.#abandon(signal.reason);
     }
   }
 
-  /** The answer has been applied: publishes it, and gives the lease back. Resolves when that is over; never rejects. */
-  conclude(applied: Applied): Promise<void> {
-    this.#isAnswered = false;
+  complete(completed: CompletedLoad): Promise<void> {
+    this.#hasResult = false;
     this.#lease?.stop(); // it is extended while a load runs, not after
-    const { store } = this.#cluster;
-    const knownVersion = Math.max(this.#state.version, this.#state.useless);
+    const { store } = this.#member;
+    const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
-    const about = concluded(this.#cluster, this.#entry, applied, knownVersion);
-    void this.#publishAndRelease(about).then(() => this.#end());
+    const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
+    void this.#publishAndRelease(record).then(() => this.#end());
     return this.over;
   }
 
-  /** The execution has failed: gives the lease back, so that others may try the same round. */
-  giveUp(error: Error): Promise<void> {
-    this.#isAnswered = false;
+  fail(error: Error): Promise<void> {
+    this.#hasResult = false;
     void Promise.resolve()
       .then(() => this.#release(() => this.#failed(error)))
       .then(() => this.#end());
     return this.over;
   }
 
-  /** Looks for what others have loaded, or for the lease. `undefined`: the load is to begin. */
+  /** Looks for the snapshot of another instance, or acquires the lease. `undefined`: the load is to begin. */
   async #enter(
     signal: AbortSignal,
     sleep: (ms: number) => Promise<void>,
-  ): Promise<Adopted<T> | StandBy | undefined> {
-    const { lock, store, policy } = this.#cluster;
+  ): Promise<RemoteResult<T> | undefined> {
+    const { lock, store, options } = this.#member;
     const { trigger } = this.#host;
     const entry = this.#entry;
     const state = this.#state;
-    // What is awaited after an invalidation began after it.
-    const isAsked = trigger === 'forced' || (trigger === 'invalidated' && state.awaits === undefined);
-    if (store !== undefined && policy.holdsValue) {
-      const known = await this.#takeover.known(isAsked);
-      if (known !== undefined && !this.#isUrged) return known;
+    // A load that is expected after an invalidation began after it.
+    const isForced = trigger === 'forced' || (trigger === 'invalidated' && state.expectedToken === undefined);
+    if (store !== undefined && options.kind !== 'task') {
+      const known = await this.#snapshots.known(isForced);
+      if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;
-    let force = isAsked || state.passesHold;
-    for (let looks = 0; ; looks++) {
+    let force = isForced || state.ignoresHold;
+    for (let polls = 0; ; polls++) {
       const wasForced = force;
       signal.throwIfAborted();
-      const answer = await this.#cluster.acquire(entry, force);
+      const answer = await this.#member.acquire(entry, force);
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
-        state.awaits = undefined;
-        state.passesHold = false;
+        state.expectedToken = undefined;
+        state.ignoresHold = false;
         return undefined;
       }
       signal.throwIfAborted();
       if (answer.kind === 'unavailable') {
-        if (policy.whenLockUnavailable === 'load') return undefined;
-        // Not asked again yet: that is not one more failure, with one more cool-down.
-        const mayStandBy = answer.restsFor > 0 && entry.isLoaded && this.#takeover.mayStandBy;
-        if (mayStandBy) return new StandBy(answer.restsFor, true);
+        if (options.whenLockUnavailable === 'load') return undefined;
+        // The lock rests and was not asked: that is not another failure, with another cool-down.
+        const mayDefer = answer.restsFor > 0 && entry.isLoaded && this.#snapshots.mayDefer;
+        if (mayDefer) return { kind: 'deferred', forMs: answer.restsFor, isUnlessAwaited: true };
         throw answer.error;
       }
       if (answer.kind === 'done') {
-        const found = await this.#takeover.of(answer);
-        if (found !== undefined && (wasForced || !this.#isUrged)) return found;
-        force = true; // it is done, and its result is not to be had, or not what was asked for
-        if (wasForced) await sleep(pollAfter(looks)); // done once more meanwhile, or a lock that knows no force
+        const found = await this.#snapshots.of(answer);
+        if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
+        force = true; // it is done, but its result is missing, or is not what the caller requires
+        if (wasForced) await sleep(pollAfter(polls)); // done again meanwhile, or a lock that ignores force
         continue;
       }
-      this.#tellHeld(answer);
-      const isOver = answer.isBackoff || answer.token <= state.version; // a release that is still on its way
-      if (isOver) force = isAsked || this.#isUrged;
-      else force = this.#isUrged = false; // who holds it loads now: that is the answer
-      if (this.#takeover.mayStandBy) {
-        state.awaits = isOver ? undefined : answer.token;
-        const forMs = answer.isBackoff ? answer.retryAfter : lookAgainAfter(entry, answer);
-        return new StandBy(this.#takeover.withinAgeLimit(forMs), true);
+      this.#emitHeld(answer);
+      const isOver = answer.isBackoff || answer.token <= state.version; // its release is still on its way
+      if (isOver) force = isForced || this.#isFreshRequired;
+      else force = this.#isFreshRequired = false; // the holder is loading now: that is the result
+      if (this.#snapshots.mayDefer) {
+        state.expectedToken = isOver ? undefined : answer.token;
+        const forMs = answer.isBackoff ? answer.retryAfter : recheckAfter(entry, answer);
+        return { kind: 'deferred', forMs: this.#snapshots.withinAgeLimit(forMs), isUnlessAwaited: true };
       }
-      const mayForce = answer.isBackoff && isAsked && !wasForced;
-      if (!mayForce) await sleep(pollAfter(looks, answer.retryAfter));
+      const mayForce = answer.isBackoff && isForced && !wasForced;
+      if (!mayForce) await sleep(pollAfter(polls, answer.retryAfter));
     }
   }
 
-  #tellHeld({ retryAfter, owner, host, token }: Extract<Acquired, { readonly kind: 'held' }>): void {
+  #emitHeld({ retryAfter, owner, host, token }: Extract<Acquired, { readonly kind: 'held' }>): void {
     const details = { retryAfter, owner, host, token, ...keyOf(this.#entry) };
-    this.#cluster.events.emit('lease-held-elsewhere', details);
+    this.#member.events.emit('lease-held-elsewhere', details);
   }
 
   #lost(reason: LossReason, cause: unknown): void {
     this.#lease?.stop();
-    this.#host.fail(this.#tellLoss(reason, cause));
+    this.#host.fail(this.#reportLoss(reason, cause));
   }
 
-  #tellLoss(reason: LossReason, cause: unknown): LeaseLostError {
-    this.#isLossTold = true;
+  #reportLoss(reason: LossReason, cause: unknown): LeaseLostError {
+    this.#isLossReported = true;
     const token = (this.#lease as HeldLease).id.token;
-    const details = { cacheName: this.#cluster.policy.name, key: this.#entry.key, cause, token };
+    const details = { cacheName: this.#member.options.name, key: this.#entry.key, cause, token };
     const error = new LeaseLostError(LOSSES[reason], details);
-    this.#cluster.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
+    this.#member.events.emit('lease-lost', { token, error, ...keyOf(this.#entry) });
     return error;
   }
 
-  async #publishAndRelease(about: Concluded): Promise<void> {
-    const { store, lock, policy } = this.#cluster;
+  async #publishAndRelease(record: PublishRecord): Promise<void> {
+    const { store, lock, options } = this.#member;
     const lease = this.#lease;
-    if (lease === undefined && lock !== undefined) return; // loaded without the lock: nothing to be published
-    await Promise.resolve(); // codec and clients are not to run on the stack of who brought the value
-    let isShared = !policy.holdsValue;
-    if (store !== undefined && policy.holdsValue) {
-      const outcome = await publish(this.#cluster, this.#entry, about, lease);
+    if (lease === undefined && lock !== undefined) return; // loaded without the lock: not published
+    await Promise.resolve(); // codec and clients do not run on the stack of the load
+    let isShared = options.kind === 'task';
+    if (store !== undefined && options.kind !== 'task') {
+      const outcome = await publish(this.#member, this.#entry, record, lease);
       isShared = outcome === 'shared';
-      if (outcome === 'unwritten' && lease?.isLost && !this.#isLossTold) this.#tellLoss('expired', undefined);
+      if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
+        this.#reportLoss('expired', undefined);
     }
     const holdFor = (): number => {
-      const left = Math.max(0, about.dueAt - policy.clock.monotonic());
+      const left = Math.max(0, record.dueAt - options.clock.monotonic());
       return isShared ? Math.min(left, LONGEST_HOLD_MS) : 0;
     };
     const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
-    if (isReleased && isShared && this.#entry.dueAt === about.dueAt && about.dueAt < Infinity) {
-      this.#entry.dueAt = Math.max(
-        about.dueAt,
-        Math.min(about.dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry)),
-      );
-    }
+    const { dueAt } = record;
+    if (!isReleased || !isShared || this.#entry.dueAt !== dueAt || dueAt === Infinity) return;
+    // The hold began a moment later than the due time was computed.
+    const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry));
+    this.#entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
   }
 
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {
     const lease = this.#lease;
     if (lease === undefined) return Promise.resolve(false);
-    return this.#cluster.gate.through(() => lease.release(outcome));
+    return this.#member.release(lease, outcome);
   }
 
   #failed(error: unknown): ReleaseOutcome {
-    const { coolDown, random } = this.#cluster.policy;
+    const { coolDown, random } = this.#member.options;
     return {
       as: 'failed',
       holdFor: coolDownMs(coolDown, 1, random()),
@@ -274,9 +258,9 @@ export class Round<T> implements RoundUnderWay {
   }
 
   /** The flight was ended from outside, and its load has settled. */
-  #windUp(reason: unknown): void {
+  #abandon(reason: unknown): void {
     if (this.#isEnded) return;
-    this.#isAnswered = false;
+    this.#hasResult = false;
     const outcome = (): ReleaseOutcome =>
       isLoadTimeoutError(reason) ? this.#failed(reason) : { as: 'abandoned' };
     void this.#release(outcome).then(() => this.#end());
@@ -292,7 +276,7 @@ export class Round<T> implements RoundUnderWay {
 }
 
 const LOSSES: Readonly<Record<LossReason, string>> = {
-  expired: 'the lease has expired: this process stood still for too long',
-  taken: 'the lease is lost: it has expired at the engine, or was released by an operator',
+  expired: 'the lease has expired: this process was paused for too long',
+  taken: 'the lease is lost: it has expired at the backend, or was released by an operator',
   unreachable: 'the lease has expired: the lock could not be reached to extend it',
 };

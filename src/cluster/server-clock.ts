@@ -1,54 +1,41 @@
-import type { Clock, Timer } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
+import { clockStep } from '../time/clock-step.ts';
 
-/** By how much our own clocks must have moved against each other to count as stepped; as of `next-execution.ts`. */
-const STEP_MS = 1000;
-
-/** An answer that took longer says little of what time it is now. */
+/** An answer that took longer is too uncertain a reading of the server's clock. */
 const LONGEST_ROUND_TRIP_MS = 1000;
 
 /**
- * The clocks of a member of a cluster: durations by this machine's monotonic clock, the wall clock by the engine of its
- * lock, as learnt at the last answer. So instances whose wall clocks differ by hours agree on when it is five o'clock.
- * Before the first answer it is this machine's.
+ * The wall clock of the server of a lock, from its last answer: instances whose own wall clocks differ by hours agree on
+ * when it is five o'clock. Before the first answer it is the wall clock of this machine.
  *
- * When this machine's clocks have moved against each other since, either its wall clock was stepped, or it slept and its
- * monotonic clock stood still. Which, the next answer tells; until then it is taken for a sleep.
+ * If the clocks of this machine have moved against each other since, either its wall clock was stepped, or it slept and
+ * its monotonic clock stood still. The next answer tells which; until then a sleep is assumed.
  */
-export class ServerClock implements Clock {
-  /** This machine's. */
-  readonly base: Clock;
-  #learnt: { readonly offset: number; readonly ownOffset: number } | undefined;
+export class ServerClock {
+  readonly #machine: Clock;
+  #reading: { readonly offset: number; readonly machineOffset: number } | undefined;
 
-  constructor(base: Clock) {
-    this.base = base;
+  constructor(machine: Clock) {
+    this.#machine = machine;
   }
 
   now(): number {
-    if (this.#learnt === undefined) return this.base.now();
-    const { offset, ownOffset } = this.#learnt;
-    const now = this.base.monotonic();
-    const moved = this.base.now() - now - ownOffset;
-    return Math.round(now + offset + (Math.abs(moved) > STEP_MS ? moved : 0));
-  }
-
-  monotonic(): number {
-    return this.base.monotonic();
-  }
-
-  setTimeout(callback: () => void, delayMs: number): Timer {
-    return this.base.setTimeout(callback, delayMs);
+    if (this.#reading === undefined) return this.#machine.now();
+    const { offset, machineOffset } = this.#reading;
+    const now = this.#machine.monotonic();
+    return Math.round(now + offset + clockStep(machineOffset, this.#machine.now() - now));
   }
 
   /**
-   * The engine has said what its wall clock shows, in epoch milliseconds.
+   * The server has answered with its wall clock, in epoch milliseconds.
    *
    * @param askedAt when it was asked (monotonic).
    */
-  learn(engineNow: number, askedAt: number): void {
-    const now = this.base.monotonic();
+  learn(serverNow: number, askedAt: number): void {
+    const now = this.#machine.monotonic();
     const roundTrip = now - askedAt;
-    const isUncertain = this.#learnt !== undefined && roundTrip > LONGEST_ROUND_TRIP_MS;
-    if (!Number.isFinite(engineNow) || isUncertain) return;
-    this.#learnt = { offset: engineNow - (now - roundTrip / 2), ownOffset: this.base.now() - now };
+    const isUncertain = this.#reading !== undefined && roundTrip > LONGEST_ROUND_TRIP_MS;
+    if (!Number.isFinite(serverNow) || isUncertain) return;
+    this.#reading = { offset: serverNow - (now - roundTrip / 2), machineOffset: this.#machine.now() - now };
   }
 }

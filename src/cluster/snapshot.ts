@@ -14,8 +14,8 @@ export interface Snapshot {
   readonly age: number;
   /** From when it was written to when the next round begins; `Infinity`: never by itself. */
   readonly dueIn: number;
-  /** The load itself had said so, not the schedule. */
-  readonly isDueSaid: boolean;
+  /** The due time comes from the load, not from the schedule. */
+  readonly isDueTimeOverridden: boolean;
   /** How long its load took. */
   readonly took: number;
   /** The age limit that the load gave it; `Infinity`: none. */
@@ -67,7 +67,7 @@ export async function encodeSnapshot(
   codec: Codec = json,
 ): Promise<string> {
   const body = about().isAbsent ? '' : await codec.encode(value);
-  const { isAbsent, age, dueIn, isDueSaid, took, maxStaleness, tags } = about();
+  const { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags } = about();
   const isText = typeof body === 'string';
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must bring text or a Uint8Array');
   const text = isText ? body : toBase64(body);
@@ -78,7 +78,7 @@ export async function encodeSnapshot(
     ...(isAbsent ? { isAbsent } : {}),
     age,
     dueIn: orNull(dueIn),
-    ...(isDueSaid ? { isDueSaid } : {}),
+    ...(isDueTimeOverridden ? { isDueSaid: true } : {}),
     took,
     ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
     ...(tags === undefined ? {} : { tags }),
@@ -108,7 +108,7 @@ export async function decodeSnapshot(
   const { isAbsent = false, isDueSaid = false, age = 0, took, tags } = header;
   const about = {
     isAbsent,
-    isDueSaid,
+    isDueTimeOverridden: isDueSaid,
     age,
     took,
     tags,

@@ -1,20 +1,21 @@
-import type { Door, GroupSlot, Refreshable } from '../group/membership.ts';
+import type { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import { StepWatch } from '../time/step-watch.ts';
 import { DueHeap } from './due-heap.ts';
+import type { GroupSlot, Refreshable } from './refreshable.ts';
 
 export interface DueQueueOptions {
   readonly clock: Clock;
-  /** How many loads of its own may run at a time. */
+  /** How many of its loads may run at a time. */
   readonly concurrency: number;
-  /** What falls due within this time is started too. */
+  /** Members that fall due within this time are started too. */
   readonly lookAheadMs: number;
-  /** Reads of members start rounds. */
+  /** Reads of members start passes. */
   readonly piggyback: boolean;
 }
 
-/** Somebody who waits until all has been loaded that was due when he asked. */
+/** A caller that waits for all loads that were due at its call. */
 interface Waiting {
   readonly until: number;
   readonly end: Deferred<void>;
@@ -26,103 +27,101 @@ interface Running {
   readonly member: Refreshable;
 }
 
-/** A moment, in milliseconds: what comes right after an instant. */
+/** The step from one instant to the next, in milliseconds. */
 const MOMENT_MS = 0.001;
 
 /**
- * Starts what is due among many, soonest first, a few at a time.
+ * Starts the members that are due, soonest first, a few at a time.
  *
- * It works in rounds. A round is begun by a request (or by a read, with `piggyback`) and takes all that was due at
- * that instant, each member once: as a load of it ends, the next begins. What falls due while it goes on waits for the
- * next request, so that it comes to an end by itself, and nothing happens without somebody asking.
+ * It works in passes. A request (or a read, with `piggyback`) begins a pass, which takes all that was due at that
+ * instant, each member once: as one of its loads ends, the next begins. A member that falls due during the pass waits
+ * for the next request. So a pass ends by itself, and nothing runs without a read or a request.
  */
-export class DueQueue implements Door {
-  /** A read of a member at or after this instant is to call {@link read}. `Infinity`: none. */
+export class DueQueue implements PiggybackTrigger {
+  /** A read of a member at or after this instant calls {@link read}. `Infinity`: no read. */
   readsFrom: number = Number.POSITIVE_INFINITY;
-  /** The instant by which the last round takes what is due. */
+  /** The last pass takes what is due by this instant. */
   until: number = Number.NEGATIVE_INFINITY;
   readonly #options: DueQueueOptions;
-  readonly #watch: StepWatch;
+  readonly #stepWatch: StepWatch;
   readonly #heap: DueHeap = new DueHeap();
   readonly #members: (Refreshable | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #running: Set<Running> = new Set();
   readonly #waiting: Set<Waiting> = new Set();
-  readonly #unseen: Set<Refreshable> = new Set();
+  readonly #unscanned: Set<Refreshable> = new Set();
   #isClosed = false;
-  /** A read has begun a round that is about to start. */
-  #isReadFrom = false;
+  /** A read has requested a pass that is about to begin. */
+  #isPassPending = false;
 
   constructor(options: DueQueueOptions) {
     this.#options = options;
-    this.#watch = new StepWatch(options.clock);
+    this.#stepWatch = new StepWatch(options.clock);
   }
 
-  /** Loads of its own under way. */
+  /** How many of its loads are under way. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** A place for one more. */
+  /** Adds a member. */
   join(member: Refreshable): GroupSlot {
     const place = this.#free.pop() ?? this.#members.length;
     this.#members[place] = member;
     const isIn = (): boolean => this.#members[place] === member;
     return {
-      door: this,
       lookAheadMs: this.#options.lookAheadMs,
       plan: (from) => {
         if (isIn()) this.#plan(place, from);
       },
-      markUnseen: () => {
-        if (isIn()) this.#unseen.add(member);
+      markUnscanned: () => {
+        if (isIn()) this.#unscanned.add(member);
       },
-      afterRound: () => this.until + MOMENT_MS,
+      afterPass: () => this.until + MOMENT_MS,
       leave: () => {
         if (!isIn()) return;
         this.#plan(place, Number.POSITIVE_INFINITY);
         this.#members[place] = undefined;
-        this.#unseen.delete(member);
+        this.#unscanned.delete(member);
         this.#free.push(place);
       },
     };
   }
 
-  /** Begins a round, for a read of a member at or after {@link readsFrom}. */
+  /** Begins a pass, for a read of a member at or after {@link readsFrom}. */
   read(): void {
-    if (this.#isReadFrom) return;
-    this.#isReadFrom = true;
+    if (this.#isPassPending) return;
+    this.#isPassPending = true;
     this.#refreshReads();
-    // Behind the reader: what is due may be much.
+    // Behind the reader: many members may be due.
     Promise.resolve().then(() => {
-      this.#isReadFrom = false;
+      this.#isPassPending = false;
       this.#begin();
       this.#startDue();
     });
   }
 
-  /** Begins a round. */
+  /** Begins a pass. */
   request(): void {
-    this.#lookAtUnseen();
+    this.#rescan();
     this.#begin();
     this.#startDue();
   }
 
   /**
-   * Begins a round that the process is to live through. Resolves when all loads are over that were due by now. Never
-   * rejects.
+   * Begins a pass that keeps the process alive. Resolves when all loads that were due by now are over. Never rejects.
    */
-  requestAndHold(): Promise<void> {
-    this.#lookAtUnseen();
+  requestAndWait(): Promise<void> {
+    this.#rescan();
     this.#begin();
     const waiting = { until: this.until, end: new Deferred<void>() };
     this.#waiting.add(waiting);
-    for (const { member } of this.#running) member.hold();
+    for (const { member } of this.#running) member.keepAlive();
     this.#startDue();
     return waiting.end.promise;
   }
 
-  /** Starts nothing any more. */
+  /** Starts no more loads. */
   close(): void {
     this.#isClosed = true;
     this.#startDue();
@@ -133,31 +132,31 @@ export class DueQueue implements Door {
     this.#refreshReads();
   }
 
-  #lookAtUnseen(): void {
-    for (const member of this.#unseen) {
-      this.#unseen.delete(member);
-      member.look();
+  #rescan(): void {
+    for (const member of this.#unscanned) {
+      this.#unscanned.delete(member);
+      member.rescan();
     }
   }
 
   #begin(): void {
     const now = this.#options.clock.monotonic();
-    if (now >= this.#watch.lookAt && this.#watch.look(now)) {
+    if (now >= this.#stepWatch.checkAt && this.#stepWatch.hasStepped(now)) {
       for (const member of this.#members) member?.compareClocks();
     }
-    // Later than the round before, also where the clock has stood still since.
+    // Later than the previous pass, also where the clock has not moved since.
     this.until = Math.max(now, this.until + 2 * MOMENT_MS);
   }
 
   #startDue(): void {
     while (!this.#isClosed && this.#running.size < this.#options.concurrency) {
       const { soonestAt } = this.#heap;
-      if (soonestAt > this.until) break; // also where it is `Infinity`: there is none
+      if (soonestAt > this.until) break; // also where it is `Infinity`: the heap is empty
       this.#start(this.#heap.soonest as number, soonestAt);
     }
     this.#refreshReads();
     for (const waiting of this.#waiting) {
-      if (this.#isGoingOn(waiting.until)) continue;
+      if (this.#isUnfinished(waiting.until)) continue;
       this.#waiting.delete(waiting);
       waiting.end.resolve();
     }
@@ -172,24 +171,24 @@ export class DueQueue implements Door {
       this.#startDue();
     };
     if (member.startNext({ until: this.until, ended })) {
-      if (this.#waiting.size > 0) member.hold();
+      if (this.#waiting.size > 0) member.keepAlive();
       return;
     }
     this.#running.delete(running);
-    // It can't start what it has; it will tell when that changes.
+    // It can't start anything now; it plans its slot when that changes.
     if (this.#heap.soonest === place && this.#heap.soonestAt <= this.until) this.#heap.delete(place);
   }
 
-  /** Something that was due by that instant is being loaded, or waits for its turn. */
-  #isGoingOn(until: number): boolean {
+  /** A load that was due by that instant is under way, or waits for its turn. */
+  #isUnfinished(until: number): boolean {
     if (!this.#isClosed && this.#heap.soonestAt <= until) return true;
     for (const { from } of this.#running) if (from <= until) return true;
     return false;
   }
 
   #refreshReads(): void {
-    const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isReadFrom;
+    const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isPassPending;
     const isBusy = this.#running.size >= this.#options.concurrency;
-    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#watch.lookAt) : Infinity;
+    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#stepWatch.checkAt) : Infinity;
   }
 }

@@ -2,32 +2,31 @@ import type { Entry } from './entry.ts';
 
 /**
  * What a read does:
- * - `serve`: answer with the value;
- * - `serve-and-start`: answer with the value, start a load behind it;
+ * - `serve`: return the value;
+ * - `serve-and-start`: return the value and start a load behind the read;
  * - `wait-for-load`: wait for the load under way, or start one and wait for it;
- * - `reject`: answer with an error;
- * - `reject-and-start`: answer with an error, start a load behind it.
+ * - `reject`: throw or reject;
+ * - `reject-and-start`: throw or reject, and start a load behind the read.
  */
 export type Decision = 'serve' | 'serve-and-start' | 'wait-for-load' | 'reject' | 'reject-and-start';
 
-/** `open`: reads may start loads; `paused` and `closed`: they may not. */
-export type Gate = 'open' | 'paused' | 'closed';
+/** `open`: reads may start loads. `paused` and `closed`: they may not. */
+export type RunState = 'open' | 'paused' | 'closed';
 
 /**
- * What becomes of a read that meets a value older than `maxStaleness`: it waits for the reload, it throws, or it
- * gets the old value all the same.
+ * A read of a value older than `maxStaleness` waits for the reload, throws, or is served the old value all the same.
  */
 export type WhenTooStale = 'wait' | 'throw' | 'serve';
 
+/** A read after `close()` is served the last value, or throws. */
+export type WhenClosed = 'serve' | 'throw';
+
 /** What a decision depends on beside the entry and the time. */
-export interface DecisionPolicy {
-  readonly gate: Gate;
+export interface DecisionRules {
+  readonly runState: RunState;
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
 }
-
-/** What becomes of a read after `close()`: it gets the last value, or it throws. */
-export type WhenClosed = 'serve' | 'throw';
 
 type Times = Pick<
   Entry<unknown>,
@@ -39,14 +38,14 @@ type Times = Pick<
  *
  * @param now the monotonic clock in milliseconds.
  */
-export function decide(entry: Times, policy: DecisionPolicy, now: number): Decision {
-  const { gate, whenTooStale, whenClosed } = policy;
-  if (gate === 'closed' && whenClosed === 'throw') return 'reject';
-  const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
+export function decide(entry: Times, rules: DecisionRules, now: number): Decision {
+  const { runState, whenTooStale, whenClosed } = rules;
+  if (runState === 'closed' && whenClosed === 'throw') return 'reject';
+  const mayLoad = entry.flight === undefined && runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
   const mayWait = entry.flight !== undefined || mayLoad;
   if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
-  if (!isTooStale(entry, now)) return isDue(entry, now) && mayStart ? 'serve-and-start' : 'serve';
+  if (!isTooStale(entry, now)) return now >= entry.dueAt && mayStart ? 'serve-and-start' : 'serve';
   switch (whenTooStale) {
     case 'serve':
       return mayStart ? 'serve-and-start' : 'serve';
@@ -58,8 +57,8 @@ export function decide(entry: Times, policy: DecisionPolicy, now: number): Decis
 }
 
 /**
- * From when on a load may be started though nobody asks for it: `lookAheadMs` before it is due, but not in the first half
- * of its time, and not while it cools down.
+ * From when on a load may be started for an entry that is not being read: `lookAheadMs` before it is due, but not in the
+ * first half of its time, and not during its cool-down.
  */
 export function startableFrom(
   { flight, dueAt, loadedAt, coolDownUntil, deferredUntil }: Times,
@@ -71,9 +70,9 @@ export function startableFrom(
   return Math.max(dueAt - Math.min(lookAheadMs, (dueAt - loadedAt) / 2), mayFrom);
 }
 
-/** It is due, and stands by for others: who waits for the outcome may start a load all the same. */
-export function isStandingBy(entry: Times, gate: Gate, now: number): boolean {
-  const mayLoad = entry.flight === undefined && gate === 'open' && now >= entry.coolDownUntil;
+/** It is due and defers to another instance: a caller that waits for the result may start a load all the same. */
+export function isDeferred(entry: Times, runState: RunState, now: number): boolean {
+  const mayLoad = entry.flight === undefined && runState === 'open' && now >= entry.coolDownUntil;
   return mayLoad && isDue(entry, now) && now < entry.deferredUntil;
 }
 
@@ -82,7 +81,7 @@ export function isDue(entry: Pick<Times, 'dueAt'>, now: number): boolean {
   return now >= entry.dueAt;
 }
 
-/** The value is older than its limit. At just the limit it is not. */
+/** The value is older than its limit. At exactly the limit it is not. */
 export function isTooStale(entry: Pick<Times, 'loadedAt' | 'maxStalenessMs'>, now: number): boolean {
   return now - entry.loadedAt > entry.maxStalenessMs;
 }

@@ -4,28 +4,28 @@ import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 import type { LoadHandle } from './waiters.ts';
 
-/** What became of an execution. `attempts` counts the calls of the load, 1 or more. */
+/** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
 export type Outcome<A> =
   | {
-      readonly kind: 'answered';
-      readonly answer: A;
+      readonly kind: 'loaded';
+      readonly result: A;
       readonly attempts: number;
-      /** It came without a promise. */
+      /** The load returned no promise. */
       readonly isSynchronous: boolean;
     }
   | { readonly kind: 'failed'; readonly error: unknown; readonly attempts: number }
   | { readonly kind: 'timed-out'; readonly error: LoadTimeoutError; readonly attempts: number };
 
-/** What code around the tries has of the flight. */
-export interface Around {
+/** What code around the tries can use of the flight. */
+export interface FlightScope {
   readonly signal: AbortSignal;
   /** When it is timed out (monotonic). */
   readonly deadlineAt: number;
-  /** Resolves after so many milliseconds; rejects with the reason when the flight is ended before. */
+  /** Resolves after `ms` milliseconds; rejects with the reason when the flight is ended before. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** What a flight needs to know, fixed before it departs. */
+/** What a flight needs, fixed before it starts. */
 export interface FlightPlan<A> {
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,16 +34,16 @@ export interface FlightPlan<A> {
   readonly timeoutMs: number;
   readonly attempt: (attempt: number, signal: AbortSignal) => A | PromiseLike<A>;
   /**
-   * What is done around the tries: the flight lands with what it resolves or rejects with, be that what the tries
-   * brought or not. `undefined`: nothing, so that a synchronous load lands at once.
+   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: nothing is around them, so that a
+   * synchronous load settles at once.
    */
-  readonly around: ((tries: () => Promise<A>, around: Around) => Promise<A>) | undefined;
-  /** How long the source asked to be left alone after that error, in milliseconds. */
+  readonly wrap: ((tries: () => Promise<A>, scope: FlightScope) => Promise<A>) | undefined;
+  /** How long the source asked not to be called after that error, in milliseconds. */
   readonly restAfter: (error: unknown) => number;
   /** The reason of the abort at the deadline. */
   readonly timeoutReason: (attempts: number, lastError: unknown) => LoadTimeoutError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
-  readonly land: (outcome: Outcome<A>) => void;
+  readonly settle: (outcome: Outcome<A>) => void;
   /** Called when a result arrives after the flight was over. Never throws. */
   readonly late: () => void;
 }
@@ -51,14 +51,14 @@ export interface FlightPlan<A> {
 /**
  * One execution from its first try to its end: the tries, the pauses between them, and the deadline over all.
  *
- * It lands exactly once, whatever the load does: throw, reject, return at once, never settle, throw from `then`.
+ * It settles exactly once, whatever the load does: throw, reject, return at once, never settle, throw from `then`.
  * Two endings race, and the first closes the flight:
  *
- *  1. the deadline fires, ends the flight (abort, timers gone) and lands it as timed out;
- *  2. the load settles a moment later, finds the flight over, and is reported as late. The other way round, landing
+ *  1. the deadline fires, ends the flight (abort, timers gone) and settles it as timed out;
+ *  2. the load settles a moment later, finds the flight over, and is reported as late. The other way round, settling
  *     cancels the deadline.
  *
- * Timers exist only while it is under way, and keep the process alive only while somebody waits ({@link hold}).
+ * Timers exist only while it is under way, and keep the process alive only while a caller waits ({@link ref}).
  */
 export class Flight<A> implements LoadHandle {
   readonly #plan: FlightPlan<A>;
@@ -67,63 +67,63 @@ export class Flight<A> implements LoadHandle {
   #attempts = 0;
   #lastError: unknown;
   #deadlineAt = Number.POSITIVE_INFINITY;
-  #holds = 0;
+  #refs = 0;
   #isOver = false;
-  #hasDeparted = false;
+  #hasStarted = false;
 
   constructor(plan: FlightPlan<A>) {
     this.#plan = plan;
   }
 
-  get hasBegun(): boolean {
-    return this.#isOver || this.#hasDeparted;
+  get hasStarted(): boolean {
+    return this.#isOver || this.#hasStarted;
   }
 
-  /** Makes the first try, on the caller's stack. A load that is synchronous has landed when this returns. */
-  depart(): void {
-    if (this.hasBegun) return; // superseded, or hurried, while it waited for its turn
-    this.#hasDeparted = true;
-    const { clock, timeoutMs, around } = this.#plan;
+  /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
+  start(): void {
+    if (this.hasStarted) return; // superseded, or started early, while it waited for its turn
+    this.#hasStarted = true;
+    const { clock, timeoutMs, wrap } = this.#plan;
     this.#deadlineAt = clock.monotonic() + timeoutMs;
-    if (around !== undefined) {
+    if (wrap !== undefined) {
       this.#startDeadline();
       const { signal } = this.#controller;
       const deadlineAt = this.#deadlineAt;
       const sleep = (ms: number): Promise<void> => this.#sleep(ms);
-      this.#landWith(around(() => this.#tries(), { signal, deadlineAt, sleep }));
+      this.#settleWith(wrap(() => this.#tries(), { signal, deadlineAt, sleep }));
       return;
     }
     const first = this.#firstTry();
     if (!('then' in first)) {
-      this.#land(first);
+      this.#settle(first);
       return;
     }
     this.#startDeadline(); // the first try may have held the stack for a while
-    this.#landWith(this.#allTries(first));
+    this.#settleWith(this.#allTries(first));
   }
 
   /**
    * Makes the first try behind the caller: after the code that runs now (`'microtask'`), or, for a load that is
-   * known to be synchronous and would hold up those who await a value, after all that is ready to run (`'macrotask'`).
+   * known to be synchronous and would delay readers that await a value, after all that is ready to run (`'macrotask'`).
    */
-  departBehind(turn: 'microtask' | 'macrotask'): void {
-    if (turn === 'macrotask') this.#startTimer(() => this.depart(), 0);
-    else Promise.resolve().then(() => this.depart());
+  startBehind(turn: 'microtask' | 'macrotask'): void {
+    if (turn === 'macrotask') this.#startTimer(() => this.start(), 0);
+    else Promise.resolve().then(() => this.start());
   }
 
-  hold(): void {
-    if (this.#holds++ === 0) for (const timer of this.#timers) timer.ref();
+  ref(): void {
+    if (this.#refs++ === 0) for (const timer of this.#timers) timer.ref();
   }
 
-  release(): void {
-    if (--this.#holds === 0) for (const timer of this.#timers) timer.unref();
+  unref(): void {
+    if (--this.#refs === 0) for (const timer of this.#timers) timer.unref();
   }
 
   /** Ends it from inside, as failed: the load is aborted with the error. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.end(error);
-    this.#plan.land({ kind: 'failed', error, attempts: this.#attempts });
+    this.#plan.settle({ kind: 'failed', error, attempts: this.#attempts });
   }
 
   end(reason: Error): void {
@@ -142,29 +142,29 @@ export class Flight<A> implements LoadHandle {
     this.#startTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
   }
 
-  #landWith(answer: Promise<A>): void {
-    answer.then(
-      (answer) => this.#land({ kind: 'answered', answer, attempts: this.#attempts, isSynchronous: false }),
-      (error) => this.#land({ kind: 'failed', error, attempts: this.#attempts }),
+  #settleWith(result: Promise<A>): void {
+    result.then(
+      (result) => this.#settle({ kind: 'loaded', result, attempts: this.#attempts, isSynchronous: false }),
+      (error) => this.#settle({ kind: 'failed', error, attempts: this.#attempts }),
     );
   }
 
   #tries(): Promise<A> {
     const first = this.#firstTry();
     if ('then' in first) return this.#allTries(first);
-    return first.kind === 'answered'
-      ? Promise.resolve(first.answer)
+    return first.kind === 'loaded'
+      ? Promise.resolve(first.result)
       : Promise.reject((first as { error: unknown }).error);
   }
 
   /** The outcome of a synchronous load, or a promise of what is still to come. */
   #firstTry(): Outcome<A> | Promise<A> {
     try {
-      const answer = this.#attempt(1);
-      // Promise.resolve calls a foreign `then` in a job of its own and turns what it throws into a rejection.
-      return isThenable(answer)
-        ? Promise.resolve(answer as PromiseLike<A>)
-        : { kind: 'answered', answer: answer as A, attempts: 1, isSynchronous: true };
+      const result = this.#attempt(1);
+      // Promise.resolve calls a user's `then` in a job of its own and turns what it throws into a rejection.
+      return isThenable(result)
+        ? Promise.resolve(result as PromiseLike<A>)
+        : { kind: 'loaded', result: result as A, attempts: 1, isSynchronous: true };
     } catch (error) {
       return this.#plan.retry === undefined
         ? { kind: 'failed', error, attempts: 1 }
@@ -176,9 +176,9 @@ export class Flight<A> implements LoadHandle {
     const { retry, random, clock } = this.#plan;
     if (retry === undefined) return first;
     const tries = (attempt: number): Promise<A> => {
-      const answer = attempt === 1 ? first : Promise.resolve(this.#attempt(attempt));
-      return answer.then((value) => {
-        if (this.#isOver) this.#plan.late(); // p-retry tells only that it was aborted
+      const result = attempt === 1 ? first : Promise.resolve(this.#attempt(attempt));
+      return result.then((value) => {
+        if (this.#isOver) this.#plan.late(); // p-retry reports only the abort
         return value;
       });
     };
@@ -190,19 +190,19 @@ export class Flight<A> implements LoadHandle {
     });
   }
 
-  #land(outcome: Outcome<A>): void {
+  #settle(outcome: Outcome<A>): void {
     if (this.#isOver) {
-      if (outcome.kind === 'answered') this.#plan.late();
+      if (outcome.kind === 'loaded') this.#plan.late();
       return;
     }
     this.#close();
-    this.#plan.land(outcome);
+    this.#plan.settle(outcome);
   }
 
   #timeOut(): void {
     const error = this.#plan.timeoutReason(this.#attempts, this.#lastError);
     this.end(error);
-    this.#plan.land({ kind: 'timed-out', error, attempts: this.#attempts });
+    this.#plan.settle({ kind: 'timed-out', error, attempts: this.#attempts });
   }
 
   #pause(ms: number, error: Error): Promise<boolean> {
@@ -211,7 +211,7 @@ export class Flight<A> implements LoadHandle {
     const { clock, restAfter } = this.#plan;
     const delay = Math.max(ms, restAfter(error));
     if (clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
-    // Superseded meanwhile, it ends too: what goes around the tries waits for the last of them.
+    // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
     return this.#sleep(delay).then(
       () => true,
       () => false,
@@ -238,7 +238,7 @@ export class Flight<A> implements LoadHandle {
       callback();
     }, delayMs);
     this.#timers.add(timer);
-    if (this.#holds > 0) timer.ref();
+    if (this.#refs > 0) timer.ref();
   }
 
   #close(): void {

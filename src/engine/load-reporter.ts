@@ -1,39 +1,40 @@
 import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
 import type { Events, LoadEndDetails } from '../observe/events.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
-import type { Adopted } from './elsewhere.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { AdoptedResult } from './coordinator.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 import type { CoolingDown } from './timing.ts';
 
-/** Tells listeners and the logger what became of loads. */
+/** Reports how loads have ended: to listeners, and failures to the logger. */
 export class LoadReporter {
-  readonly #policy: ResolvedOptions;
+  readonly #options: ResolvedOptions;
   readonly #events: Events;
 
-  constructor(policy: ResolvedOptions, events: Events) {
-    this.#policy = policy;
+  constructor(options: ResolvedOptions, events: Events) {
+    this.#options = options;
     this.#events = events;
   }
 
-  succeeded(entry: Entry<unknown>, answer: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
-    if (answer === 'absent') {
-      const nextExecuteTime = this.#policy.clock.now() + Math.ceil(this.#policy.absentForMs);
+  succeeded(entry: Entry<unknown>, result: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
+    if (result === 'absent') {
+      const nextExecuteTime = this.#options.now() + Math.ceil(this.#options.absentForMs);
       this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
       return;
     }
-    const type = answer.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
-    this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
+    const type = result.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
+    if (this.#events.has(type)) this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
   }
 
-  /** What another instance has loaded is in place; of a task there is nothing to tell. */
-  adopted(entry: Entry<unknown>, { version, loadedAt }: Adopted<unknown>['what']): void {
-    if (!this.#policy.holdsValue) return;
-    const age = this.#policy.clock.monotonic() - loadedAt;
+  /** The snapshot of another instance is in place. A task has none. */
+  adopted(entry: Entry<unknown>, { version, loadedAt }: AdoptedResult<unknown>): void {
+    if (this.#options.kind === 'task') return;
+    const age = this.#options.clock.monotonic() - loadedAt;
     this.#events.emit('snapshot-adopted', { version, age, ...keyOf(entry) });
   }
 
-  /** @param isHeard a caller who waits for it from the start learns of it. */
+  /** @param isHeard a caller that has waited from the start gets the error. */
   failed(
     entry: Entry<unknown>,
     type: 'load-failed' | 'load-timed-out',
@@ -44,15 +45,14 @@ export class LoadReporter {
     const { error } = coolingDown;
     if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
     this.#events.emit(type, { ...end, error });
-    // A listener may have ended it, by setting a value.
+    // A listener may have ended the cool-down by setting a value.
     if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
-  /** A schedule could not say when to go on, if it could not. */
-  brokenSchedule(entry: Entry<unknown>, coolingDown: CoolingDown | undefined): void {
-    if (coolingDown === undefined) return;
-    const { until, delay, error } = coolingDown;
-    this.#policy.logger.error(`executed again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`, error);
+  /** The schedule threw, or returned what is not a future instant. */
+  brokenSchedule(entry: Entry<unknown>, coolingDown: CoolingDown): void {
+    const { delay, error } = coolingDown;
+    this.#options.logger.error(`next load in ${showDuration(delay)}`, error);
     this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
@@ -62,16 +62,17 @@ export class LoadReporter {
     { until, delay, error }: CoolingDown,
   ): void {
     const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
-    const which = background ? `background ${load}` : `${load} that nobody waits for any more`;
-    const what = type === 'load-failed' ? 'failed' : `timed out after ${this.#policy.timeoutMs} ms`;
-    const at = attempts === 0 ? 'before it could begin' : `at attempt ${attempts}`;
-    const again = `tried again from ${instantText(until)} (in ${Math.ceil(delay)} ms)`;
+    const which = background ? `background ${load}` : load;
+    const what =
+      type === 'load-failed' ? 'failed' : `timed out after ${showDuration(this.#options.timeoutMs)}`;
+    const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
+    const again = `next try in ${showDuration(delay)} (${instantText(until)})`;
     const cause = isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error;
-    this.#policy.logger.warn(`${which} ${what} ${at}, ${again}`, cause);
+    this.#options.logger.warn(`${which} ${what} ${at}, ${again}`, cause);
   }
 }
 
-/** The last instant that a `Date` can hold. */
+/** The last instant that a `Date` can represent. */
 const LAST_INSTANT = 8.64e15;
 
 function instantText(instant: number): string {

@@ -1,27 +1,28 @@
+import { showKey } from '../errors.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 
-/** Marks the answers of {@link keep} and {@link loaded}; shared by all installed copies of tickless. */
+/** Marks the results of {@link keep}, {@link loaded} and {@link absent}; shared by all installed copies of tickless. */
 export const answerKind: unique symbol = Symbol.for('tickless.answer');
 
-/** What {@link keep} returns: the source says "not modified". */
+/** The result of {@link keep}: the source reports "not modified". */
 export interface Kept {
   readonly [answerKind]: 'kept';
   readonly options: KeepOptions;
 }
 
-/** What {@link loaded} returns: a value with words of its own about its life. */
+/** The result of {@link loaded}: a value with metadata about its life. */
 export interface Loaded<T> {
   readonly [answerKind]: 'loaded';
   readonly loadedValue: T;
   readonly loadedOptions: LoadedOptions;
 }
 
-/** What a load says about the life of the value, beside the value. */
+/** Metadata about the life of a value, returned by a load. */
 export interface KeepOptions {
   /**
-   * When to load next, in epoch milliseconds, instead of what the schedule says. Taken as a duration from now: a
+   * When to load next, in epoch milliseconds, instead of the schedule's time. Taken as a duration from now: a
    * later step of the wall clock does not move it. Must be in the future; `Infinity` means never by itself.
    */
   readonly nextExecuteTime?: number | undefined;
@@ -42,43 +43,43 @@ export interface KeepOptions {
 /** As {@link KeepOptions}, for a new value. */
 export type LoadedOptions = KeepOptions;
 
-/** What {@link absent} returns: the source has no such key. */
+/** The result of {@link absent}: the source does not have the key. */
 export interface Absent {
   readonly [answerKind]: 'absent';
 }
 
-/** All that a load may answer. */
+/** All that a load may return. */
 export type LoadAnswer<T> = T | Kept | Loaded<T>;
 
-/** All that the load of one key may answer. */
+/** All that the load of one key may return. */
 export type KeyedAnswer<T> = LoadAnswer<T> | Absent;
 
 /**
- * Says that the source has nothing new ("304 Not Modified"): the value stays, its age starts anew.
+ * Reports that the source has nothing new ("304 Not Modified"): the value stays, its age starts anew.
  *
  * It is a failed load when there is no value to keep.
  *
- * @returns what a load returns.
+ * @returns the value for a load to return.
  */
 export function keep(options: KeepOptions = {}): Kept {
   return Object.freeze({ [answerKind]: 'kept', options } as const);
 }
 
 /**
- * A value with words of its own about its life: the next execute time, the greatest age, the response's headers.
- * A load that has nothing to say returns the value as it is.
+ * A value with metadata about its life: the next execute time, the greatest age, the response's headers. A load
+ * without metadata returns the value as it is.
  *
- * @returns what a load returns.
+ * @returns the value for a load to return.
  */
 export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
   return Object.freeze({ [answerKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
 }
 
 /**
- * Says that the source has no such key. `get` rejects with `AbsentError`, and the source is not asked for this key
+ * Reports that the source does not have the key. `get` rejects with `AbsentError`, and the source is not asked for this key
  * again for `absentFor`. Only for the load of a `RefreshingCache`; anywhere else it is a failed load.
  *
- * @returns what a load returns.
+ * @returns the value for a load to return.
  */
 export function absent(): Absent {
   return ABSENT;
@@ -86,7 +87,7 @@ export function absent(): Absent {
 
 const ABSENT: Absent = Object.freeze({ [answerKind]: 'absent' } as const);
 
-/** What was said of a value, checked. */
+/** What a load returned about a value beside the value, checked. */
 export interface ValueMetadata {
   readonly nextExecuteTime?: number | undefined;
   readonly maxStalenessMs?: number | undefined;
@@ -94,73 +95,62 @@ export interface ValueMetadata {
   readonly tags?: readonly string[] | undefined;
 }
 
-/** An answer taken apart: the value to serve from now on, and what was said about it. */
+/** The value to serve from now on, with its metadata. */
 export interface LoadResult<T> {
   readonly outcome: 'loaded' | 'kept' | 'set';
   readonly value: T;
-  readonly said: ValueMetadata;
+  readonly metadata: ValueMetadata;
 }
 
-/** What an entry accepts beside values. */
-export interface Acceptance {
-  readonly allowUndefined: boolean;
-  /** It is one key of many, and the source may not have it. */
-  readonly isKeyed: boolean;
-}
+const NO_METADATA: ValueMetadata = Object.freeze({});
 
 /**
- * Takes an answer apart. Throws what makes it unacceptable: nothing to keep, `undefined` where that is no value, an
- * age limit that is none.
+ * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` without
+ * `allowUndefined`, an age limit that is not a positive duration.
  *
- * @param held what the entry holds now.
- * @returns `'absent'` when the source has no such key.
+ * @param held the value that the entry has now.
+ * @returns `'absent'` when the source does not have the key.
  */
 export function readLoadResult<T>(
-  answer: KeyedAnswer<T>,
+  returned: KeyedAnswer<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
-  { allowUndefined, isKeyed }: Acceptance,
+  { allowUndefined, kind }: { readonly allowUndefined: boolean; readonly kind: 'value' | 'key' | 'task' },
 ): LoadResult<T> | 'absent' {
-  const taken = takeApart(answer, held);
-  if (taken === 'absent') {
-    if (isKeyed) return taken;
-    throw new TypeError('it returned absent(), and there is no key that could be absent');
+  const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
+  if (isPlain)
+    return { outcome: 'loaded', value: defined(returned as T, allowUndefined), metadata: NO_METADATA };
+  switch (returned[answerKind]) {
+    case 'absent':
+      if (kind === 'key') return 'absent';
+      throw new TypeError('the load returned absent(), which is only for keys of a cache');
+    case 'kept':
+      if (!held.isLoaded) throw new TypeError('the load returned keep(), but there is no value to keep');
+      return { outcome: 'kept', value: held.value as T, metadata: checkMetadata(returned.options) };
+    case 'loaded': {
+      const value = defined(returned.loadedValue, allowUndefined);
+      if (isThenable(value)) {
+        ignoreRejection(Promise.resolve(value)); // reported by this error alone
+        throw new TypeError('the load returned loaded() of a promise; await the promise first');
+      }
+      return { outcome: 'loaded', value, metadata: checkMetadata(returned.loadedOptions) };
+    }
   }
-  const { outcome, value, options } = taken;
-  if (outcome === 'loaded' && value === undefined && !allowUndefined) {
-    throw new TypeError('it returned undefined, and allowUndefined is not set');
-  }
-  if (isThenable(value)) {
-    ignoreRejection(Promise.resolve(value)); // told by this error, and by nothing else
-    throw new TypeError('it returned loaded() of a promise; await it first');
-  }
-  const { nextExecuteTime, headers, maxStaleness, tags } = options;
+}
+
+function defined<T>(value: T, allowUndefined: boolean): T {
+  if (value !== undefined || allowUndefined) return value;
+  throw new TypeError('the load returned undefined, and allowUndefined is not set');
+}
+
+function checkMetadata({ nextExecuteTime, headers, maxStaleness, tags }: KeepOptions): ValueMetadata {
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
   if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
-    throw new TypeError('it returned a maxStaleness that is no duration over 0');
+    throw new TypeError(
+      `maxStaleness must be a positive duration, the load returned ${showKey(maxStaleness)}`,
+    );
   }
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
-    throw new TypeError('it returned tags that are no array of strings');
+    throw new TypeError(`tags must be an array of strings, the load returned ${showKey(tags)}`);
   }
-  return { outcome, value, said: { nextExecuteTime, headers, maxStalenessMs, tags } };
-}
-
-interface TakenApart<T> {
-  readonly outcome: 'loaded' | 'kept';
-  readonly value: T;
-  readonly options: KeepOptions;
-}
-
-function takeApart<T>(
-  answer: KeyedAnswer<T>,
-  held: { readonly isLoaded: boolean; readonly value: T | undefined },
-): TakenApart<T> | 'absent' {
-  if (typeof answer !== 'object' || answer === null || !(answerKind in answer)) {
-    return { outcome: 'loaded', value: answer as T, options: {} };
-  }
-  if (answer[answerKind] === 'loaded') {
-    return { outcome: 'loaded', value: answer.loadedValue, options: answer.loadedOptions };
-  }
-  if (answer[answerKind] === 'absent') return 'absent';
-  if (!held.isLoaded) throw new TypeError('it returned keep(), and there is no value to keep');
-  return { outcome: 'kept', value: held.value as T, options: answer.options };
+  return { nextExecuteTime, headers, maxStalenessMs, tags };
 }

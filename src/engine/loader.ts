@@ -1,5 +1,3 @@
-import type { Cluster } from '../cluster/cluster.ts';
-import { Round } from '../cluster/round.ts';
 import {
   isLeaseLostError,
   isLockUnavailableError,
@@ -7,155 +5,201 @@ import {
   LoadTimeoutError,
   type TicklessError,
 } from '../errors.ts';
-import type { Events, LoadDetails, LoadEndDetails } from '../observe/events.ts';
+import { Events, type LoadDetails, type LoadEndDetails, type Trigger } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
+import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
+import type { Execution } from '../schedule/schedule.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { AdoptedResult, CoordinatedRound, Coordinator, DeferredResult } from './coordinator.ts';
+import type { RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
-import { Adopted, type FlightAnswer, StandBy } from './elsewhere.ts';
-import { type Entry, keyOf, sharedOf, takeWaiters } from './entry.ts';
-import { type EntryOwner, nobody } from './entry-owner.ts';
+import { type Entry, keyOf, takeWaiters, waitersOf } from './entry.ts';
+import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type Outcome } from './flight.ts';
-import { Intake } from './intake.ts';
-import type { LoadContext, Trigger } from './load-context.ts';
+import type { LoadContext } from './load-context.ts';
 import { LoadReporter } from './load-reporter.ts';
 import { type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
-import { absence, closedError } from './read-errors.ts';
+import { absentError, closedError } from './read-errors.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Timing } from './timing.ts';
+import { Timing } from './timing.ts';
 import type { LoadHandle, Waiters } from './waiters.ts';
 
-/** What is loaded or executed; the same for a value, a key or a task. */
+/** The function that loads or executes; the same for a value, a key or a task. */
 export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
 
-/** After `close()` has aborted loads, so long at most are they awaited for their leases to be given back. */
+/** How long `close()` waits for aborted loads to release their leases. */
 const RELEASE_GRACE_MS = 1000;
 
 /**
- * Starts flights for entries and applies what they bring.
+ * Starts loads for entries and applies their results.
  *
  * Two callers and one due entry:
  *
- *  1. caller A finds no flight; one is put into the entry before anything of the load runs;
+ *  1. caller A finds no flight; one is put into the entry before any code of the load runs;
  *  2. caller B, whenever it comes, finds that flight, and is served or waits for the same one;
- *  3. the flight lands: it leaves the entry first, with all who wait for it; then its outcome is applied, then events
- *     are emitted, then the waiters learn of it. A listener or waiter that reads at once finds the new state, and who
- *     asks for a load from within an event gets one of his own;
- *  4. had `invalidate`, `set` or the deadline ended the flight before, it would have left the entry already, and
- *     what it brings counts as late.
+ *  3. the flight settles: it leaves the entry first, with all waiters; then its outcome is applied, then events are
+ *     emitted, then the waiters are settled. A listener or waiter that reads at once finds the new state, and a load
+ *     that is requested from within an event is a new one;
+ *  4. a flight that was ended before by `invalidate`, `set` or the deadline has left the entry already, and its result
+ *     counts as late.
  */
-export class Launcher<T> {
-  keeper: EntryOwner<T> = nobody;
-  readonly teller: LoadReporter;
-  readonly #policy: ResolvedOptions;
-  readonly #events: Events;
-  readonly #timing: Timing;
+export class Loader<T> {
+  readonly options: ResolvedOptions;
+  readonly events: Events;
+  readonly timing: Timing;
+  /** `undefined` without a lock and a store. */
+  readonly coordinator: Coordinator | undefined;
+  /** Whether reads may start loads. */
+  runState: RunState = 'open';
+  /** The owner of the entries, where it must know what happens to them. */
+  owner: EntryOwner<T> | undefined = undefined;
+  /** The same, where the entries are those of many keys. */
+  keys: KeyedOwner<T> | undefined = undefined;
   readonly #load: Load<T>;
-  readonly #intake: Intake<T>;
-  readonly #cluster: Cluster | undefined;
+  readonly #reporter: LoadReporter;
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
-  /** What goes on in the cluster: also after a flight has landed, while its lease is given back. */
-  readonly #rounds: Set<Round<T>> = new Set();
+  /** The rounds under way: also after a flight has settled, while its lease is released. */
+  readonly #rounds: Set<CoordinatedRound<T>> = new Set();
   #onIdle: (() => void) | undefined;
-  #isDraining = false;
-  /** The last load returned without a promise. */
+  /** The last load returned no promise. */
   #isSynchronous = false;
 
-  constructor(
-    policy: ResolvedOptions,
-    events: Events,
-    timing: Timing,
-    load: Load<T>,
-    cluster: Cluster | undefined,
-  ) {
-    this.#policy = policy;
-    this.#cluster = cluster;
-    this.#events = events;
-    this.teller = new LoadReporter(policy, events);
-    this.#timing = timing;
+  constructor(options: ResolvedOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
+    this.options = options;
+    this.events = new Events(options.name, options.now, options.logger);
+    this.timing = new Timing(options, nextExecuteTime);
+    this.coordinator = options.membership?.coordinator(options, this.events);
     this.#load = load;
-    this.#intake = new Intake(policy, timing);
+    this.#reporter = new LoadReporter(options, this.events);
   }
 
-  /**
-   * Starts a load, unless one is under way. A synchronous one has landed when this returns, unless it is `behind`.
-   *
-   * @param when `now`: the first try on the caller's stack. `behind`: after the caller, who has been served.
-   */
-  start(entry: Entry<T>, { trigger, background }: Omit<LoadDetails, 'key'>, when: 'now' | 'behind'): void {
+  /** The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. */
+  next(entry: Entry<T>, signal: AbortSignal | undefined, trigger: Trigger = nextTrigger(entry)): Promise<T> {
+    const next = waitersOf(entry).next(signal);
+    this.startNow(entry, trigger, false);
+    return next;
+  }
+
+  /** Starts a load on the caller's stack. A synchronous one has settled when this returns. */
+  startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
     const underWay = entry.flight;
-    if (underWay !== undefined) {
-      if (when === 'now' && !underWay.hasBegun) inDetachedContext(() => underWay.depart());
-      if (trigger === 'forced') entry.shared?.round?.urge();
-      return;
+    if (underWay === undefined) this.#start(entry, { trigger, background, ...keyOf(entry) }, 'now');
+    else {
+      if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
+      if (trigger === 'forced') entry.coordinated?.requireFresh();
     }
-    const start = { trigger, background, ...keyOf(entry) };
-    const { clock, random, retry, timeoutMs, name } = this.#policy;
-    const cluster = this.#cluster;
+    if (background) this.passEnd(entry, this.options.waitUntil);
+  }
+
+  /** Starts a load behind the caller, who has been served. */
+  startBehind(entry: Entry<T>): void {
+    if (entry.flight === undefined) {
+      this.#start(entry, { trigger: nextTrigger(entry), background: true, ...keyOf(entry) }, 'behind');
+    }
+    const { waitUntil } = this.options;
+    if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
+  }
+
+  /** Passes the end of the load under way to a platform that would freeze the process before. */
+  passEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
+    if (waitUntil === undefined || entry.flight === undefined) return;
+    passToPlatform(waitUntil, waitersOf(entry).end(), this.options.logger);
+  }
+
+  #start(entry: Entry<T>, details: LoadDetails, when: 'now' | 'behind'): void {
+    const { clock, random, retry, timeoutMs, name } = this.options;
+    const { coordinator } = this;
     let startedAt = clock.monotonic();
-    let round: Round<T> | undefined;
+    let round: CoordinatedRound<T> | undefined;
     const attempt = (attempt: number, signal: AbortSignal): ReturnType<Load<T>> => {
       if (round !== undefined && attempt === 1) {
         startedAt = clock.monotonic();
-        this.#events.emit('load-started', start);
+        this.events.emit('load-started', details);
         signal.throwIfAborted(); // a listener may have superseded it
       }
-      const previous = previousOf(entry);
-      const token = round?.token;
+      const { trigger, background } = details;
+      const { last } = entry;
+      const previous = last === undefined ? undefined : { value: entry.value, loadedAt: last.endedAt };
       const context = { trigger, background, signal, attempt, previous };
+      const token = round?.token;
       return this.#load(token === undefined ? context : { ...context, token }, entry);
     };
-    const flight: Flight<FlightAnswer<T>> = new Flight<FlightAnswer<T>>({
+    const flight: Flight<KeyedAnswer<T>> = new Flight<KeyedAnswer<T>>({
       clock,
       random,
       retry,
       timeoutMs,
       attempt,
-      around:
-        cluster &&
-        ((tries, around) => {
-          round = this.#round(cluster, entry, start, (error) => flight.fail(error));
-          return round.run(tries, around);
+      wrap:
+        coordinator &&
+        ((tries, scope) => {
+          round = this.#beginRound(coordinator, entry, details, (error) => flight.fail(error));
+          return round.run(tries, scope);
         }),
-      restAfter: (error) => retryAfterMs(error, clock.now()),
+      restAfter: (error) => retryAfterMs(error, this.options.now()),
       timeoutReason: (attempts, cause) => {
-        const details = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
-        return new LoadTimeoutError(`load timed out after ${timeoutMs} ms`, details);
+        const about = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
+        return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}`, about);
       },
-      land: (outcome) => this.#land(entry, flight, { ...start, startedAt, round }, outcome),
-      late: () => this.#events.emit('late-result-dropped', start),
+      settle: (outcome) => this.#settle(entry, flight, { details, startedAt, round }, outcome),
+      late: () => this.events.emit('late-result-dropped', details),
     });
     entry.flight = flight;
     this.#busy.add(entry);
     entry.waiters?.follow(flight);
     inDetachedContext(() => {
-      if (cluster === undefined) this.#events.emit('load-started', start);
-      if (when === 'now') flight.depart();
-      else flight.departBehind(this.#isSynchronous ? 'macrotask' : 'microtask');
+      if (coordinator === undefined) this.events.emit('load-started', details);
+      if (when === 'now') flight.start();
+      else flight.startBehind(this.#isSynchronous ? 'macrotask' : 'microtask');
     });
-    if (entry.flight === flight) this.keeper.changed(entry);
+    if (entry.flight === flight) this.owner?.changed(entry);
+  }
+
+  #beginRound(
+    coordinator: Coordinator,
+    entry: Entry<T>,
+    details: LoadDetails,
+    fail: (error: Error) => void,
+  ): CoordinatedRound<T> {
+    const round: CoordinatedRound<T> = coordinator.begin(entry, {
+      ...details,
+      validSince: () => this.keys?.validSince ?? Number.NEGATIVE_INFINITY,
+      began: () => this.keys?.loadBegan(entry),
+      fail,
+      over: () => {
+        this.#rounds.delete(round);
+        this.owner?.changed(entry);
+        this.#checkIdle();
+      },
+    });
+    this.#rounds.add(round);
+    return round;
   }
 
   /**
-   * Puts a value in by hand: a flight under way is aborted, and who waits for it gets this value.
+   * Sets the value by hand: a flight under way is aborted, and its waiters get this value.
    *
    * @param prepare called right before the value is in place.
    */
-  put(entry: Entry<T>, value: T, prepare: () => void): void {
-    // Not told to the keeper before the value is in place: a group would start the next load.
+  put(entry: Entry<T>, value: T, prepare?: () => void): void {
+    // The owner hears of it once the value is in place: a group would start the next load before.
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const waiters = takeWaiters(entry);
-    prepare();
-    if (this.#cluster !== undefined) sharedOf(entry).isLocal = true;
-    const answer = { outcome: 'set', value, said: {} } as const;
-    this.teller.brokenSchedule(entry, this.#intake.accept(entry, answer, this.#policy.clock.monotonic()));
+    prepare?.();
+    this.coordinator?.replaced(entry);
+    const result = { outcome: 'set', value, metadata: {} } as const;
+    entry.putValue(value);
+    const coolingDown = this.timing.succeeded(entry, result, this.options.clock.monotonic());
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     waiters?.resolve(value);
-    this.keeper.changed(entry);
+    this.owner?.changed(entry);
   }
 
   /**
-   * Aborts the flight under way, if there is one. What it brings is dropped; who waits goes on waiting. It is the caller
-   * who tells the keeper, once the entry is as it is to be.
+   * Aborts the flight under way, if there is one. Its result is dropped; waiters go on waiting. The caller tells the
+   * owner, once the entry is as it is to be.
    */
   abort(entry: Entry<T>, reason: Error): void {
     const { flight } = entry;
@@ -166,47 +210,61 @@ export class Launcher<T> {
   }
 
   /**
-   * A successor for a load that was superseded while readers wait for it. Not on this stack: a load that invalidates its
-   * own value would call itself, and a burst of invalidations would start a load each. Not in a microtask either: such
-   * a load would keep all else from running.
+   * Starts a successor for a load that was superseded while readers wait for it. Not on this stack: a load that
+   * invalidates its own value would call itself, and a burst of invalidations would start a load each. Not in a
+   * microtask either: such a load would keep all else from running.
    */
-  succeed(entry: Entry<T>, trigger: Trigger = 'invalidated'): void {
+  startSuccessor(entry: Entry<T>, trigger: Trigger = 'invalidated'): void {
     if (!entry.waiters?.hasReaders) {
-      takeWaiters(entry)?.resolve(entry.value as T); // only those who wait for the end, which this is
+      takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
       return;
     }
     const start = (): void => {
       const haveLeft = !entry.waiters?.hasReaders;
-      if (this.#isDraining) takeWaiters(entry)?.reject(closedError(this.#policy.name, entry.key));
+      if (this.runState === 'closed') takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
       else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);
-      else this.start(entry, { trigger, background: false }, 'now');
-      this.keeper.changed(entry);
+      else this.startNow(entry, trigger, false);
+      this.owner?.changed(entry);
     };
-    this.#policy.clock.setTimeout(start, 0).ref();
+    this.options.clock.setTimeout(start, 0).ref();
   }
 
-  /** Waits until nothing is under way, at most `timeoutMs`; then aborts what is, and rejects who waits for it. */
+  /** Computes the due time anew if the wall clock was stepped. */
+  compareClocks(entry: Entry<T>, now: number): void {
+    const { dueAt } = entry;
+    const coolingDown = this.timing.compareClocks(entry, now);
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    if (entry.dueAt !== dueAt) this.owner?.changed(entry);
+  }
+
+  /** Computes the due time anew by another schedule. */
+  reschedule(entry: Entry<T>): void {
+    const coolingDown = this.timing.rescheduled(entry);
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    this.owner?.changed(entry);
+  }
+
+  /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
-    this.#isDraining = true;
     if (timeoutMs > 0) {
-      for (const { flight } of this.#busy) flight?.hold();
+      for (const { flight } of this.#busy) flight?.ref();
       await this.#idle(timeoutMs);
     }
     for (const entry of [...this.#busy]) {
-      const error = closedError(this.#policy.name, entry.key, 'was closed before its load had ended');
+      const error = closedError(this.options.name, entry.key, 'was closed before its load had ended');
       this.abort(entry, error);
       takeWaiters(entry)?.reject(error);
-      this.keeper.changed(entry);
+      this.owner?.changed(entry);
     }
-    // Leases are given back when the aborted loads have settled, or left to expire.
+    // Leases are released when the aborted loads have settled, or left to expire.
     await this.#idle(RELEASE_GRACE_MS);
   }
 
-  /** Resolves when nothing is under way, or after so many milliseconds. */
+  /** Resolves when no load and no round is under way, or after `timeoutMs`. */
   async #idle(timeoutMs: number): Promise<void> {
-    if (this.#isIdle) return;
+    if (this.#busy.size === 0 && this.#rounds.size === 0) return;
     await new Promise<void>((resolve) => {
-      const { clock } = this.#policy;
+      const { clock } = this.options;
       const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(resolve, timeoutMs);
       timer?.ref();
       this.#onIdle = () => {
@@ -217,108 +275,105 @@ export class Launcher<T> {
     this.#onIdle = undefined;
   }
 
-  get #isIdle(): boolean {
-    return this.#busy.size === 0 && this.#rounds.size === 0;
+  #checkIdle(): void {
+    if (this.#onIdle !== undefined && this.#busy.size === 0 && this.#rounds.size === 0) this.#onIdle();
   }
 
-  #round(
-    cluster: Cluster,
-    entry: Entry<T>,
-    { trigger, background }: LoadDetails,
-    fail: (error: Error) => void,
-  ): Round<T> {
-    const round: Round<T> = new Round(cluster, entry, {
-      trigger,
-      background,
-      validSince: () => this.keeper.validSince,
-      began: () => this.keeper.began(entry),
-      fail,
-      over: () => {
-        this.#rounds.delete(round);
-        this.keeper.changed(entry);
-        if (this.#isIdle) this.#onIdle?.();
-      },
-    });
-    this.#rounds.add(round);
-    return round;
-  }
-
-  #land(entry: Entry<T>, flight: LoadHandle, start: LoadStart<T>, outcome: Outcome<FlightAnswer<T>>): void {
-    this.keeper.hold(entry);
+  #settle(entry: Entry<T>, flight: LoadHandle, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): void {
+    this.keys?.pin(entry);
     try {
       this.#leave(entry, flight);
-      this.#apply(entry, start, outcome);
+      this.#apply(entry, run, outcome);
     } finally {
-      this.keeper.release(entry);
+      this.keys?.unpin(entry);
+      this.owner?.changed(entry);
     }
   }
 
-  #apply(
-    entry: Entry<T>,
-    { startedAt, round, ...start }: LoadStart<T>,
-    outcome: Outcome<FlightAnswer<T>>,
-  ): void {
+  #apply(entry: Entry<T>, { details, startedAt, round }: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): void {
     const waiters = takeWaiters(entry);
-    const { attempts } = outcome;
-    const took = this.#policy.clock.monotonic() - startedAt;
-    const end = { ...start, attempts, duration: took };
+    const duration = this.options.clock.monotonic() - startedAt;
+    const end = { ...details, attempts: outcome.attempts, duration };
     if (outcome.kind === 'timed-out') {
       this.#fail(entry, waiters, 'load-timed-out', end, outcome.error, round?.over);
       return;
     }
-    if (outcome.kind === 'answered' && outcome.answer instanceof StandBy) {
-      const { forMs, isUnlessAwaited } = outcome.answer;
-      this.#timing.stoodBy(entry, forMs);
-      // They came at the last moment, when it was decided already.
-      const waitsOn = (isUnlessAwaited || round?.isUrged) && !this.#isDraining && waiters?.hasReaders;
-      if (waitsOn) {
-        entry.waiters = waiters;
-        this.succeed(entry, round?.isUrged ? 'forced' : 'due');
-      } else waiters?.resolve(entry.value as T);
+    const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
+    if (remote?.kind === 'deferred') {
+      this.#defer(entry, waiters, remote, round?.isFreshRequired === true);
       return;
     }
-    let answer: LoadResult<T> | 'absent';
-    let adopted: Adopted<T>['what'] | undefined;
+    let result: LoadResult<T> | 'absent';
     try {
       if (outcome.kind === 'failed') throw outcome.error;
-      if (outcome.answer instanceof Adopted) adopted = outcome.answer.what;
-      answer =
-        adopted === undefined
-          ? readLoadResult(outcome.answer as KeyedAnswer<T>, entry, this.#policy)
-          : answerOf(adopted);
-      if (answer !== 'absent') this.keeper.admit(entry, answer);
+      result = remote === undefined ? readLoadResult(outcome.result, entry, this.options) : resultOf(remote);
+      if (result !== 'absent') this.keys?.admit(entry, result);
       this.#isSynchronous = outcome.isSynchronous;
     } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, attempts);
-      this.#fail(entry, waiters, 'load-failed', end, error, round?.giveUp(error));
+      const error = this.#errorOf(cause, entry.key, outcome.attempts);
+      this.#fail(entry, waiters, 'load-failed', end, error, round?.fail(error));
       return;
     }
-    const coolingDown =
-      adopted === undefined
-        ? this.#intake.accept(entry, answer, startedAt)
-        : this.#intake.adopt(entry, adopted);
-    const isOutdated = this.keeper.isOutdated(entry, answer);
-    if (isOutdated) this.#timing.invalidated(entry);
-    const settled =
-      adopted === undefined ? round?.conclude({ isAbsent: answer === 'absent', took }) : undefined;
-    // They asked after it was invalidated, maybe; only a load that begins from now on can answer them.
-    const waitsOn = isOutdated && !this.#isDraining && waiters?.hasReaders === true;
+    const coolingDown = this.#accept(entry, result, remote, startedAt);
+    const isOutdated = this.keys?.isOutdated(entry, result) === true;
+    if (isOutdated) this.timing.invalidated(entry);
+    const isAbsent = result === 'absent';
+    const settled = remote === undefined ? round?.complete({ isAbsent, took: duration }) : undefined;
+    // They may have asked after the invalidation: only a load that begins from now on can be their result.
+    const waitsOn = isOutdated && this.runState !== 'closed' && waiters?.hasReaders === true;
     if (waitsOn) {
       entry.waiters = waiters;
-      this.succeed(entry);
+      this.startSuccessor(entry);
     }
-    if (adopted === undefined) this.teller.succeeded(entry, answer, end);
-    else this.teller.adopted(entry, adopted);
-    this.teller.brokenSchedule(entry, coolingDown);
-    if (waitsOn) return;
-    if (answer !== 'absent') waiters?.resolve(answer.value, settled);
-    else waiters?.reject(absence(entry, this.#policy.name, this.#policy.clock.monotonic()), settled);
+    if (remote === undefined) this.#reporter.succeeded(entry, result, end);
+    else this.#reporter.adopted(entry, remote);
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    if (waitsOn || waiters === undefined) return;
+    if (result !== 'absent') waiters.resolve(result.value, settled);
+    else waiters.reject(absentError(entry, this.options.name, this.options.clock.monotonic()), settled);
   }
 
-  /** Errors of the cluster say themselves what they are; anything else is an error of the load. */
+  /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
+  #accept(
+    entry: Entry<T>,
+    result: LoadResult<T> | 'absent',
+    remote: AdoptedResult<T> | undefined,
+    startedAt: number,
+  ): ReturnType<Timing['succeeded']> {
+    if (result === 'absent') {
+      const { clock, name, absentForMs } = this.options;
+      const forMs = remote === undefined ? absentForMs : Math.max(0, remote.dueAt - clock.monotonic());
+      entry.forgetValue();
+      this.timing.absent(entry, forMs);
+      entry.lastError = absentError(entry, name, clock.monotonic());
+      return undefined;
+    }
+    if (result.outcome !== 'kept') entry.putValue(result.value);
+    if (remote === undefined) return this.timing.succeeded(entry, result, startedAt);
+    this.timing.adopted(entry, remote);
+    return undefined;
+  }
+
+  /** Another instance is executing, and there is no result yet. */
+  #defer(
+    entry: Entry<T>,
+    waiters: Waiters<T> | undefined,
+    { forMs, isUnlessAwaited }: DeferredResult,
+    isFreshRequired: boolean,
+  ): void {
+    this.timing.deferred(entry, forMs);
+    // Readers may have come after the decision to defer.
+    const mayWait = (isUnlessAwaited || isFreshRequired) && this.runState !== 'closed';
+    if (mayWait && waiters?.hasReaders) {
+      entry.waiters = waiters;
+      this.startSuccessor(entry, isFreshRequired ? 'forced' : 'due');
+    } else waiters?.resolve(entry.value as T);
+  }
+
+  /** Errors of the cluster are passed on; any other is an error of the load. */
   #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
     if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
-    const details = { cacheName: this.#policy.name, key, attempts, cause };
+    const details = { cacheName: this.options.name, key, attempts, cause };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
   }
 
@@ -330,37 +385,35 @@ export class Launcher<T> {
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): void {
-    const coolingDown = this.#timing.failed(entry, error);
+    const coolingDown = this.timing.failed(entry, error);
     const isHeard = !end.background && waiters?.hasReaders === true;
-    this.teller.failed(entry, type, end, coolingDown, isHeard);
+    this.#reporter.failed(entry, type, end, coolingDown, isHeard);
     waiters?.reject(error, settled);
   }
 
-  /** By identity: a flight that has left can't take its successor along. */
+  /** By identity: a flight that has left can't remove its successor. */
   #leave(entry: Entry<T>, flight: LoadHandle): void {
     if (entry.flight !== flight) return;
     entry.flight = undefined;
     this.#busy.delete(entry);
-    if (this.#isIdle) this.#onIdle?.();
+    if (this.#onIdle !== undefined) this.#checkIdle();
   }
 }
 
-/** What is known of a load when it lands. */
-interface LoadStart<T> extends LoadDetails {
+/** A load that has settled. */
+interface LoadRun<T> {
+  readonly details: LoadDetails;
   /** Monotonic; of a load behind a lock: when it had the lease. */
   readonly startedAt: number;
-  readonly round: Round<T> | undefined;
+  readonly round: CoordinatedRound<T> | undefined;
 }
 
-function answerOf<T>({
-  isAbsent,
-  value,
-  tags,
-  maxStalenessMs,
-}: Adopted<T>['what']): LoadResult<T> | 'absent' {
-  return isAbsent ? 'absent' : { outcome: 'loaded', value, said: { tags, maxStalenessMs } };
+/** Why the next load of an entry runs, unless it is forced. */
+export function nextTrigger(entry: Entry<unknown>): Trigger {
+  if (entry.isInvalidated) return 'invalidated';
+  return entry.isLoaded ? 'due' : 'first';
 }
 
-function previousOf(entry: Entry<unknown>): LoadContext['previous'] {
-  return entry.last === undefined ? undefined : { value: entry.value, loadedAt: entry.last.endedAt };
+function resultOf<T>({ isAbsent, value, tags, maxStalenessMs }: AdoptedResult<T>): LoadResult<T> | 'absent' {
+  return isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
 }

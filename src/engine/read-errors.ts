@@ -4,68 +4,76 @@ import {
   CoolingDownError,
   isAbsentError,
   NotLoadedError,
+  reasonOf,
   StaleValueError,
   type TicklessError,
 } from '../errors.ts';
-import type { DecisionPolicy, Gate } from './decide.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { RunState, WhenClosed } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /**
- * The error for a read that may neither be served nor wait.
+ * The error of a read that may neither be served nor wait.
  *
  * @param now the monotonic clock in milliseconds.
  */
-export function refusal(
+export function readError(
   entry: Entry<unknown>,
-  { gate, whenClosed }: Pick<DecisionPolicy, 'gate' | 'whenClosed'>,
+  { runState, whenClosed }: { readonly runState: RunState; readonly whenClosed: WhenClosed },
   cacheName: string,
   now: number,
 ): TicklessError {
   const { key, lastError: cause } = entry;
-  if (gate === 'closed' && whenClosed === 'throw') {
-    return new ClosedError('is closed, and whenClosed says not to serve', { cacheName, key, cause });
+  if (runState === 'closed' && whenClosed === 'throw') {
+    return new ClosedError('is closed, and whenClosed is throw', { cacheName, key, cause });
   }
   if (entry.isLoaded) {
     const age = now - entry.loadedAt;
     const maxStaleness = entry.maxStalenessMs;
-    const message = `the value is ${Math.round(age)} ms old, over maxStaleness of ${maxStaleness} ms`;
+    const message = `the value is ${showDuration(age)} old, maxStaleness is ${showDuration(maxStaleness)}`;
     return new StaleValueError(message, { cacheName, key, cause, age, maxStaleness });
   }
-  if (isAbsentError(cause)) return absence(entry, cacheName, now);
-  if (gate === 'closed') return new ClosedError('is closed, and was never loaded', { cacheName, key, cause });
-  if (gate === 'paused') {
+  if (isAbsentError(cause)) return absentError(entry, cacheName, now);
+  if (runState === 'closed')
+    return new ClosedError('is closed, and was never loaded', { cacheName, key, cause });
+  if (runState === 'paused') {
     return new NotLoadedError('is paused, and was never loaded', { cacheName, key, cause });
   }
-  return coolingDown(entry, cacheName, now);
+  return coolingDownError(entry, cacheName, now);
 }
 
-/** The error for who asks for a load before it may start. */
-export function coolingDown(entry: Entry<unknown>, cacheName: string, now: number): CoolingDownError {
+/** The error of a caller that asks for a load before one may start. */
+export function coolingDownError(entry: Entry<unknown>, cacheName: string, now: number): CoolingDownError {
   const { key, lastError: cause } = entry;
   const retryAfter = Math.max(0, entry.coolDownUntil - now);
-  const message = `cooling down for ${Math.ceil(retryAfter)} ms after: ${cause?.message}`;
+  const reason = cause === undefined ? '' : ` after: ${reasonOf(cause)}`;
+  const message = `cooling down for ${showDuration(retryAfter)}${reason}`;
   return new CoolingDownError(message, { cacheName, key, cause, retryAfter });
 }
 
-/** The error for who asks for a key that the source does not have. */
-export function absence({ key, coolDownUntil }: Entry<unknown>, cacheName: string, now: number): AbsentError {
+/** The error of a read of a key that the source does not have. */
+export function absentError(
+  { key, coolDownUntil }: Entry<unknown>,
+  cacheName: string,
+  now: number,
+): AbsentError {
   const retryAfter = Math.max(0, coolDownUntil - now);
-  return new AbsentError('the source has no such key', { cacheName, key, retryAfter });
+  return new AbsentError('the source does not have this key', { cacheName, key, retryAfter });
 }
 
-/** The error for who asks for a load after `close()`. */
+/** The error of a caller that asks for a load after `close()`. */
 export function closedError(
   cacheName: string,
   key?: unknown,
-  message: string = 'is closed and starts nothing any more',
+  message: string = 'is closed and starts no more loads',
 ): ClosedError {
   return new ClosedError(message, { cacheName, key });
 }
 
-/** The error for a read that can't wait, where nothing was ever loaded. */
-export function notLoaded(entry: Entry<unknown>, gate: Gate, cacheName: string): NotLoadedError {
+/** The error of a read that can't wait, of an entry without a value. */
+export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheName: string): NotLoadedError {
   const { key, lastError: cause } = entry;
-  const state = gate === 'open' ? 'not loaded yet' : `is ${gate}, and was never loaded`;
-  const message = cause === undefined ? state : `${state}: ${cause.message}`;
+  const state = runState === 'open' ? 'not loaded yet' : `is ${runState}, and was never loaded`;
+  const message = cause === undefined ? state : `${state}: ${reasonOf(cause)}`;
   return new NotLoadedError(message, { cacheName, key, cause });
 }

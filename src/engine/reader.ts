@@ -1,13 +1,24 @@
-import { isLeaseLostError, isLoadError, isLoadTimeoutError, isLockUnavailableError } from '../errors.ts';
-import { durationArgument, signalArgument } from '../options/resolve-options.ts';
-import type { WaitUntil } from '../options/shared-options.ts';
-import { ignoreRejection, rejected } from '../time/deferred.ts';
+import {
+  isAbsentError,
+  isLeaseLostError,
+  isLoadError,
+  isLoadTimeoutError,
+  isLockUnavailableError,
+  type TicklessError,
+} from '../errors.ts';
+import type { Events } from '../observe/events.ts';
+import type { WaitUntil } from '../observe/wait-until.ts';
+import { durationArgument, signalArgument } from '../option-checks.ts';
+import { ignoreRejection, rejected, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, isDue, isTooStale } from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isTooStale, startableFrom } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
-import { nextTrigger, type Starter } from './starter.ts';
+import { type Loader, nextTrigger } from './loader.ts';
+import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
+import { closedError, coolingDownError, notLoadedError, readError } from './read-errors.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
-/** What a caller may ask of one read. */
+/** The options of one read. */
 export interface ReadOptions {
   /**
    * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
@@ -17,137 +28,191 @@ export interface ReadOptions {
   readonly patience?: DurationLike | undefined;
   /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
   readonly signal?: AbortSignal | undefined;
-  /** Is given a promise of the end of the load under way, if there is one. It never rejects. */
+  /** Receives a promise of the end of the load under way, if there is one. It never rejects. */
   readonly waitUntil?: WaitUntil | undefined;
 }
 
-/** Reads entries: carries out what `decide` decides. */
+/** Reads entries and starts the ones that are due: carries out the decisions of `decide`. */
 export class Reader<T> {
-  readonly #starter: Starter<T>;
+  /** Lets reads start other members of the group that are due. Each fresh read checks it. */
+  piggyback: PiggybackTrigger = neverTriggers;
+  readonly #loader: Loader<T>;
+  readonly #options: ResolvedOptions;
+  readonly #events: Events;
 
-  constructor(starter: Starter<T>) {
-    this.#starter = starter;
+  constructor(loader: Loader<T>) {
+    this.#loader = loader;
+    this.#options = loader.options;
+    this.#events = loader.events;
   }
 
   /**
    * A read that may wait.
    *
-   * @param again reads anew, after patience: the entry may have been put to rest meanwhile.
+   * @param again reads anew, after patience: the entry may have been passivated meanwhile.
    */
   read(entry: Entry<T>, options?: ReadOptions, again?: () => Promise<T>): Promise<T> {
-    const joined = options === undefined ? this.join(entry) : undefined;
-    if (joined !== undefined) return joined;
+    if (!entry.isLoaded && options === undefined) {
+      const joined = this.join(entry);
+      if (joined !== undefined) return joined;
+    }
     try {
-      return this.#read(entry, options ?? {}, again);
+      return this.#read(entry, options, again);
     } finally {
-      this.#starter.wakeOthers();
+      this.#triggerPiggyback();
     }
   }
 
   /**
-   * The next value, for a reader who asks for nothing else, where the first load has begun: there is nothing to be
-   * decided, however many come. `undefined`: there is.
+   * The next value, for a reader without options, where the first load has started: there is nothing to decide,
+   * however many readers come. `undefined`: there is.
    */
   join(entry: Entry<T>): Promise<T> | undefined {
-    const isOpen = this.#starter.gate === 'open';
-    if (entry.isLoaded || !isOpen || entry.flight?.hasBegun !== true) return undefined;
+    const isOpen = this.#loader.runState === 'open';
+    if (entry.isLoaded || !isOpen || entry.flight?.hasStarted !== true) return undefined;
     const next = waitersOf(entry).next(undefined);
-    this.#starter.wakeOthers();
+    this.#triggerPiggyback();
     return next;
   }
 
-  #read(entry: Entry<T>, options: ReadOptions, again: (() => Promise<T>) | undefined): Promise<T> {
+  #read(
+    entry: Entry<T>,
+    options: ReadOptions | undefined,
+    again: (() => Promise<T>) | undefined,
+  ): Promise<T> {
+    const { name, clock } = this.#options;
+    const signal = options?.signal;
     let patienceMs = 0;
-    if (options.patience !== undefined || options.signal !== undefined) {
+    if (options?.patience !== undefined || signal !== undefined) {
       try {
-        patienceMs = durationArgument(this.#starter.policy.name, 'patience', options.patience ?? 0);
-        signalArgument(this.#starter.policy.name, options.signal);
+        patienceMs = durationArgument(name, 'patience', options?.patience ?? 0);
+        signalArgument(name, signal);
       } catch (error) {
         return rejected(error);
       }
     }
-    const decision = this.#lookToRead(entry);
+    const decision = this.#decideToRead(entry);
     if (decision === 'wait-for-load') {
-      if (options.signal?.aborted) return rejected(options.signal.reason);
-      const next = entry.isLoaded
-        ? this.#fresh(entry, options.signal)
-        : this.#starter.next(entry, options.signal);
-      this.#starter.promiseEnd(entry, options.waitUntil);
+      if (signal?.aborted) return rejected(signal.reason);
+      const next = entry.isLoaded ? this.#fresh(entry, signal) : this.#loader.next(entry, signal);
+      this.#loader.passEnd(entry, options?.waitUntil);
       return next;
     }
-    // What is served is what was there when it was decided, whatever listeners do.
+    // The read is served the value of this moment, whatever listeners do from here on.
     const promise = entry.promise as Promise<T>;
-    const error =
-      decision === 'reject' || decision === 'reject-and-start' ? this.#starter.refusal(entry) : undefined;
-    const startsToWait = patienceMs > 0 && decision === 'serve' && this.#starter.isStandingBy(entry);
+    const isRejected = decision === 'reject' || decision === 'reject-and-start';
+    const error = isRejected ? this.#readError(entry) : undefined;
+    const startsToWait =
+      patienceMs > 0 && decision === 'serve' && isDeferred(entry, this.#loader.runState, clock.monotonic());
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
-      this.#starter.startBehind(entry);
+      this.#loader.startBehind(entry);
     }
-    this.#starter.promiseEnd(entry, options.waitUntil);
+    if (options?.waitUntil !== undefined) this.#loader.passEnd(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
-    if (
-      patienceMs > 0 &&
-      entry.flight !== undefined &&
-      isDue(entry, this.#starter.policy.clock.monotonic())
-    ) {
-      return this.#patient(entry, patienceMs, options.signal, again);
+    if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
+      return this.#patient(entry, patienceMs, signal, again);
     }
-    this.#starter.tellStale(entry);
+    this.#emitStale(entry);
     return promise;
   }
 
-  /** A read that can't wait. Throws when there is nothing that may be served. */
+  /** A read that can't wait. Throws when there is no value that may be served. */
   readNow(entry: Entry<T>): T {
     try {
       return this.#readNow(entry);
     } finally {
-      this.#starter.wakeOthers();
+      this.#triggerPiggyback();
     }
   }
 
   #readNow(entry: Entry<T>): T {
-    const decision = this.#lookToRead(entry);
+    const decision = this.#decideToRead(entry);
     if (decision === 'wait-for-load') {
-      this.#starter.startNow(entry, nextTrigger(entry), true); // a synchronous load lands right here
+      this.#loader.startNow(entry, nextTrigger(entry), true); // a synchronous load settles right here
       return this.#served(entry);
     }
     const value = entry.value as T;
-    const error =
-      decision === 'reject' || decision === 'reject-and-start' ? this.#starter.refusalNow(entry) : undefined;
-    if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#starter.startBehind(entry);
+    const isRejected = decision === 'reject' || decision === 'reject-and-start';
+    const error = isRejected ? this.#readNowError(entry) : undefined;
+    if (decision === 'serve-and-start' || decision === 'reject-and-start') this.#loader.startBehind(entry);
     if (error !== undefined) throw error;
-    this.#starter.tellStale(entry);
+    this.#emitStale(entry);
     return value;
   }
 
-  #lookToRead(entry: Entry<T>): Decision {
-    const now = this.#starter.lookAtClocks(entry);
-    if (entry.isLoaded && this.#starter.events.has('too-stale')) {
-      const age = now - entry.loadedAt;
-      const maxStaleness = entry.maxStalenessMs;
-      if (age > maxStaleness) {
-        this.#starter.events.emit('too-stale', { age, maxStaleness, ...keyOf(entry) });
-        return this.#starter.look(entry); // after the listeners, who may have changed everything
-      }
+  /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
+  requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
+    const { name, clock } = this.#options;
+    const { runState } = this.#loader;
+    if (runState === 'closed') return rejected(closedError(name, entry.key));
+    const waits = wait ?? !entry.isLoaded;
+    const decision = this.#decideNow(entry);
+    const isToStart = decision !== 'serve' && decision !== 'reject';
+    const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
+    const mayStart = entry.flight === undefined && (isToStart || startsToWait);
+    let next: Promise<void> = DONE;
+    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.#loader.next(entry, undefined));
+    else if (mayStart && entry.isLoaded) this.#loader.startBehind(entry);
+    else if (mayStart) this.#loader.startNow(entry, nextTrigger(entry), true);
+    else if (waits && !entry.isLoaded) next = rejected(this.#readError(entry));
+    else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
+      next = rejected(coolingDownError(entry, name, clock.monotonic()));
     }
-    return this.#starter.decide(entry, now);
+    this.#loader.passEnd(entry, waitUntil);
+    this.#triggerPiggyback();
+    return next;
   }
 
-  /** The value, where age and policy allow to serve it. Throws the refusal otherwise. */
+  /**
+   * Starts a load of an entry that is not being read: it is due, or will be within `lookAheadMs`.
+   *
+   * @param until it must have been startable no later than this instant.
+   * @returns whether a load was started and is under way: a listener may have ended it at once.
+   */
+  startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
+    this.checkClocks(entry);
+    if (this.#loader.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
+    this.#loader.startBehind(entry);
+    return entry.flight !== undefined;
+  }
+
+  /** Compares the clocks if it is time to. @returns the monotonic clock. */
+  checkClocks(entry: Entry<T>): number {
+    const now = this.#options.clock.monotonic();
+    if (now >= entry.checkClocksAt) this.#loader.compareClocks(entry, now);
+    return now;
+  }
+
+  #decideNow(entry: Entry<T>, now: number = this.checkClocks(entry)): Decision {
+    const { whenTooStale, whenClosed } = this.#options;
+    return decide(entry, { runState: this.#loader.runState, whenTooStale, whenClosed }, now);
+  }
+
+  #decideToRead(entry: Entry<T>): Decision {
+    const now = this.checkClocks(entry);
+    if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs && this.#events.has('too-stale')) {
+      const age = now - entry.loadedAt;
+      this.#events.emit('too-stale', { age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) });
+      return this.#decideNow(entry); // anew: listeners may have changed everything
+    }
+    return this.#decideNow(entry, now);
+  }
+
+  /** The value, where its age and the options allow to serve it. Throws otherwise. */
   #served(entry: Entry<T>): T {
-    const { whenTooStale, clock } = this.#starter.policy;
+    const { whenTooStale, clock } = this.#options;
     const isServed = entry.isLoaded && (whenTooStale === 'serve' || !isTooStale(entry, clock.monotonic()));
-    if (!isServed) throw this.#starter.refusalNow(entry);
-    this.#starter.tellStale(entry);
+    if (!isServed) throw this.#readNowError(entry);
+    this.#emitStale(entry);
     return entry.value as T;
   }
 
-  /** Waits as `next` does, for a read of a value that is too stale: the failure of the load means it can't be served. */
+  /** Waits for a reload of a value that is too stale: if the load fails, the value still can't be served. */
   #fresh(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
     const refuse = (error: unknown): never => {
-      throw isFailure(error) ? this.#starter.refusal(entry) : error;
+      throw isFailure(error) ? this.#readError(entry) : error;
     };
-    return ignoreRejection(this.#starter.next(entry, signal).catch(refuse));
+    return ignoreRejection(this.#loader.next(entry, signal).catch(refuse));
   }
 
   #patient(
@@ -156,9 +221,33 @@ export class Reader<T> {
     signal: AbortSignal | undefined,
     again: () => Promise<T> = () => this.read(entry),
   ): Promise<T> {
-    const ended = waitersOf(entry).nextWithin(patienceMs, this.#starter.policy.clock, signal);
+    const ended = waitersOf(entry).nextWithin(patienceMs, this.#options.clock, signal);
     const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
     return ignoreRejection(ended.then(again, readAfterFailure));
+  }
+
+  #emitStale(entry: Entry<T>): void {
+    if (!this.#events.has('stale-served')) return;
+    const now = this.#options.clock.monotonic();
+    if (isDue(entry, now)) this.#events.emit('stale-served', { age: now - entry.loadedAt, ...keyOf(entry) });
+  }
+
+  #readError(entry: Entry<T>): TicklessError {
+    const { whenClosed, name, clock } = this.#options;
+    return readError(entry, { runState: this.#loader.runState, whenClosed }, name, clock.monotonic());
+  }
+
+  /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */
+  #readNowError(entry: Entry<T>): TicklessError {
+    const { runState } = this.#loader;
+    const isShut = runState === 'closed' && this.#options.whenClosed === 'throw';
+    if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.#readError(entry);
+    return notLoadedError(entry, runState, this.#options.name);
+  }
+
+  #triggerPiggyback(): void {
+    const { readsFrom } = this.piggyback;
+    if (readsFrom < Infinity && this.#options.clock.monotonic() >= readsFrom) this.piggyback.read();
   }
 }
 
@@ -171,3 +260,5 @@ function isFailure(error: unknown): boolean {
     isLeaseLostError(error)
   );
 }
+
+const DONE: Promise<void> = Promise.resolve();

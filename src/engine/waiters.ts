@@ -1,27 +1,27 @@
 import type { Clock } from '../time/clock.ts';
 import { Deferred, ignoreRejection } from '../time/deferred.ts';
 
-/** A load under way, as far as those who wait for it are concerned. See `flight.ts`. */
+/** A load under way, as seen by those that wait for it. See `flight.ts`. */
 export interface LoadHandle {
-  /** It has made its first try, or is over: it waits for no turn. */
-  readonly hasBegun: boolean;
-  /** Makes the first try now, on the caller's stack, should it still wait for its turn behind somebody. */
-  depart(): void;
-  /** Somebody waits: until the matching {@link release}, its timers keep the process alive. */
-  hold(): void;
-  release(): void;
-  /** Ends it from outside: the load is aborted with `reason`, and what it brings is late. */
+  /** It has made its first try, or is over. */
+  readonly hasStarted: boolean;
+  /** Makes the first try now, on the caller's stack, if it still waits for its turn behind a reader. */
+  start(): void;
+  /** A caller waits: until the matching {@link unref}, the timers of the load keep the process alive. */
+  ref(): void;
+  unref(): void;
+  /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
   end(reason: Error): void;
 }
 
-/** Who can give up waiting; forgotten at once when he does, however long the load takes. */
+/** A waiter that can give up; it is forgotten at once when it does, however long the load takes. */
 interface CancellableWaiter<T> {
   resolve(value: T): void;
   reject(error: unknown): void;
 }
 
 /**
- * All who wait for the next value of an entry. They outlive a load that is superseded; its successor settles them.
+ * All that wait for the next value of an entry. They outlive a load that is superseded; its successor settles them.
  *
  * Readers that can't give up share one promise. Those with a signal or with patience are kept one by one, so that
  * they can leave; there is one listener per signal, however many readers share it.
@@ -29,28 +29,28 @@ interface CancellableWaiter<T> {
 export class Waiters<T> {
   #load: LoadHandle | undefined;
   #shared: Deferred<T> | undefined;
-  /** For those who only want to know when it is over: `waitUntil`. */
+  /** For callers that only need to know when it is over: `waitUntil`. */
   #end: Deferred<void> | undefined;
-  readonly #leavers: Set<CancellableWaiter<T>> = new Set();
+  readonly #cancellable: Set<CancellableWaiter<T>> = new Set();
   readonly #signals: Map<AbortSignal, Set<() => void>> = new Map();
 
   constructor(load: LoadHandle | undefined) {
     this.#load = load;
   }
 
-  /** From now on they wait for another load, or, as they are about to be settled, for none. */
+  /** From now on they wait for another load, or for none, as they are about to be settled. */
   follow(load: LoadHandle | undefined): void {
     this.#load = load;
-    if (this.isHeld) load?.hold();
+    if (this.keepsAlive) load?.ref();
   }
 
-  /** Somebody will get the value or the error. */
+  /** A reader will get the value or the error. */
   get hasReaders(): boolean {
-    return this.#shared !== undefined || this.#leavers.size > 0;
+    return this.#shared !== undefined || this.#cancellable.size > 0;
   }
 
-  /** Somebody, a reader or a platform, wants the process to live until the load has ended. */
-  get isHeld(): boolean {
+  /** The process is to live until the load has ended: a reader or a platform waits. */
+  get keepsAlive(): boolean {
     return this.hasReaders || this.#end !== undefined;
   }
 
@@ -63,7 +63,7 @@ export class Waiters<T> {
     });
   }
 
-  /** The next value, but no longer than patience lasts: then it resolves with `undefined`. */
+  /** The next value; resolves with `undefined` when patience ends before. */
   nextWithin(patienceMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<T | undefined> {
     return this.#wait(signal, (giveUp) => {
       if (patienceMs === Infinity) return undefined;
@@ -73,7 +73,7 @@ export class Waiters<T> {
     });
   }
 
-  /** Resolves when the load under way has ended, or was superseded with nobody reading. Never rejects. */
+  /** Resolves when the load under way has ended, or was superseded while no reader waited. Never rejects. */
   end(): Promise<void> {
     return this.#join(() => {
       this.#end ??= new Deferred();
@@ -81,7 +81,7 @@ export class Waiters<T> {
     });
   }
 
-  /** @param settled what a platform has to wait for besides: readers do not. */
+  /** @param settled a platform waits for this too; readers do not. */
   resolve(value: T, settled?: Promise<void>): void {
     this.#settle((waiter) => waiter.resolve(value), settled);
   }
@@ -95,15 +95,15 @@ export class Waiters<T> {
     settled: Promise<void> | undefined,
   ): void {
     if (this.#shared !== undefined) settle(this.#shared);
-    for (const leaver of [...this.#leavers]) settle(leaver);
+    for (const waiter of [...this.#cancellable]) settle(waiter);
     if (settled === undefined) this.#end?.resolve();
     else void settled.then(() => this.#end?.resolve());
   }
 
   #join<R>(join: () => R): R {
-    const wasHeld = this.isHeld;
+    const keptAlive = this.keepsAlive;
     const joined = join();
-    if (!wasHeld) this.#load?.hold();
+    if (!keptAlive) this.#load?.ref();
     return joined;
   }
 
@@ -115,16 +115,16 @@ export class Waiters<T> {
       const leave = (end: () => void): void => {
         timer?.cancel();
         if (signal !== undefined) this.#unlisten(signal, abandon);
-        this.#leavers.delete(leaver);
-        if (!this.isHeld) this.#load?.release();
+        this.#cancellable.delete(waiter);
+        if (!this.keepsAlive) this.#load?.unref();
         end();
       };
       const abandon = (): void => leave(() => reject(signal?.reason));
-      const leaver: CancellableWaiter<T> = {
+      const waiter: CancellableWaiter<T> = {
         resolve: (value) => leave(() => resolve(value as R)),
         reject: (error) => leave(() => reject(error)),
       };
-      this.#join(() => this.#leavers.add(leaver));
+      this.#join(() => this.#cancellable.add(waiter));
       const timer = startTimer?.(() => leave(() => resolve(undefined as R)));
       if (signal?.aborted) abandon();
       else if (signal !== undefined) this.#listen(signal, abandon);

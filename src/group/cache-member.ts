@@ -1,38 +1,22 @@
-import type { KeyedEntries } from '../cache/keyed-entries.ts';
-import { gateHealth } from '../engine/health.ts';
-import type { Refresher } from '../engine/refresher.ts';
+import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
-import type { HealthProblem, Member, Refreshable, StartOfOne } from './membership.ts';
-
-/** The state of a cache as a whole at one instant. A copy: it does not change. */
-export interface CacheStatus {
-  /** The `name` option. */
-  readonly name: string;
-  /** How many values it holds. */
-  readonly size: number;
-  /** How many keys have a load under way. */
-  readonly running: number;
-  /** How many keys have a last load that failed. */
-  readonly failing: number;
-  /** Between `pause()` and `resume()`. */
-  readonly paused: boolean;
-  /** After `close()`. */
-  readonly closed: boolean;
-}
+import type { KeyedMember } from '../options/group-handle.ts';
+import { backendHealth, runStateHealth } from './health.ts';
+import type { HealthProblem, Member } from './member.ts';
 
 /** A cache as a member of a group. */
-export class CacheMember<K, V> implements Member {
+export class CacheMember<V> implements Member {
   readonly name: string;
   readonly isRequired: boolean = false;
-  readonly #entries: KeyedEntries<K, V>;
-  readonly #refresher: Refresher<V>;
+  readonly status: () => unknown;
+  readonly #member: KeyedMember<V>;
   readonly #keys: Refreshable;
 
-  /** @param keys those of its keys that are due. */
-  constructor(name: string, entries: KeyedEntries<K, V>, refresher: Refresher<V>, keys: Refreshable) {
-    this.name = name;
-    this.#entries = entries;
-    this.#refresher = refresher;
+  /** @param keys its due keys. */
+  constructor(member: KeyedMember<V>, keys: Refreshable) {
+    this.name = member.options.name;
+    this.status = member.status;
+    this.#member = member;
     this.#keys = keys;
   }
 
@@ -40,46 +24,35 @@ export class CacheMember<K, V> implements Member {
     return this.#keys.startNext(start);
   }
 
-  hold(): void {
-    this.#keys.hold();
+  keepAlive(): void {
+    this.#keys.keepAlive();
   }
 
-  look(): void {
-    this.#keys.look();
+  rescan(): void {
+    this.#keys.rescan();
   }
 
   compareClocks(): void {
     this.#keys.compareClocks();
   }
 
-  /** Keys that can't be had make no instance unfit to serve. They are told as one. */
+  /** Keys whose loads fail make no instance unfit to serve. They are reported as one problem. */
   health(): HealthProblem[] {
-    const failing = this.#entries.failing();
-    const gate = gateHealth(this.#refresher.gate, this.name);
-    const cluster = this.#refresher.clusterHealth();
+    const { name } = this;
+    const { refresher } = this.#member;
+    const failing = this.#member.failing();
+    const runState = runStateHealth(refresher.runState, name);
+    const backends = backendHealth(refresher.problems(), name);
     const [first] = failing;
-    if (first === undefined) return [...gate, ...cluster];
+    if (first === undefined) return [...runState, ...backends];
     const { key, lastError: error } = first;
     const keys = failing.length === 1 ? 'a key' : `${failing.length} keys`;
-    const message = `${keys} failed, such as ${showKey(key)}: ${reasonOf(error as Error)}`;
-    return [...gate, { name: this.name, key, kind: 'failing', isFatal: false, message, error }, ...cluster];
-  }
-
-  status(): CacheStatus {
-    const { gate } = this.#refresher;
-    const awake = this.#entries.awake();
-    return {
-      name: this.name,
-      size: this.#entries.shelf.size,
-      running: awake.filter(({ flight }) => flight !== undefined).length,
-      failing: this.#entries.failing().length,
-      paused: gate === 'paused',
-      closed: gate === 'closed',
-    };
+    const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
+    return [...runState, { name, key, kind: 'failing', isFatal: false, message, error }, ...backends];
   }
 
   close(timeoutMs: number): Promise<void> {
-    return this.#refresher.close(timeoutMs);
+    return this.#member.refresher.close(timeoutMs);
   }
 
   async firstLoad(): Promise<void> {}

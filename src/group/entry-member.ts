@@ -1,94 +1,85 @@
+import type { GroupSlot, StartOfOne } from '../due/refreshable.ts';
 import { startableFrom } from '../engine/decide.ts';
-import { type Entry, waitersOf } from '../engine/entry.ts';
+import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
-import { entryHealth, gateHealth } from '../engine/health.ts';
-import type { Refresher } from '../engine/refresher.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
-import type { GroupSlot, HealthProblem, Member, StartOfOne } from './membership.ts';
+import type { SingleMember } from '../options/group-handle.ts';
+import { backendHealth, entryHealth, runStateHealth } from './health.ts';
+import type { HealthProblem, Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
 export class EntryMember<T> implements Member, EntryOwner<T> {
   readonly name: string;
   readonly isRequired: boolean;
-  readonly validSince: number = Number.NEGATIVE_INFINITY;
   readonly status: () => unknown;
-  readonly #policy: ResolvedOptions;
-  readonly #entry: Entry<T>;
-  readonly #refresher: Refresher<T>;
-  readonly #seat: GroupSlot;
-  /** Tells the group that the load has ended which it had started. */
+  readonly #member: SingleMember<T>;
+  readonly #slot: GroupSlot;
+  /** Tells the queue that the load which it started has ended. */
   #ended: (() => void) | undefined;
-  /** When the round began in which the group started it last. */
-  #round: number = Number.NEGATIVE_INFINITY;
+  /** When the pass began in which the queue started it last. */
+  #pass: number = Number.NEGATIVE_INFINITY;
 
-  /** Joins the group of the policy. @param status what the group shows of it. */
-  constructor(policy: ResolvedOptions, entry: Entry<T>, refresher: Refresher<T>, status: () => unknown) {
-    this.name = policy.name;
-    this.isRequired = policy.isRequired;
-    this.status = status;
-    this.#policy = policy;
-    this.#entry = entry;
-    this.#refresher = refresher;
-    this.#seat = (policy.family as NonNullable<ResolvedOptions['family']>).join(this);
-    refresher.keptBy(this, this.#seat.door);
+  /** @param join makes its slot. */
+  constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {
+    this.name = member.options.name;
+    this.isRequired = member.isRequired;
+    this.status = member.status;
+    this.#member = member;
+    this.#slot = join(this);
     this.#plan();
   }
 
   changed(): void {
     this.#plan();
-    if (this.#entry.flight === undefined) this.#end();
+    if (this.#member.entry.flight === undefined) this.#end();
   }
 
-  release(): void {
-    this.changed();
-  }
-
-  turned(): void {
-    if (this.#refresher.gate === 'closed') this.#seat.leave();
+  stateChanged(): void {
+    if (this.#member.refresher.runState === 'closed') this.#slot.leave();
     else this.#plan();
   }
 
-  began(): void {}
-
-  admit(): void {}
-
-  isOutdated(): boolean {
-    return false;
-  }
-
   startNext(start: StartOfOne): boolean {
-    this.#end(); // should it be just landing
-    this.#round = this.#seat.afterRound();
-    const isStarted = this.#refresher.startAhead(this.#entry, start.until, this.#seat.lookAheadMs);
+    const { entry, refresher } = this.#member;
+    this.#end(); // if its load is just settling
+    this.#pass = this.#slot.afterPass();
+    const isStarted = refresher.reader.startAhead(entry, start.until, this.#slot.lookAheadMs);
     if (isStarted) this.#ended = start.ended;
     this.#plan();
     return isStarted;
   }
 
-  hold(): void {
-    if (this.#entry.flight !== undefined) void waitersOf(this.#entry).end();
+  keepAlive(): void {
+    const { entry } = this.#member;
+    if (entry.flight !== undefined) void waitersOf(entry).end();
   }
 
-  look(): void {}
+  rescan(): void {}
 
   compareClocks(): void {
-    this.#refresher.compareClocks(this.#entry, this.#policy.clock.monotonic());
+    const { entry, refresher, options } = this.#member;
+    refresher.compareClocks(entry, options.clock.monotonic());
   }
 
   health(): HealthProblem[] {
-    const now = this.#policy.clock.monotonic();
-    this.#refresher.compareClocks(this.#entry, now);
-    const { gate } = this.#refresher;
-    const problems = entryHealth(this.#entry, { ...this.#policy, gate }, now);
-    return [...gateHealth(gate, this.name), ...problems, ...this.#refresher.clusterHealth()];
+    const { entry, refresher, options, isRequired } = this.#member;
+    const now = options.clock.monotonic();
+    refresher.compareClocks(entry, now);
+    const { runState } = refresher;
+    const { name, whenTooStale } = options;
+    return [
+      ...runStateHealth(runState, name),
+      ...entryHealth(entry, { name, isRequired, runState, whenTooStale }, now),
+      ...backendHealth(refresher.problems(), name),
+    ];
   }
 
   close(timeoutMs: number): Promise<void> {
-    return this.#refresher.close(timeoutMs);
+    return this.#member.refresher.close(timeoutMs);
   }
 
   async firstLoad(): Promise<void> {
-    if (!this.#entry.isLoaded) await this.#refresher.requestStart(this.#entry, true, undefined);
+    const { entry, refresher } = this.#member;
+    if (!entry.isLoaded) await refresher.reader.requestStart(entry, true, undefined);
   }
 
   #end(): void {
@@ -98,7 +89,8 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   }
 
   #plan(): void {
-    const from = startableFrom(this.#entry, this.#seat.lookAheadMs);
-    this.#seat.plan(this.#refresher.gate === 'open' ? Math.max(from, this.#round) : Infinity);
+    const { entry, refresher } = this.#member;
+    const from = startableFrom(entry, this.#slot.lookAheadMs);
+    this.#slot.plan(refresher.runState === 'open' ? Math.max(from, this.#pass) : Infinity);
   }
 }

@@ -1,18 +1,18 @@
 import { isCoolingDownError, isLoadError, isLoadTimeoutError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
-import type { Member } from './membership.ts';
+import type { Member } from './member.ts';
 
-/** Somebody waits for first loads. */
+/** A wait for first loads. */
 export interface Readiness {
   readonly promise: Promise<void>;
-  /** Gives up waiting. */
+  /** Ends the wait. */
   readonly end: () => void;
 }
 
 /**
- * Executes each member until it has succeeded: one that fails again after its cool-down, until the deadline. Its timers
- * keep the process alive meanwhile. Never rejects.
+ * Executes each member until it has succeeded: a member that fails is tried again after its cool-down, until the
+ * deadline. Its timers keep the process alive meanwhile. Never rejects.
  */
 export function allReady(members: readonly Member[], clock: Clock, timeoutMs: number): Readiness {
   const timers = new Set<Timer>();

@@ -1,29 +1,30 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
+import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { DueQueue } from '../due/due-queue.ts';
+import type { GroupSlot } from '../due/refreshable.ts';
 import { closedError } from '../engine/read-errors.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
-import { handOver } from '../observe/call-user-code.ts';
-import { OptionChecks } from '../option-checks.ts';
-import {
-  durationArgument,
-  type ResolvedOptions,
-  resolveOptions,
-  VALUE_SHARED,
-} from '../options/resolve-options.ts';
-import { defaults, type ValueSharedOptions, type WaitUntil } from '../options/shared-options.ts';
+import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
+import { durationArgument, OptionChecks } from '../option-checks.ts';
+import { defaults } from '../options/defaults.ts';
+import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
+import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
+import type { ValueSharedOptions } from '../options/shared-options.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { CloseOptions } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
-import type { CacheStatus } from './cache-member.ts';
-import type { GroupHandle, GroupLike, GroupSlot, HealthProblem, Member } from './membership.ts';
+import { CacheMember } from './cache-member.ts';
+import { EntryMember } from './entry-member.ts';
+import type { HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
-/** What members of a group take where they are given nothing of their own. */
+/** The options that members of a group take where they have none of their own. */
 export type GroupDefaults = Partial<Omit<ValueSharedOptions, 'name' | 'group'>>;
 
 /** The options of {@link RefreshGroup}; none is required. */
@@ -36,13 +37,13 @@ export interface RefreshGroupOptions extends GroupDefaults {
    */
   readonly piggyback?: boolean | undefined;
   /**
-   * What falls due within this time is started too, so that a burst of reads after a long pause finds more of them
-   * fresh; never in the first half of its time. Finite; 0: only what is due. @default 0
+   * Members that fall due within this time are started too, so that a burst of reads after a long pause finds more of
+   * them fresh; never in the first half of their time. Finite; 0: only members that are due. @default 0
    */
   readonly lookAhead?: DurationLike | undefined;
   /**
-   * How many loads of its own the group runs at a time; loads that reads start for themselves come on top. A whole
-   * number from 1; `Infinity`: all. @default 4
+   * How many loads the group runs at a time; loads that reads start come on top. A whole number from 1; `Infinity`: all.
+   * @default 4
    */
   readonly concurrency?: number | undefined;
 }
@@ -58,28 +59,28 @@ export interface GroupStatus {
   readonly members: readonly (ExecutionStatus | CacheStatus)[];
 }
 
-/** What {@link RefreshGroup.health} and {@link RefreshGroup.ready} answer. */
+/** The result of {@link RefreshGroup.health} and {@link RefreshGroup.ready}. */
 export interface Health {
   /** No problem is fatal: reads are served. */
   readonly ok: boolean;
-  /** What somebody should know, the fatal ones first. */
+  /** All problems, the fatal ones first. */
   readonly problems: readonly HealthProblem[];
 }
 
-/** What `ready` takes. */
+/** The options of `ready`. */
 export interface ReadyOptions {
   /** How long to wait. 0: not at all; `Infinity`: until all are there. @default 30 seconds */
   readonly timeout?: DurationLike | undefined;
 }
 
-/** What `requestStart` of a group takes. */
+/** The options of `requestStart` of a group. */
 export interface GroupStartOptions {
-  /** Is given a promise of the end of all loads that this starts, also of those that wait for their turn. It never rejects. */
+  /** Receives a promise of the end of all loads that this call starts, also of those that wait for their turn. It never rejects. */
   readonly waitUntil?: WaitUntil | undefined;
 }
 
 /**
- * A service's values, caches and executors as one: shared defaults, one place that knows what is due, one shutdown.
+ * A service's values, caches and executors as one: shared defaults, one queue of due members, one shutdown.
  *
  * ```ts
  * import { RefreshGroup } from 'tickless';
@@ -94,15 +95,16 @@ export interface GroupStartOptions {
  * await group.close();
  * ```
  *
- * A member that is closed by itself leaves the group, and its name is free. Nothing runs between reads here either. What is due among the members is known to a heap: to look at it costs a
- * read one comparison, and to start what is due costs as much as there is due.
+ * A member that is closed by itself leaves the group, and its name is free again. Nothing runs between reads here either.
+ * The due times of the members are in a heap: a read compares the clock with the soonest one, and a request costs as much
+ * as there are due members.
  */
 export class RefreshGroup implements GroupLike {
-  /** For members alone. @internal */
-  readonly family: GroupHandle;
-  readonly #policy: ResolvedOptions;
+  /** For members only. @internal */
+  readonly handle: GroupHandle;
+  readonly #options: ResolvedOptions;
   readonly #members: Map<string, Member> = new Map();
-  readonly #pump: DueQueue;
+  readonly #queue: DueQueue;
   #closing: Deferred<void> | undefined;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
@@ -113,9 +115,10 @@ export class RefreshGroup implements GroupLike {
     const { name = 'group', piggyback = false, ...others } = given;
     const { concurrency = defaults.concurrency, lookAhead = defaults.lookAhead, ...shared } = others;
     let lookAheadMs = 0;
-    const policy = resolveOptions(
+    const resolved = resolveOptions(
       { ...shared, name },
       {
+        kind: 'value',
         names: VALUE_SHARED.filter((option) => option !== 'group'),
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);
@@ -124,9 +127,13 @@ export class RefreshGroup implements GroupLike {
         },
       },
     );
-    this.#policy = policy;
-    this.#pump = new DueQueue({ clock: policy.clock, concurrency, lookAheadMs, piggyback });
-    this.family = { defaults: shared, join: (member) => this.#join(member) };
+    this.#options = resolved;
+    this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
+    this.handle = {
+      defaults: shared,
+      addSingle: (member) => this.#addSingle(member),
+      addKeyed: (member) => this.#addKeyed(member),
+    };
   }
 
   /** A {@link RefreshingValue} of this group. @throws {OptionError} as its constructor does, and for a name that is taken. @throws {ClosedError} after `close`. */
@@ -149,29 +156,30 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * Starts what is due among the members, behind the caller: soonest first, at most `concurrency` loads at a time; as
-   * one ends the next begins, until all is started that was due at the call. What was never loaded is due; of a cache,
-   * the keys that it holds are. It costs as much as there is due. Starts nothing after {@link close}; never throws.
+   * Starts the members that are due, behind the caller: soonest first, at most `concurrency` loads at a time; as one ends
+   * the next begins, until all are started that were due at the call. A member that was never loaded is due; of a cache,
+   * the due ones among the keys that it has. The cost grows with the number of due members only. Starts nothing after
+   * {@link close}; never throws.
    */
   requestStart(options?: GroupStartOptions): void {
     const waitUntil = options?.waitUntil;
     if (waitUntil === undefined) {
-      this.#pump.request();
+      this.#queue.request();
       return;
     }
-    const end = this.#pump.requestAndHold();
-    handOver(waitUntil, end, this.#policy.logger);
+    const end = this.#queue.requestAndWait();
+    passToPlatform(waitUntil, end, this.#options.logger);
   }
 
   /**
-   * Waits until all members marked `required` have been loaded or executed with success. One that fails is tried
-   * again after its cool-down. All are loaded at once, whatever `concurrency` says. Never rejects: the report says which
-   * are missing at the deadline, and why; their loads go on.
+   * Waits until all `required` members have had their first success. A member that fails is tried again after its
+   * cool-down. All are loaded at once, regardless of `concurrency`. Never rejects: the report names the members that are
+   * missing at the deadline, and why; their loads go on.
    *
-   * @throws {OptionError} when `timeout` is no duration of 0 or more.
+   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
   ready(options?: ReadyOptions): Promise<Health> {
-    const { name, clock } = this.#policy;
+    const { name, clock } = this.#options;
     const timeoutMs = durationArgument(name, 'timeout', options?.timeout ?? defaults.readyTimeout);
     const required = [...this.#members.values()].filter(({ isRequired }) => isRequired);
     if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
@@ -184,10 +192,9 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * Can reads be served, and what should somebody know? It asks each member. For a readiness endpoint: `ok` turns
-   * false only when reads fail, and will go on failing. That reloads fail while the values are within `maxStaleness` is
-   * a problem that is told, not a reason to take the instance out of service. Who wants to be strict looks at
-   * `problems.length`.
+   * Whether reads can be served, and all problems of the members. For a readiness endpoint: `ok` is false only when reads
+   * fail, and will go on failing. Failing reloads of values within `maxStaleness` are reported as problems, but are no
+   * reason to take the instance out of service. A strict endpoint checks `problems.length`.
    */
   health(): Health {
     return this.#healthOf([...this.#members.values()]);
@@ -196,8 +203,8 @@ export class RefreshGroup implements GroupLike {
   /** The state of the group and its members. Starts nothing. */
   inspect(): GroupStatus {
     return {
-      name: this.#policy.name,
-      running: this.#pump.running,
+      name: this.#options.name,
+      running: this.#queue.running,
       closed: this.#closing !== undefined,
       members: Array.from(
         this.#members.values(),
@@ -207,23 +214,23 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * Closes all members: nothing is started any more, running loads are awaited, and aborted when `timeout` has passed.
-   * Reads go on being served with the last value, or throw `ClosedError` where `whenClosed` is `throw`. Every call
+   * Closes all members: they start no more loads; running loads are awaited, and aborted when `timeout` has passed. Reads
+   * are still served the last value, or throw `ClosedError` where `whenClosed` is `throw`. Every call
    * returns the same promise; the options of the first count. Never rejects.
    *
-   * @throws {OptionError} when `timeout` is no duration of 0 or more.
+   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
   close(options?: CloseOptions): Promise<void> {
     const timeoutMs = durationArgument(
-      this.#policy.name,
+      this.#options.name,
       'timeout',
       options?.timeout ?? defaults.closeTimeout,
     );
     if (this.#closing !== undefined) return this.#closing.promise;
     const closing = new Deferred<void>();
-    this.#closing = closing; // before anybody is told, who may call this again
+    this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
-    this.#pump.close();
+    this.#queue.close();
     const members = [...this.#members.values()];
     Promise.all(members.map((member) => member.close(timeoutMs))).then(() => closing.resolve());
     return closing.promise;
@@ -234,20 +241,31 @@ export class RefreshGroup implements GroupLike {
     return this.close();
   }
 
+  #addSingle<T>(member: SingleMember<T>): void {
+    const owner = new EntryMember(member, (made) => this.#join(made));
+    member.refresher.setOwner(owner);
+    member.refresher.reader.piggyback = this.#queue;
+  }
+
+  #addKeyed<V>(member: KeyedMember<V>): void {
+    member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
+    member.refresher.reader.piggyback = this.#queue;
+  }
+
   #join(member: Member): GroupSlot {
-    const { name } = this.#policy;
+    const { name } = this.#options;
     if (this.#closing !== undefined) throw closedError(name);
     const checks = new OptionChecks(name);
-    checks.that(!this.#members.has(member.name), 'name', 'must be the only one in the group', member.name);
+    checks.that(!this.#members.has(member.name), 'name', 'must be unique in the group', member.name);
     checks.done();
     this.#members.set(member.name, member);
-    const seat = this.#pump.join(member);
+    const slot = this.#queue.join(member);
     const leave = (): void => {
-      // After its own close, the group still says that it has been closed.
+      // A closed group still reports that its members are closed.
       if (this.#closing === undefined) this.#members.delete(member.name);
-      seat.leave();
+      slot.leave();
     };
-    return { ...seat, leave };
+    return { ...slot, leave };
   }
 
   #healthOf(members: readonly Member[]): Health {

@@ -1,3 +1,6 @@
+import { BackendAccess } from '../cluster/backend-access.ts';
+import type { LockSteps } from '../cluster/cluster-member.ts';
+import { BackendCoordination } from '../cluster/coordination.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import type {
   AcquireAnswer,
@@ -8,6 +11,7 @@ import type {
   LockRecord,
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
+import { coordinationKey } from '../engine/coordination-key.ts';
 import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -15,45 +19,46 @@ import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 
-/** What the locks of all engines take. */
+/** The options of all locks. */
 export interface LockOptions {
   /**
    * How long a lease lasts unless it is extended, which happens at each third of it while a load runs. After a crash of
-   * the holder the others wait that long at most. Over 0, finite. @default 30 seconds
+   * the holder the other instances wait at most this long. Over 0, finite. @default 30 seconds
    */
   readonly leaseFor?: DurationLike | undefined;
   /**
-   * How long the engine may take to answer, whatever its client would wait, the client's own queue included; then it
-   * counts as unavailable. Over 0, finite; of what tickless asks by itself a step takes at most 15 seconds, and a
-   * quarter of the deadline of a load. @default 3 seconds
+   * How long the backend may take to answer, however long its client would wait, the client's own queue included; then it
+   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and a quarter of the deadline of
+   * the load. @default 3 seconds
    */
   readonly timeout?: DurationLike | undefined;
 }
 
-/** A lock of one of the engines: a {@link LockProvider} that can be used by hand too. */
+/** A lock of one of the backends: a {@link LockProvider} that can be used by hand too. */
 export interface Lock extends LockProvider {
-  /** As of {@link LockProvider}; all but the name has a default: this process, a new request, `leaseFor`, no force. */
+  /** As of {@link LockProvider}. Only the name is required; the defaults: this process, a new request, `leaseFor`, no force. */
   acquire(request: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer>;
   /** As of {@link LockProvider}. @param leaseFor @default the option `leaseFor` */
   extend(lease: LeaseId, leaseFor?: number): Promise<boolean>;
 }
 
-/** What is particular to an engine. */
+/** What is particular to a backend. */
 export interface LockEngineKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside `leaseFor` and `timeout`. */
   readonly options: readonly string[];
-  /** What `timeout` goes by: a fake one where the engine is simulated. @default the machine's */
+  /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
   readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
 }
 
-/** Neither a lease nor a hold, by what an engine has just said: it changed in between. */
+/** The row has neither a lease nor a hold by the time of its own answer: it changed in between. */
 const SOON_MS = 10;
 
 /**
- * Makes a lock of an engine: checks what it is asked, bounds the time of each step, turns rows into answers and errors
- * into `LockUnavailableError`.
+ * Makes a lock of a backend: checks requests, limits the time of each step, turns rows into answers and errors into
+ * `LockUnavailableError`. The lock carries what all members that use it share: the limit of concurrent steps and the
+ * circuit breaker.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -63,25 +68,53 @@ export function createLock(engine: LockEngine, options: LockOptions, kind: LockE
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
   checks.done();
-  return new EngineLock(engine, leaseFor, timeoutMs, kind);
+  return new CheckedLock(engine, new BackendSteps(engine, leaseFor), timeoutMs, kind);
 }
 
-class EngineLock implements Lock {
+/** The steps of members: their requests are known to be sound, and they limit the time themselves. */
+class BackendSteps implements LockSteps {
+  readonly leaseFor: number;
+  readonly #backend: LockEngine;
+
+  constructor(backend: LockEngine, leaseFor: number) {
+    this.leaseFor = leaseFor;
+    this.#backend = backend;
+  }
+
+  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
+    return answerOf(checkRow(await this.#backend.acquire(request)), request);
+  }
+
+  extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
+    return this.#backend.extend(lease, leaseFor);
+  }
+
+  release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
+    return this.#backend.release(lease, endingOf(outcome));
+  }
+}
+
+/** The lock for use by hand: checks each request and limits the time of each step. */
+class CheckedLock implements Lock {
   readonly leaseFor: number;
   readonly longestName: number | undefined;
-  readonly #engine: LockEngine;
+  readonly [coordinationKey]: BackendCoordination<LockSteps>;
+  readonly #backend: LockEngine;
+  readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
   readonly #clock: LockEngineKind['clock'];
 
   constructor(
-    engine: LockEngine,
-    leaseFor: number,
+    backend: LockEngine,
+    steps: BackendSteps,
     timeoutMs: number,
     { longestName, clock }: LockEngineKind,
   ) {
-    this.leaseFor = leaseFor;
+    this.leaseFor = steps.leaseFor;
     this.longestName = longestName;
-    this.#engine = engine;
+    this[coordinationKey] = new BackendCoordination(new BackendAccess<LockSteps>(steps, timeoutMs));
+    this.#backend = backend;
+    this.#steps = steps;
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
   }
@@ -101,30 +134,26 @@ class EngineLock implements Lock {
       checks.that(isText(requestId), 'requestId', 'must be a string that is not empty', requestId);
       checks.finiteDuration('leaseFor', leaseFor);
     });
-    return answerOf(await this.#ask(name, async () => sound(await this.#engine.acquire(request))), request);
+    return this.#ask(name, () => this.#steps.acquire(request));
   }
 
   async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
     this.#check(lease.name, (checks) => checks.finiteDuration('leaseFor', leaseFor));
-    return this.#ask(lease.name, () => this.#engine.extend(lease, leaseFor));
+    return this.#ask(lease.name, () => this.#steps.extend(lease, leaseFor));
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const ending: Ending = {
-      state: outcome?.as,
-      holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
-      error: outcome?.as === 'failed' ? outcome.error : undefined,
-    };
+    const { state, holdFor } = endingOf(outcome);
     this.#check(lease.name, (checks) => {
-      checks.oneOf('as', ending.state, ['done', 'failed', 'abandoned']);
-      checks.finiteDurationFromZero('holdFor', ending.holdFor);
+      checks.oneOf('as', state, ['done', 'failed', 'abandoned']);
+      checks.finiteDurationFromZero('holdFor', holdFor);
     });
-    return this.#ask(lease.name, () => this.#engine.release(lease, ending));
+    return this.#ask(lease.name, () => this.#steps.release(lease, outcome));
   }
 
   async inspect(name: string): Promise<LockRecord | undefined> {
     this.#check(name);
-    const row = await this.#ask(name, () => this.#engine.find(name));
+    const row = await this.#ask(name, () => this.#backend.find(name));
     return row === undefined ? undefined : recordOf(row);
   }
 
@@ -133,7 +162,7 @@ class EngineLock implements Lock {
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
     checks.count('limit', limit);
     checks.done();
-    const rows = await this.#ask('lock', () => this.#engine.list(prefix, limit));
+    const rows = await this.#ask('lock', () => this.#backend.list(prefix, limit));
     return rows.map(recordOf).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -141,7 +170,7 @@ class EngineLock implements Lock {
     this.#check(name, (checks) =>
       checks.that(Number.isSafeInteger(token), 'token', 'must be a token', token),
     );
-    return this.#ask(name, () => this.#engine.forceRelease(name, token));
+    return this.#ask(name, () => this.#backend.forceRelease(name, token));
   }
 
   #check(name: string, check: (checks: OptionChecks) => void = () => {}): void {
@@ -168,14 +197,22 @@ class EngineLock implements Lock {
   }
 }
 
-/** A record that was edited by hand may hold anything. */
-function sound(row: LockRow): LockRow {
+function endingOf(outcome: ReleaseOutcome): Ending {
+  return {
+    state: outcome?.as,
+    holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
+    error: outcome?.as === 'failed' ? outcome.error : undefined,
+  };
+}
+
+/** @throws {TypeError} for a record that was edited by hand and can't be used. */
+function checkRow(row: LockRow): LockRow {
   if (!Number.isSafeInteger(row.token)) {
-    throw new TypeError(`its record holds the token ${showKey(row.token)}, which has no successor`);
+    throw new TypeError(`its record has the token ${showKey(row.token)}, which has no successor`);
   }
   const { leaseLeft, holdLeft, acquiredAgo, finishedAgo = 0, now } = row;
   for (const [what, ms] of Object.entries({ leaseLeft, holdLeft, acquiredAgo, finishedAgo, now })) {
-    if (!Number.isFinite(ms)) throw new TypeError(`its record is damaged: by it, ${what} is ${showKey(ms)}`);
+    if (!Number.isFinite(ms)) throw new TypeError(`its record is damaged: ${what} is ${showKey(ms)}`);
   }
   return row;
 }

@@ -1,5 +1,6 @@
-// For who writes an adapter: `createLock` around an engine of his own. See `LockProvider` for a worked one.
+// For adapter authors: wrap your backend with `createLock`. `LockProvider` has a worked example.
 
+export { asLock } from './as-lock.ts';
 export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
 export type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 export {

@@ -1,21 +1,26 @@
-import type { Trigger } from '../engine/load-context.ts';
 import { OptionError } from '../errors.ts';
 import { callUserCode } from './call-user-code.ts';
 import type { SafeLogger } from './logger.ts';
+
+/**
+ * Why a load runs. `first`: there was no value yet; `due`: a read found that the next execute time has passed;
+ * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
+ */
+export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
 
 interface Keyed {
   /** The key, in a `RefreshingCache`; no such property elsewhere. */
   readonly key?: unknown;
 }
 
-/** What is told of a load. */
+/** The details of all events of a load. */
 export interface LoadDetails extends Keyed {
   readonly trigger: Trigger;
   /** No caller waited for it when it was started. */
   readonly background: boolean;
 }
 
-/** What is told of a load that has ended. */
+/** The details of the events of a load that has ended. */
 export interface LoadEndDetails extends LoadDetails {
   /** Milliseconds from its start to its end. */
   readonly duration: number;
@@ -23,7 +28,7 @@ export interface LoadEndDetails extends LoadDetails {
   readonly attempts: number;
 }
 
-/** What is told of a lock that somebody else has. */
+/** The details of the events of a lock that another instance holds. */
 export interface ElsewhereDetails extends Keyed {
   /** Milliseconds. */
   readonly retryAfter: number;
@@ -38,21 +43,21 @@ interface EventDetails {
    * lease is there; where another instance has loaded, none begins.
    */
   'load-started': LoadDetails;
-  /** A load brought a value. */
+  /** A load returned a value. */
   'load-succeeded': LoadEndDetails & {
     readonly nextExecuteTime: number;
-    /** It said `absent()`: the source has no such key. No such property where it brought a value. */
+    /** It returned `absent()`: the source does not have the key. Not present where it returned a value. */
     readonly isAbsent?: boolean;
   };
-  /** A load said `keep()`: the old value has a new age. */
+  /** A load returned `keep()`: the old value has a new age. */
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
   /** A load failed after all its tries. A listener to it replaces the log line. */
   'load-failed': LoadEndDetails & { readonly error: Error };
   /** A load was aborted at its deadline. A listener to it replaces the log line. */
   'load-timed-out': LoadEndDetails & { readonly error: Error };
-  /** A load brought something after its deadline, or after it was superseded; that is forgotten. */
+  /** A load settled with a result after its deadline, or after it was superseded. The result is dropped. */
   'late-result-dropped': LoadDetails;
-  /** After a failure: no load is started by a read before `until`. */
+  /** After a failure: reads start no load before `until`. */
   'cooling-down': {
     /** Epoch milliseconds. */
     readonly until: number;
@@ -62,31 +67,31 @@ interface EventDetails {
     readonly failures: number;
     readonly error: Error;
   } & Keyed;
-  /** A read was answered with a value that is due for a reload. */
+  /** A read was served a value that is due for a reload. */
   'stale-served': { readonly age: number } & Keyed;
-  /** A read met a value older than `maxStaleness`; `whenTooStale` says what became of the read. */
+  /** A read found a value older than `maxStaleness`; `whenTooStale` decided what the read did. */
   'too-stale': { readonly age: number; readonly maxStaleness: number } & Keyed;
   /** The lock was acquired: the load runs here. */
   'lease-acquired': { readonly token: number } & Keyed;
-  /** Somebody else holds the lock, or its last round failed and backs off until `retryAfter` is over. */
+  /** Another instance holds the lock, or the last round failed and backs off until `retryAfter` is over. */
   'lease-held-elsewhere': ElsewhereDetails;
-  /** Somebody else has completed the round; the next one begins after `retryAfter`. */
+  /** Another instance has completed the round; the next one begins after `retryAfter`. */
   'round-done-elsewhere': ElsewhereDetails;
   /** The lease ended while the load ran, or before its result was published; that result is not published. */
   'lease-lost': { readonly token: number; readonly error: Error } & Keyed;
-  /** After `lease-acquired`, where the holder before had let its lease expire: it crashed, or stood still. */
+  /** After `lease-acquired`, where the lease of the previous holder had expired: it crashed, or was paused. */
   'took-over': { readonly token: number } & Keyed;
-  /** What another instance has loaded is served here from now on; `age` in milliseconds. */
+  /** The snapshot of another instance is served here from now on; `age` in milliseconds. */
   'snapshot-adopted': { readonly version: number; readonly age: number } & Keyed;
   /** A snapshot could not be used: another format, refused by the codec or the schema. A listener replaces the log line. */
   'snapshot-rejected': { readonly version: number; readonly error: Error } & Keyed;
-  /** What was loaded here is in the store. */
+  /** The value that was loaded here is in the store. */
   published: { readonly version: number } & Keyed;
-  /** The store holds a newer version than the one that was loaded here. */
+  /** The store has a newer version than the one that was loaded here. */
   'publish-refused': { readonly token: number | undefined; readonly version: number } & Keyed;
   paused: unknown;
   resumed: unknown;
-  /** The last event of all: nothing runs any more, and all listeners are forgotten. */
+  /** The last event: no load runs any longer, and all listeners are forgotten. */
   closed: unknown;
 }
 
@@ -134,7 +139,7 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
 
 type Listener<E extends EventType> = (event: EventOf<E>) => unknown;
 
-/** The listeners of one value or executor. Costs nothing while nobody listens. */
+/** The listeners of one value or executor. Costs nothing without a listener. */
 export class Events {
   readonly #name: string;
   readonly #now: () => number;
@@ -158,7 +163,7 @@ export class Events {
       const problem = { option: 'listener', rule: 'must be a function', received: listener };
       throw new OptionError([problem], { cacheName: this.#name });
     }
-    // A wrapper of its own per call: the same function twice is two listeners, each with its own unsubscribe.
+    // One wrapper per call: the same function twice is two listeners, each with its own unsubscribe.
     const entry = (event: EventOf<E>): unknown => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(entry));
@@ -172,7 +177,7 @@ export class Events {
     return this.#listeners.has(type);
   }
 
-  /** Calls the listeners of the type in the order they came. One that throws is logged and harms nobody. */
+  /** Calls the listeners of the type in the order of registration. One that throws is logged; the others are still called. */
   emit<E extends EventType>(type: E, details: EventDetails[E]): void {
     const listeners = this.#listeners.get(type);
     if (listeners === undefined) return;

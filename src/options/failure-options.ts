@@ -2,9 +2,10 @@ import type { CoolDown } from '../engine/cool-down.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type CoolDownOptions, defaults } from './shared-options.ts';
+import { defaults } from './defaults.ts';
+import type { CoolDownOptions } from './shared-options.ts';
 
-/** The option `coolDown` with nothing optional left; what is wrong with it is told to the checks. */
+/** Resolves the option `coolDown`; broken rules go to `checks`. */
 export function resolveCoolDown(
   given: DurationLike | CoolDownOptions | undefined,
   checks: OptionChecks,
@@ -30,7 +31,7 @@ function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is Cool
   );
 }
 
-/** `unref` is taken and of no effect: timers hold the process while somebody waits. */
+/** `unref` is accepted and has no effect: timers keep the process alive while a caller waits. */
 const RETRY_OPTIONS = [
   'retries',
   'factor',

@@ -1,56 +1,27 @@
-import type { LockProvider } from '../cluster/lock-contract.ts';
-import { ServerClock } from '../cluster/server-clock.ts';
-import type { SnapshotStore } from '../cluster/store-contract.ts';
-import type { CoolDown } from '../engine/cool-down.ts';
-import type { WhenClosed, WhenTooStale } from '../engine/decide.ts';
-import type { RetryOptions } from '../engine/retry.ts';
-import type { GroupHandle } from '../group/membership.ts';
+import { coordinationKey } from '../engine/coordination-key.ts';
+import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
+import type { MemberKind, ResolvedOptions } from '../engine/resolved-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
-import type { Schedule, ScheduleLike } from '../schedule/schedule.ts';
-import { toSchedule } from '../schedule/to-schedule.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { defaults } from './defaults.ts';
 import { checkRetry, resolveCoolDown } from './failure-options.ts';
-import {
-  defaults,
-  type SingleSharedOptions,
-  type ValueSharedOptions,
-  type WaitUntil,
-  type WhenLockUnavailable,
-} from './shared-options.ts';
+import type { GroupHandle } from './group-handle.ts';
+import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
-/** The options with nothing optional left, durations in milliseconds. Frozen. */
-export interface ResolvedOptions {
-  readonly name: string;
-  readonly schedule: Schedule;
-  /** The schedule, where it is a duration, in milliseconds; else NaN. */
+/** The options of a member, with what concerns neither its engine nor its coordinator. */
+export interface MemberOptions extends ResolvedOptions {
+  /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
-  readonly retry: RetryOptions | undefined;
-  readonly coolDown: CoolDown;
-  readonly timeoutMs: number;
-  readonly maxStalenessMs: number;
-  readonly whenTooStale: WhenTooStale;
-  readonly whenClosed: WhenClosed;
-  readonly allowUndefined: boolean;
-  /** It is one key of many. */
-  readonly isKeyed: boolean;
-  /** How long a key stays absent. */
-  readonly absentForMs: number;
-  readonly waitUntil: WaitUntil | undefined;
-  readonly logger: SafeLogger;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly family: GroupHandle | undefined;
+  readonly group: GroupHandle | undefined;
   readonly isRequired: boolean;
-  readonly lock: LockProvider | undefined;
-  readonly store: SnapshotStore | undefined;
-  readonly whenLockUnavailable: WhenLockUnavailable;
-  /** It is no task. */
-  readonly holdsValue: boolean;
 }
 
-/** The names of the options that all members have in common. */
+/** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
   'schedule',
@@ -66,7 +37,7 @@ export const SHARED: readonly (keyof AnyOptions)[] = [
   'whenLockUnavailable',
 ];
 
-/** The names of the options that all have in common that hold values. */
+/** The names of the options that values and caches share. */
 export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   ...SHARED,
   'maxStaleness',
@@ -75,7 +46,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'store',
 ];
 
-/** All options that are resolved here; those that a member does not have are missing. */
+/** All options that are resolved here; a member may not have all of them. */
 type AnyOptions = ValueSharedOptions &
   SingleSharedOptions & {
     readonly allowUndefined?: boolean | undefined;
@@ -83,10 +54,11 @@ type AnyOptions = ValueSharedOptions &
   };
 
 /** What is particular to a kind of member. */
-export interface MemberKind {
-  /** The names of its options, here and of its own. */
+export interface MemberSpec {
+  readonly kind: MemberKind;
+  /** The names of its options: the shared ones and its own. */
   readonly names: readonly string[];
-  /** Checks the options of its own. */
+  /** Checks its own options. */
   readonly check: (checks: OptionChecks) => void;
 }
 
@@ -95,9 +67,9 @@ export interface MemberKind {
  *
  * @throws {OptionError} with every rule that is broken.
  */
-export function resolveOptions(own: AnyOptions, kind: MemberKind): ResolvedOptions {
-  const group = own?.group?.family;
-  const given = { ...pick(group?.defaults, kind.names), ...pick(own, kind.names) } as AnyOptions;
+export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSpec): MemberOptions {
+  const group = own?.group?.handle;
+  const given = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
   const {
     name,
     schedule: scheduleLike = defaults.schedule,
@@ -107,7 +79,7 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): ResolvedOptio
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
     whenClosed = defaults.whenClosed,
-    allowUndefined = false,
+    allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
     required = false,
     waitUntil,
@@ -116,23 +88,24 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): ResolvedOptio
     random = Math.random,
     lock,
     store,
+    whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const isNamed = typeof name === 'string' && name !== '';
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
-  checks.names('', own ?? {}, kind.names);
+  checks.names('', own ?? {}, names);
   checks.that(isNamed, 'name', 'must be a string that is not empty', name);
-  kind.check(checks);
+  check(checks);
   const schedule = toSchedule(scheduleLike);
-  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, scheduleLike);
+  checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);
   if (retry !== undefined) checkRetry(retry, checks);
   const coolDown = resolveCoolDown(coolDownLike, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
-  // Only what was given: the default schedule contradicts nobody, and is cut short by the age limit.
+  // Only a schedule that was given: the default one gives way to the age limit.
   const givenPeriodMs = toMillis(given.schedule as DurationLike);
   const isLongEnough = !(maxStalenessMs < givenPeriodMs && givenPeriodMs < Infinity);
-  const noShorter = `must not be shorter than the schedule of ${givenPeriodMs} ms`;
+  const noShorter = `must not be shorter than the schedule of ${showDuration(givenPeriodMs)}`;
   checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
   checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
   checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
@@ -146,26 +119,25 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): ResolvedOptio
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.function('random', random);
-  const isKeyed = kind.names.includes('absentFor');
-  const holdsValue = kind.names.includes('maxStaleness');
-  const whenLockUnavailable = given.whenLockUnavailable ?? (holdsValue ? 'load' : 'skip');
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
+  checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
+  checkBackend('store', store, ['read', 'write'], checks);
   if (lock !== undefined) {
-    checks.methods('lock', lock, ['acquire', 'extend', 'release']);
     const isLease = isNumber(lock?.leaseFor, Number.MIN_VALUE, Number.MAX_VALUE);
     checks.that(isLease, 'lock', 'must have a number of milliseconds as leaseFor', lock?.leaseFor);
   }
-  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
-  for (const engine of [lock, store]) {
-    const longest = engine?.longestName ?? Infinity;
-    const isShort = !isNamed || isKeyed || new TextEncoder().encode(name).length <= longest;
+  for (const backend of [lock, store]) {
+    const longest = backend?.longestName ?? Infinity;
+    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
+  const membership = membershipOf(lock, store, clock);
   return Object.freeze({
     name: name as string,
+    kind,
     schedule: schedule as Schedule,
     periodMs: toMillis(scheduleLike as DurationLike),
     retry,
@@ -175,75 +147,57 @@ export function resolveOptions(own: AnyOptions, kind: MemberKind): ResolvedOptio
     whenTooStale,
     whenClosed,
     allowUndefined,
-    isKeyed,
-    holdsValue,
-    lock,
-    store,
-    whenLockUnavailable,
     absentForMs,
     waitUntil,
     logger: safeLogger,
-    clock: lock === undefined ? clock : new ServerClock(clock),
+    clock,
+    now: membership?.now ?? (() => clock.now()),
     random: guarded(random, safeLogger),
-    family: group,
+    whenLockUnavailable,
+    membership,
+    group,
     isRequired: required,
   });
 }
 
-/** Those of the options that have a value: `undefined` is as good as not given. */
+/** The options that have a value: `undefined` counts as not given. */
 function pick(given: object | undefined, names: readonly string[]): object {
   const values = names.map((name) => [name, (given as Record<string, unknown> | undefined)?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/**
- * Checks a duration given to a method.
- *
- * @throws {OptionError} when it is none, or under 0.
- */
-export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
-  const checks = new OptionChecks(cacheName);
-  const ms = toMillis(received);
-  checks.that(ms >= 0, option, 'must be a duration of 0 or more', received);
-  checks.done();
-  return ms;
+function checkBackend(
+  option: 'lock' | 'store',
+  received: LockLike | StoreLike | undefined,
+  methods: readonly string[],
+  checks: OptionChecks,
+): void {
+  if (received === undefined) return;
+  checks.methods(option, received, methods);
+  const wrap = option === 'lock' ? 'asLock' : 'asStore';
+  const create = option === 'lock' ? 'createLock' : 'createStore';
+  const rule = `must be made by ${create}() or wrapped by ${wrap}(object) from 'tickless/${option}'`;
+  checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 
-/**
- * Checks a signal given to a method.
- *
- * @throws {OptionError} when it is given and none.
- */
-export function signalArgument(cacheName: string, received: AbortSignal | undefined): void {
-  const checks = new OptionChecks(cacheName);
-  if (received !== undefined) checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
-  checks.done();
+/** A lock or a store brings the code that coordinates. */
+function membershipOf(
+  lock: LockLike | undefined,
+  store: StoreLike | undefined,
+  clock: Clock,
+): Membership | undefined {
+  return (lock ?? store)?.[coordinationKey]?.join({ lock, store, clock });
 }
 
-/**
- * Checks a schedule given to a method.
- *
- * @throws {OptionError} when it is none.
- */
-export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
-  const checks = new OptionChecks(cacheName);
-  const schedule = toSchedule(received);
-  checks.that(schedule !== undefined, 'schedule', A_SCHEDULE, received);
-  checks.done();
-  return schedule as Schedule;
-}
-
-const A_SCHEDULE = 'must be a schedule, a function, or a duration over 0';
-
-/** A source of randomness that can't break a cool-down: what it gives that is none is told, and made up for. */
+/** A source of randomness that can't break a cool-down: a result that is not a number from 0 to below 1 is logged and replaced. */
 function guarded(random: () => number, logger: SafeLogger): () => number {
   return () => {
     try {
       const number: unknown = random();
       if (isNumber(number, 0, 1) && number !== 1) return number as number;
-      logger.error('random must answer with a number from 0 to below 1', number);
+      logger.error('random must return a number from 0 to below 1, replaced by Math.random()', number);
     } catch (error) {
-      logger.error('random threw', error);
+      logger.error('random threw, replaced by Math.random()', error);
     }
     return Math.random();
   };

@@ -1,3 +1,4 @@
+import { OptionChecks } from '../option-checks.ts';
 import { toMillis } from '../time/duration.ts';
 import { reject } from './check.ts';
 import { fixedDelay } from './fixed-delay.ts';
@@ -34,3 +35,19 @@ function isSchedule(schedule: ScheduleLike): schedule is Schedule {
     typeof schedule.nextExecuteTime === 'function'
   );
 }
+
+/**
+ * Checks a schedule given to a method.
+ *
+ * @throws {OptionError} when it is not a schedule.
+ */
+export function scheduleArgument(cacheName: string, received: ScheduleLike): Schedule {
+  const checks = new OptionChecks(cacheName);
+  const schedule = toSchedule(received);
+  checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, received);
+  checks.done();
+  return schedule as Schedule;
+}
+
+/** The rule for the option `schedule`. */
+export const SCHEDULE_RULE: string = 'must be a schedule, a function, or a duration over 0';

@@ -1,3 +1,6 @@
+import { BackendAccess } from '../cluster/backend-access.ts';
+import type { StoreSteps } from '../cluster/cluster-member.ts';
+import { BackendCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import type {
   Codec,
@@ -6,48 +9,52 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
+import { coordinationKey } from '../engine/coordination-key.ts';
+import type { StoreLike } from '../engine/coordinator.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 
-/** What the stores of all engines take. */
+/** The options of all stores. */
 export interface StoreOptions {
   /**
-   * How values become text or bytes, and back. @default JSON: what `JSON.stringify` takes; a `Map`, a `Set`, a `Date`
-   * or a class instance would not come back as what it was, and is refused
+   * Encodes values as text or bytes, and decodes them. @default JSON: a `Map`, a `Set`, a `Date` or a class instance would
+   * not be decoded as what it was, and is rejected
    */
   readonly codec?: Codec | undefined;
   /**
-   * Checks what comes in: a snapshot that fails it counts as absent, and is reported (event `snapshot-rejected`).
-   * Any Standard Schema: zod, valibot, arktype. What it makes of the value is what readers get. @default no check
+   * Checks values from the store: a snapshot that fails the check counts as absent, and is reported (event
+   * `snapshot-rejected`). Any Standard Schema: zod, valibot, arktype. Readers get the output of the schema.
+   * @default no check
    */
   readonly schema?: StandardSchema | undefined;
   /**
-   * How long the engine may take to answer, whatever its client would wait, the client's own queue included; then it
-   * counts as unavailable. Over 0, finite; of what tickless asks by itself a step takes at most 15 seconds, and a
-   * quarter of the deadline of a load. @default 3 seconds
+   * How long the backend may take to answer, however long its client would wait, the client's own queue included; then it
+   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and a read at most a quarter of the
+   * deadline of the load. @default 3 seconds
    */
   readonly timeout?: DurationLike | undefined;
 }
 
-/** What an engine does for a store: as of {@link SnapshotStore}, but that it throws what its client throws. */
+/** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
 export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete'>;
 
-/** What is particular to an engine. */
+/** What is particular to a backend. */
 export interface StoreEngineKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside those that all have. */
   readonly options: readonly string[];
-  /** What `timeout` goes by: a fake one where the engine is simulated. @default the machine's */
+  /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
   readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
 }
 
 /**
- * Makes a store of an engine: checks what it is asked, bounds the time of each step, and turns errors into
- * `StoreUnavailableError`.
+ * Makes a store of a backend: checks requests, limits the time of each step, and turns errors into
+ * `StoreUnavailableError`. The store carries what all members that use it share: the limit of concurrent steps and the
+ * circuit breaker.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -92,13 +99,21 @@ export function createStore(
     }
   }
 
-  return {
+  /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
+  const steps: StoreSteps = {
+    codec,
+    schema,
+    read: (name, newerThan) => engine.read(name, newerThan),
+    write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
+  };
+  const store: SnapshotStore & StoreLike = {
     codec,
     schema,
     longestName,
+    [coordinationKey]: new BackendCoordination(new BackendAccess(steps, timeoutMs)),
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
       check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
-      const read = await ask(name, () => engine.read(name, newerThan));
+      const read = await ask(name, () => steps.read(name, newerThan));
       return read && withDamage(read);
     },
     async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
@@ -106,17 +121,18 @@ export function createStore(
         found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
         found.that(isVersion(token), 'token', 'must be a token', token);
       });
-      return ask(name, async () => sound(await engine.write(name, payload, token)));
+      return ask(name, () => steps.write(name, payload, token));
     },
     async delete(name: string): Promise<boolean> {
       check(name);
       return ask(name, () => engine.delete(name));
     },
   };
+  return store;
 }
 
-/** A record that was edited by hand may hold anything. */
-function sound(answer: WriteAnswer): WriteAnswer {
+/** @throws {TypeError} for a record that was edited by hand and can't be used. */
+function checkAnswer(answer: WriteAnswer): WriteAnswer {
   if (Number.isSafeInteger(answer.version)) return answer;
-  throw new TypeError(`its record holds the version ${showKey(answer.version)}, which is none`);
+  throw new TypeError(`its record has the version ${showKey(answer.version)}, which is not a version`);
 }

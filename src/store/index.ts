@@ -1,3 +1,4 @@
-// For who writes an adapter: `createStore` around an engine of his own. See `SnapshotStore` for a worked one.
+// For adapter authors: wrap your backend with `createStore`. `SnapshotStore` has a worked example.
 
+export { asStore } from './as-store.ts';
 export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';

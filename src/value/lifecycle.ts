@@ -2,10 +2,12 @@
 
 import type { Refresher } from '../engine/refresher.ts';
 import type { EventOf, EventType } from '../observe/events.ts';
+import { durationArgument } from '../option-checks.ts';
+import { defaults } from '../options/defaults.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import type { DurationLike } from '../time/duration.ts';
 
-/** What `close` takes. */
+/** The options of `close`. */
 export interface CloseOptions {
   /**
    * How long to wait for a running execution before it is aborted. 0: abort at once; `Infinity`: wait as long as it
@@ -14,47 +16,56 @@ export interface CloseOptions {
   readonly timeout?: DurationLike | undefined;
 }
 
+/** The engine of a member, for the classes of this package. */
+export let refresherOf: <T>(member: Lifecycle<T>) => Refresher<T>;
+
 /**
- * What all that refresh have in common, be it one task, one value or many keys: they can be paused, observed and
- * closed, and a subclass may override the strategy.
+ * The common part of executors, values and caches: they can be paused, observed and closed, and a subclass may override
+ * the strategy.
  */
 export abstract class Lifecycle<T> {
   readonly #refresher: Refresher<T>;
 
+  static {
+    refresherOf = (member) => member.#refresher;
+  }
+
+  /** @internal */
   constructor(refresher: Refresher<T>) {
     this.#refresher = refresher;
   }
 
-  /** Reads and requests start nothing until {@link resume}; what is forced runs. A running execution goes on. */
+  /** Reads and requests start nothing until {@link resume}; forced loads run. A running execution goes on. */
   pause(): void {
     this.#refresher.pause();
   }
 
-  /** Ends {@link pause}: what fell due meanwhile starts at the next read or request, once. */
+  /** Ends {@link pause}: an execution that fell due meanwhile starts at the next read or request, once. */
   resume(): void {
     this.#refresher.resume();
   }
 
   /**
-   * Calls `listener` at each event of that type, synchronously, in the order of registration. One that throws is
-   * logged and harms nobody. A fresh read emits nothing.
+   * Calls `listener` at each event of that type, synchronously, in the order of registration. The error of a listener is
+   * logged; reads and other listeners are not affected. A fresh read emits nothing.
    *
    * @returns the function that unsubscribes this listener.
-   * @throws {OptionError} when there is no such type, or the listener is no function.
+   * @throws {OptionError} for an unknown type, and when the listener is not a function.
    */
   on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
     return this.#refresher.events.on(type, listener);
   }
 
   /**
-   * Starts nothing any more, waits for a running execution, and aborts it when `timeout` has passed (who waited for
-   * it gets `ClosedError`). A value goes on being served. Every call returns the same promise; the options of the
-   * first count. Never rejects.
+   * Starts no more loads, waits for a running execution, and aborts it when `timeout` has passed (its waiters get
+   * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
+   * Never rejects.
    *
-   * @throws {OptionError} when `timeout` is no duration of 0 or more.
+   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
   close(options?: CloseOptions): Promise<void> {
-    return this.#refresher.close(options?.timeout);
+    const timeout = options?.timeout ?? defaults.closeTimeout;
+    return this.#refresher.close(durationArgument(this.#refresher.options.name, 'timeout', timeout));
   }
 
   /** {@link close} with its defaults, for `await using`. */
@@ -64,7 +75,7 @@ export abstract class Lifecycle<T> {
 
   /**
    * When to execute next, in epoch milliseconds; asked after each success. Override it for a strategy of your own;
-   * the default asks the option `schedule`. See {@link Schedule} for what its answer must be.
+   * the default asks the option `schedule`. See {@link Schedule} for the rules of its result.
    */
   protected nextExecuteTime(execution: Execution): number {
     return this.#refresher.timing.schedule.nextExecuteTime(execution);

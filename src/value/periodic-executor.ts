@@ -2,15 +2,15 @@ import { Entry } from '../engine/entry.ts';
 import type { LoadContext, TaskContext } from '../engine/load-context.ts';
 import { Refresher } from '../engine/refresher.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
-import type { OptionChecks } from '../option-checks.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { voided } from '../time/deferred.ts';
-import { Periodic } from './periodic.ts';
+import { refresherOf } from './lifecycle.ts';
+import { entryOf, Periodic } from './periodic.ts';
 
 /**
- * What is executed: synchronous or not. Throwing or rejecting fails the execution. What it returns is handed to the
- * schedule (`execution.result`) and held until the next execution; nothing else is done with it.
+ * The function that is executed, synchronous or not. Throwing or rejecting fails the execution. Its result is passed to
+ * the schedule (`execution.result`) and kept until the next execution; tickless does nothing else with it.
  */
 export type Task = (context: TaskContext) => unknown;
 
@@ -44,22 +44,16 @@ export type ExecutorStatus = ExecutionStatus;
  * Subclasses may override `nextExecuteTime`; others pass `schedule`.
  */
 export class PeriodicExecutor extends Periodic<unknown> {
-  readonly #entry: Entry<unknown>;
-  readonly #refresher: Refresher<unknown>;
-
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(task: Task, options: PeriodicExecutorOptions) {
-    const kind = {
+    const resolved = resolveOptions(options, {
+      kind: 'task',
       names: [...SHARED, 'required'],
-      check: (checks: OptionChecks) => checks.function('task', task),
-    };
-    const policy = { ...resolveOptions(options, kind), allowUndefined: true };
+      check: (checks) => checks.function('task', task),
+    });
     const load = ({ previous: _, ...context }: LoadContext): unknown => task(context);
-    const entry = new Entry<unknown>();
-    const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
-    super(policy, entry, refresher);
-    this.#entry = entry;
-    this.#refresher = refresher;
+    const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
+    super(resolved, new Entry<unknown>(), refresher);
   }
 
   /**
@@ -67,10 +61,10 @@ export class PeriodicExecutor extends Periodic<unknown> {
    * Resolves with its success; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    */
   execute(): Promise<void> {
-    return voided(this.#refresher.refresh(this.#entry));
+    return voided(refresherOf(this).refresh(entryOf(this)));
   }
 
   inspect(): ExecutorStatus {
-    return this.#refresher.inspect(this.#entry);
+    return refresherOf(this).inspect(entryOf(this));
   }
 }

@@ -4,10 +4,11 @@ import type { LoadAnswer } from '../engine/load-result.ts';
 import type { Load } from '../engine/loader.ts';
 import type { ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
-import { type ResolvedOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
+import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
-import { clocksOfReads, type ReadClock } from '../time/coarse-clock.ts';
-import { Periodic } from './periodic.ts';
+import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
+import { refresherOf } from './lifecycle.ts';
+import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
 import { type ValueStatus, valueStatus } from './value-status.ts';
 
@@ -16,25 +17,26 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
   extends ValueSharedOptions,
     SingleSharedOptions {
   /**
-   * Brings the value from its source, synchronously or not: the value itself, `loaded(value, …)` to say more about
-   * its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value stays.
+   * Loads the value from its source, synchronously or not. Returns the value itself, `loaded(value, …)` with metadata
+   * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value
+   * stays.
    *
    * It runs outside of the AsyncLocalStorage of the reader that started it: in the context in which tickless was first
-   * imported, which is none when that is at the start of the process. It should pass `signal` on: what it
-   * brings after that is aborted is dropped, but only the load itself can stop its work.
+   * imported, which is empty when that happens at the start of the process. It should pass `signal` on: a result after
+   * the abort is dropped, but only the load itself can stop its work.
    *
    * The type of the value is inferred from it. To use `previous`, annotate the parameter:
    * `load: async ({ previous }: LoadContext<Rates>) => …`.
    */
   readonly load: (context: LoadContext<Previous>) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
   /**
-   * `undefined` is a value like any other. Without it a load that brings `undefined` has failed, which is what a
-   * forgotten `return` deserves. Only for loads whose type has `undefined` in it. @default false
+   * `undefined` is a value like any other. Without this option a load that returns `undefined` has failed: a `return` was
+   * probably forgotten. Only for loads whose type includes `undefined`. @default false
    */
   readonly allowUndefined?: (undefined extends T ? boolean : false) | undefined;
 }
 
-/** What `invalidate` takes. */
+/** The options of `invalidate`. */
 export interface InvalidateOptions {
   /** Forget the value too, so that the next read waits as the first did. @default false */
   readonly drop?: boolean | undefined;
@@ -59,28 +61,23 @@ export interface InvalidateOptions {
  * next reload waits for the cool-down. Between loads there is no timer and no handle.
  */
 export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<T> {
-  readonly #entry: Entry<T>;
-  readonly #refresher: Refresher<T>;
-  readonly #policy: ResolvedOptions;
-  readonly #now: ReadClock;
-  readonly #awaited: ReadClock;
+  readonly #sync: CoarseClock;
+  readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
     const load = options?.load as Load<T>;
-    const policy = resolveOptions(options, {
+    const resolved = resolveOptions(options, {
+      kind: 'value',
       names: [...VALUE_SHARED, 'required', 'load', 'allowUndefined'],
       check: (checks) => checks.function('load', load),
     });
     const entry = new Entry<T>();
-    entry.maxStalenessMs = policy.maxStalenessMs;
-    const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
-    super(policy, entry, refresher);
-    this.#entry = entry;
-    this.#refresher = refresher;
-    this.#policy = policy;
-    const { now, awaited } = clocksOfReads(policy.clock);
-    this.#now = now;
+    entry.maxStalenessMs = resolved.maxStalenessMs;
+    const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
+    super(resolved, entry, refresher);
+    const { sync, awaited } = coarseClocks(resolved.clock);
+    this.#sync = sync;
     this.#awaited = awaited;
   }
 
@@ -93,8 +90,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (options === undefined && this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
-    return this.#refresher.reads.read(this.#entry, options);
+    const entry = entryOf(this);
+    if (options === undefined && this.#isFresh(entry, this.#awaited)) return entry.promise as Promise<T>;
+    return refresherOf(this).reader.read(entry, options);
   }
 
   /**
@@ -105,18 +103,20 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    */
   get current(): T {
-    if (this.#isFresh(this.#now)) return this.#entry.value as T;
-    return this.#refresher.reads.readNow(this.#entry);
+    const entry = entryOf(this);
+    return this.#isFresh(entry, this.#sync) ? (entry.value as T) : refresherOf(this).reader.readNow(entry);
   }
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
   peek(): T | undefined {
-    return this.#entry.value;
+    return entryOf(this).value;
   }
 
-  /** What is served now, how old it is, and how its reloads fare. Starts nothing, never throws. */
+  /** The value, its age, and the state of its reloads. Starts nothing, never throws. */
   inspect(): ValueStatus<T> {
-    return valueStatus(this.#entry, this.#refresher.inspect(this.#entry), this.#policy.clock.monotonic());
+    const refresher = refresherOf(this);
+    const entry = entryOf(this);
+    return valueStatus(entry, refresher.inspect(entry), refresher.options.clock.monotonic());
   }
 
   /**
@@ -124,33 +124,34 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
    */
   refresh(): Promise<T> {
-    return this.#refresher.refresh(this.#entry);
+    return refresherOf(this).refresh(entryOf(this));
   }
 
   /**
    * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
    * `drop` the value is forgotten too: the next read waits. A load under way began before, so it is aborted and its
-   * result dropped; who waits for it waits for its successor, which starts at once, also while paused. A cool-down
-   * stays in force.
+   * result dropped; its waiters wait for its successor, which starts at once, also while paused. A cool-down stays in
+   * force.
    */
   invalidate(options?: InvalidateOptions): void {
-    this.#refresher.invalidate(this.#entry, options?.drop === true);
+    refresherOf(this).invalidate(entryOf(this), options?.drop === true);
   }
 
   /**
-   * Puts a value in by hand, loaded just now. It wins over a load under way, which is aborted, and goes to those
-   * who wait for that. The schedule is asked for the next execute time; a cool-down ends.
+   * Sets the value by hand, as if it were loaded just now. It wins over a load under way, which is aborted; the waiters
+   * of that load get this value. The schedule is asked for the next execute time; a cool-down ends.
    *
-   * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which is to be awaited first.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first.
    */
   set(value: T): void {
-    checkValue(this.#policy, undefined, value);
-    this.#refresher.set(this.#entry, value);
+    const refresher = refresherOf(this);
+    checkValue(refresher.options, undefined, value);
+    refresher.set(entryOf(this), value);
   }
 
-  /** Nothing is due, neither here nor elsewhere in the group: the whole of a fresh read. */
-  #isFresh(clock: ReadClock): boolean {
-    clock.tick();
-    return clock.instant < this.#entry.freshUntil && clock.instant < this.#refresher.door.readsFrom;
+  /** Neither the value nor another member of the group is due: the whole of a fresh read. */
+  #isFresh(entry: Entry<T>, clock: CoarseClock): boolean {
+    clock.update();
+    return clock.instant < entry.freshUntil && clock.instant < refresherOf(this).reader.piggyback.readsFrom;
   }
 }

@@ -1,11 +1,11 @@
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { ResolvedOptions } from '../options/resolve-options.ts';
 import { isThenable } from '../time/deferred.ts';
 
 /**
- * Checks a value that is put in by hand.
+ * Checks a value that is set by hand.
  *
- * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which is to be awaited first.
+ * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first.
  */
 export function checkValue({ name, allowUndefined }: ResolvedOptions, key: unknown, value: unknown): void {
   const checks = new OptionChecks(name, key);

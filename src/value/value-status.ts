@@ -3,9 +3,9 @@ import type { Entry } from '../engine/entry.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
 
-/** What is served at one instant, and how old it is. A copy: it does not change. */
+/** The value that is served at one instant, and its age. A copy: it does not change. */
 export interface ValueStatus<T> extends ExecutionStatus {
-  /** The value; no such property while there is none. */
+  /** The value; not present while there is none. */
   readonly value?: T;
   /**
    * `empty`: nothing loaded; `fresh`: loaded and not due; `stale`: due for a reload; `too-stale`: older than

@@ -11,7 +11,9 @@ import {
   type TicklessEvent,
 } from '../../src/index.ts';
 import type { Lock } from '../../src/lock/create-lock.ts';
+import { asLock } from '../../src/lock/as-lock.ts';
 import { memoryLock } from '../../src/lock/memory.ts';
+import { asStore } from '../../src/store/as-store.ts';
 import { memoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { recordEvents, recordLines } from './events.ts';
@@ -42,22 +44,22 @@ export class Link {
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
   constructor(lock: LockProvider, store: SnapshotStore) {
-    this.lock = {
+    this.lock = asLock({
       ...lockMethods(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
       extend: (lease, leaseFor) =>
         this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
       release: (lease, outcome) =>
         this.#send('release', lease.name, [lease, outcome], () => lock.release(lease, outcome)),
-    };
-    this.store = {
+    });
+    this.store = asStore({
       codec: store.codec,
       schema: store.schema,
       read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
       write: (name, payload, token) =>
         this.#send('write', name, [payload, token], () => store.write(name, payload, token)),
       delete: (name) => store.delete(name),
-    };
+    });
   }
 
   /** From now on those steps end so; all others are sound. */

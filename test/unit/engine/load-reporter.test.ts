@@ -7,14 +7,14 @@ import { eventTypes, type TicklessEvent } from '../../../src/index.ts';
 import { Events, type LoadEndDetails } from '../../../src/observe/events.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { policyOfKey, policyOfTask, policyOfValue } from '../../support/policy.ts';
+import { optionsOfKey, optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const down = new Error('down');
 const end: LoadEndDetails = { trigger: 'due', background: true, duration: 5, attempts: 2 };
 
 /** A teller, what its logger gets, and with `isHeard` what its listeners get. */
-async function make(isHeard: boolean, policyOf = policyOfValue) {
+async function make(isHeard: boolean, policyOf = optionsOfValue) {
   const clock = new FakeClock({ now: NOW - 7000 });
   await clock.advance(7000);
   const logger = recordLines();
@@ -121,14 +121,14 @@ describe('events', () => {
   });
 
   it('of an absent key: until when it is', async () => {
-    const { teller, told } = await make(true, (options) => policyOfKey({ ...options, absentFor: 2499.5 }));
+    const { teller, told } = await make(true, (options) => optionsOfKey({ ...options, absentFor: 2499.5 }));
     teller.succeeded(new Entry('NL'), 'absent', end);
     const until = { nextExecuteTime: NOW + 2500 };
     expect(told).toMatchObject([{ type: 'load-succeeded', isAbsent: true, ...until, ...end }]);
   });
 
   it('of what was adopted: its version and age; of a task nothing', async () => {
-    const [value, task] = [await make(true), await make(true, policyOfTask)];
+    const [value, task] = [await make(true), await make(true, optionsOfTask)];
     const what = { version: 7, loadedAt: 6900 } as Parameters<LoadReporter['adopted']>[1];
     for (const { teller } of [value, task]) teller.adopted(new Entry('NL'), what);
     expect([value.told, task.told]).toMatchObject([

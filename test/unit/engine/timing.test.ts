@@ -4,7 +4,7 @@ import { Timing } from '../../../src/engine/timing.ts';
 import type { Execution, Schedule } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { policyOfTask, policyOfValue } from '../../support/policy.ts';
+import { optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
 
 const HOUR = 3_600_000;
 const PERIOD = 1000;
@@ -22,10 +22,10 @@ interface Made {
 /** An entry without a past. The schedule answers with a period after the end, unless it is told what to say. */
 async function make({
   answers = [] as number[],
-  policyOf = policyOfValue,
+  policyOf = optionsOfValue,
 }: {
   answers?: number[];
-  policyOf?: typeof policyOfValue;
+  policyOf?: typeof optionsOfValue;
 } = {}): Promise<Made> {
   const clock = new FakeClock();
   await clock.advance(5000); // the monotonic clock does not begin at 0 everywhere
@@ -294,7 +294,7 @@ describe('the age limit', () => {
   async function scheduled(maxStaleness: () => number | undefined) {
     const logger = recordLines();
     const made = await make({
-      policyOf: (options) => policyOfValue({ ...options, maxStaleness: 500, logger }),
+      policyOf: (options) => optionsOfValue({ ...options, maxStaleness: 500, logger }),
     });
     made.timing.schedule = { nextExecuteTime: () => Infinity, maxStaleness } as Schedule;
     succeed(made);
@@ -317,7 +317,7 @@ describe('the horizon', () => {
 
 describe('who stands by', () => {
   it('a task that runs elsewhere has been seen to, and is due again then', async () => {
-    const { clock, entry, timing } = await make({ policyOf: policyOfTask });
+    const { clock, entry, timing } = await make({ policyOf: optionsOfTask });
     timing.stoodBy(entry, 299.5);
     const now = clock.monotonic();
     expect(entry).toMatchObject({ isLoaded: true, dueAt: now + 299.5, deferredUntil: now + 299.5 });
@@ -329,7 +329,7 @@ describe('who stands by', () => {
     const value = await make();
     value.timing.stoodBy(value.entry, 300);
     expect(value.entry).toMatchObject({ isLoaded: false, dueAt: -Infinity });
-    const task = await makeLoaded({ policyOf: policyOfTask });
+    const task = await makeLoaded({ policyOf: optionsOfTask });
     const { dueAt } = task.entry;
     task.timing.stoodBy(task.entry, 300);
     expect(task.entry).toMatchObject({ dueAt, deferredUntil: task.clock.monotonic() + 300 });

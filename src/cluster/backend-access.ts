@@ -1,0 +1,133 @@
+import { isOptionError } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
+import { Semaphore } from '../time/semaphore.ts';
+import { withTimeout } from '../time/with-timeout.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+
+/** How many steps one lock or store object has under way at a time, however many members and keys use it. */
+const MAX_CONCURRENT_STEPS = 32;
+
+/** An adapter should limit the time of its steps by itself. One that does not must not delay what comes after. */
+const LONGEST_STEP_MS = 15_000;
+
+/** The result of asking a backend. */
+export type Asked<R> =
+  | {
+      readonly kind: 'answered';
+      readonly answer: R /** It ended an outage of this length, in milliseconds. */;
+      readonly outageMs?: number;
+    }
+  | { readonly kind: 'resting'; readonly cause: unknown; readonly restsFor: number }
+  | {
+      readonly kind: 'failed';
+      readonly cause: unknown /** This began an outage. */;
+      readonly isFirst: boolean;
+    };
+
+/** How a step is asked. */
+export interface AskOptions {
+  readonly clock: Clock;
+  /** How long the backend rests after a failure. */
+  readonly restMs: number;
+  /**
+   * A failure alone does not prove an outage: the payload may be at fault. The backend is then asked by one caller at a
+   * time until it has answered, and rests if that fails too. @default false
+   */
+  readonly isDoubtful?: boolean;
+}
+
+/**
+ * The way to the backend of one lock or store object. All members and keys that use the object share its limit of
+ * concurrent steps and its circuit breaker.
+ *
+ * A backend that has not answered for a second is asked by one caller first, the pilot; the others wait for its result.
+ * So an outage costs as many steps as one member makes, however many are due at the time:
+ *
+ *  1. 200 members are due; the first becomes the pilot, 199 wait;
+ *  2. the pilot fails: the breaker opens, and the 199 go on without the backend;
+ *  3. or it succeeds: the backend is trusted, and the 199 ask, 32 at a time.
+ */
+export class BackendAccess<S> {
+  /** The methods of the object. */
+  readonly steps: S;
+  /** How long one step may take, in milliseconds. */
+  readonly limitMs: number;
+  readonly breaker: CircuitBreaker = new CircuitBreaker();
+  readonly #semaphore: Semaphore = new Semaphore(MAX_CONCURRENT_STEPS);
+  /** Settles when the pilot has its result. Never rejects. */
+  #pilot: Promise<unknown> | undefined;
+
+  /** @param limitMs `Infinity`: no limit of its own. */
+  constructor(steps: S, limitMs: number = Number.POSITIVE_INFINITY) {
+    this.steps = steps;
+    this.limitMs = limitMs;
+  }
+
+  /**
+   * Asks the backend, unless it rests.
+   *
+   * @param step gets whether it is a probe: the first step after a rest.
+   * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
+   */
+  async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+    const { clock } = options;
+    for (;;) {
+      const now = clock.monotonic();
+      const restsFor = this.breaker.restsFor(now);
+      if (restsFor > 0) return { kind: 'resting', cause: this.breaker.cause, restsFor };
+      if (this.breaker.isTrusted(now)) return this.#semaphore.run(() => this.#try(step, options));
+      if (this.#pilot === undefined) break;
+      await this.#pilot;
+    }
+    const result = this.#try(step, options);
+    const pilot = result.then(
+      () => {},
+      () => {},
+    );
+    this.#pilot = pilot;
+    void pilot.then(() => {
+      if (this.#pilot === pilot) this.#pilot = undefined;
+    });
+    return result;
+  }
+
+  /** Runs a step that does not depend on the breaker: a lease that is held is released whatever the backend did before. */
+  run<R>(step: () => Promise<R>): Promise<R> {
+    return this.#semaphore.run(step);
+  }
+
+  async #try<R>(
+    step: (isProbe: boolean) => Promise<R>,
+    { clock, restMs, isDoubtful = false }: AskOptions,
+  ): Promise<Asked<R>> {
+    const { breaker } = this;
+    const isProbe = breaker.isBroken;
+    const wasTrusted = breaker.isTrusted(clock.monotonic());
+    try {
+      const answer = await step(isProbe);
+      const now = clock.monotonic();
+      const outageMs = now - breaker.brokenSince;
+      return breaker.succeeded(now) ? { kind: 'answered', answer, outageMs } : { kind: 'answered', answer };
+    } catch (cause) {
+      if (isOptionError(cause)) throw cause;
+      if (isDoubtful && wasTrusted) {
+        breaker.distrust();
+        return { kind: 'failed', cause, isFirst: false };
+      }
+      return { kind: 'failed', cause, isFirst: breaker.failed(cause, clock.monotonic(), restMs) };
+    }
+  }
+}
+
+/**
+ * Limits the time of a step of a lock, a store or a codec.
+ *
+ * @param limitMs where less time is left. @default 15 seconds
+ */
+export function limited<R>(
+  step: () => R | PromiseLike<R>,
+  clock: Clock,
+  limitMs: number = LONGEST_STEP_MS,
+): Promise<R> {
+  return withTimeout(step, Math.min(limitMs, LONGEST_STEP_MS), clock);
+}

@@ -1,0 +1,300 @@
+import { type Entry, keyOf } from '../engine/entry.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import {
+  isLockUnavailableError,
+  isOptionError,
+  isStoreUnavailableError,
+  LockUnavailableError,
+  lockName,
+  OptionError,
+  StoreUnavailableError,
+} from '../errors.ts';
+import type { Events } from '../observe/events.ts';
+import { messageOf } from '../observe/logger.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { acquireLease, TRIES } from './acquire-lease.ts';
+import { type Asked, type BackendAccess, limited } from './backend-access.ts';
+import { withDamage } from './damage.ts';
+import type { HeldLease } from './held-lease.ts';
+import { thisHost } from './identity.ts';
+import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
+import type { ServerClock } from './server-clock.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
+import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
+import type { SnapshotStore, WriteAnswer } from './store-contract.ts';
+
+/** The methods of a lock that members use. */
+export type LockSteps = Pick<LockProvider, 'leaseFor' | 'acquire' | 'extend' | 'release'>;
+
+/** The methods of a store that members use. */
+export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'codec' | 'schema'>;
+
+/** A step takes at most this part of the deadline, so that most of it is left for the load. */
+const PART_OF_DEADLINE = 0.25;
+
+/** The answer of the lock, with the lease where there is one. */
+export type Acquired =
+  | { readonly kind: 'acquired'; readonly lease: HeldLease }
+  | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
+  | {
+      readonly kind: 'unavailable';
+      readonly error: LockUnavailableError;
+      /** Milliseconds: it was not asked, and will not be for this long. 0: it was asked. */
+      readonly restsFor: number;
+    };
+
+/** A snapshot from the store. */
+export interface ReadSnapshot extends Snapshot {
+  readonly version: number;
+  /** When it was written (monotonic), or a little before. */
+  readonly writtenAt: number;
+  /** When it was loaded (monotonic), or a little before. */
+  readonly loadedAt: number;
+}
+
+/** The lock and the store as one member uses them: asks them and reports what happens. */
+export class ClusterMember {
+  readonly options: ResolvedOptions;
+  readonly events: Events;
+  readonly lock: BackendAccess<LockSteps> | undefined;
+  readonly store: BackendAccess<StoreSteps> | undefined;
+  readonly #serverClock: ServerClock | undefined;
+  /** Why the last snapshot could not be written although the store may be well. */
+  #writeError: unknown;
+
+  constructor(
+    options: ResolvedOptions,
+    events: Events,
+    lock: BackendAccess<LockSteps> | undefined,
+    store: BackendAccess<StoreSteps> | undefined,
+    serverClock: ServerClock | undefined,
+  ) {
+    this.options = options;
+    this.events = events;
+    this.lock = lock;
+    this.store = store;
+    this.#serverClock = serverClock;
+  }
+
+  /** Why the lock could not be asked the last time. */
+  get lockError(): LockUnavailableError | undefined {
+    const { isBroken, cause } = this.lock?.breaker ?? {};
+    return isBroken ? this.#lockUnavailable(cause) : undefined;
+  }
+
+  /** Why the store could not be written or read the last time. */
+  get storeError(): StoreUnavailableError | undefined {
+    const { isBroken, cause = this.#writeError } = this.store?.breaker ?? {};
+    return isBroken || cause !== undefined ? this.#storeUnavailable(cause) : undefined;
+  }
+
+  /** How long the store is not asked, in milliseconds, because it did not answer; 0: it is asked. */
+  get storeRestsFor(): number {
+    return this.store?.breaker.restsFor(this.options.clock.monotonic()) ?? 0;
+  }
+
+  /**
+   * Asks for the lease of an entry. A lock that can't be asked is a result here.
+   *
+   * @throws {OptionError} when the lock does not accept the name of the entry.
+   */
+  async acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
+    const access = this.lock as BackendAccess<LockSteps>;
+    const { clock } = this.options;
+    const state = sharedStateOf(entry);
+    const wanted = { name: this.#nameOf(entry), leaseFor: access.steps.leaseFor, force };
+    const acquireMs = Math.min(access.limitMs, this.options.timeoutMs * PART_OF_DEADLINE);
+    const asked = await this.#ask(access, false, (isProbe) =>
+      acquireLease(access, wanted, state, clock, { tries: isProbe ? 1 : TRIES, acquireMs }),
+    );
+    switch (asked.kind) {
+      case 'resting':
+        return {
+          kind: 'unavailable',
+          error: this.#lockUnavailable(asked.cause, entry),
+          restsFor: asked.restsFor,
+        };
+      case 'failed':
+        if (asked.isFirst) this.#logLockOutage(asked.cause);
+        return { kind: 'unavailable', error: this.#lockUnavailable(asked.cause, entry), restsFor: 0 };
+      case 'answered': {
+        this.#logRecovery('lock', asked);
+        const { answer, sentAt } = asked.answer;
+        this.#serverClock?.learn(answer.now, sentAt);
+        return this.#accept(entry, state, answer);
+      }
+    }
+  }
+
+  #accept(
+    entry: Entry<unknown>,
+    state: SharedState,
+    answer: Awaited<ReturnType<typeof acquireLease>>['answer'],
+  ): Acquired {
+    if (answer.kind !== 'acquired') {
+      const { owner, host, token } = answer;
+      state.holder = { owner, host, token };
+      return answer;
+    }
+    const { owner, token } = answer.lease;
+    state.holder = { owner, host: thisHost(), token };
+    this.events.emit('lease-acquired', { token, ...keyOf(entry) });
+    if (answer.tookOver) this.events.emit('took-over', { token, ...keyOf(entry) });
+    return { kind: 'acquired', lease: answer.held };
+  }
+
+  /** Releases a lease. Never rejects. @returns whether it was released at once. */
+  release(lease: HeldLease, outcome: () => ReleaseOutcome): Promise<boolean> {
+    return (this.lock as BackendAccess<LockSteps>).run(() => lease.release(outcome));
+  }
+
+  /**
+   * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported,
+   * and count as no snapshot.
+   */
+  async read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
+    const access = this.store as BackendAccess<StoreSteps>;
+    const { clock, timeoutMs } = this.options;
+    const stepMs = Math.min(access.limitMs, timeoutMs * PART_OF_DEADLINE);
+    let sentAt = 0;
+    try {
+      const name = this.#nameOf(entry);
+      const asked = await this.#ask(access, false, () => {
+        sentAt = clock.monotonic();
+        return limited(() => access.steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
+      });
+      if (asked.kind === 'failed' && asked.isFirst) this.#logStoreOutage(asked.cause);
+      if (asked.kind !== 'answered') return undefined;
+      this.#logRecovery('store', asked);
+      if (asked.answer === undefined) return undefined;
+      const { version, age, payload, damage } = withDamage(asked.answer);
+      if (damage === undefined && version <= newerThan) return undefined;
+      try {
+        if (damage !== undefined) throw new Error(damage);
+        const snapshot = await limited(() => decodeSnapshot(payload, access.steps), clock, stepMs);
+        const { allowUndefined, kind } = this.options;
+        const isValue = snapshot.value !== undefined || allowUndefined;
+        if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
+        const writtenAt = sentAt - Math.max(0, age);
+        return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+      } catch (error) {
+        this.#rejected(entry, version, error as Error);
+        return undefined;
+      }
+    } catch (error) {
+      this.#logWriteError("the snapshot can't be read", error); // the key has no name
+      return undefined;
+    }
+  }
+
+  /**
+   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
+   *
+   * @param metadata called when the value is encoded.
+   * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
+   */
+  async publish(
+    entry: Entry<unknown>,
+    value: unknown,
+    metadata: () => Omit<Snapshot, 'value'>,
+    lease: HeldLease | undefined,
+  ): Promise<WriteAnswer | undefined> {
+    const access = this.store as BackendAccess<StoreSteps>;
+    const { clock } = this.options;
+    const token = lease?.id.token;
+    try {
+      const payload = await limited(() => encodeSnapshot(value, metadata, access.steps.codec), clock);
+      const name = this.#nameOf(entry);
+      const write = async (): Promise<WriteAnswer | undefined> =>
+        lease?.isLost
+          ? undefined
+          : limited(() => access.steps.write(name, payload, token), clock, access.limitMs);
+      // Twice: the answer of the first may be lost.
+      const asked = await this.#ask(access, true, () =>
+        write().catch((error) => {
+          if (isOptionError(error)) throw error;
+          return write();
+        }),
+      );
+      if (asked.kind === 'resting') return undefined;
+      if (asked.kind === 'failed') {
+        if (asked.isFirst) this.#logStoreOutage(asked.cause);
+        throw asked.cause;
+      }
+      this.#logRecovery('store', asked);
+      this.#writeError = undefined;
+      const { answer } = asked;
+      if (answer?.kind === 'refused') {
+        this.events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
+      }
+      return answer;
+    } catch (error) {
+      this.#logWriteError("the snapshot can't be written", error);
+      return undefined;
+    }
+  }
+
+  #ask<S, R>(
+    access: BackendAccess<S>,
+    isDoubtful: boolean,
+    step: (isProbe: boolean) => Promise<R>,
+  ): Promise<Asked<R>> {
+    const { clock, coolDown } = this.options;
+    return access.ask(step, { clock, restMs: coolDown.initialMs, isDoubtful });
+  }
+
+  /** @throws {OptionError} for a key that has no name. */
+  #nameOf(entry: Entry<unknown>): string {
+    const { name } = this.options;
+    const { id, key } = entry;
+    if (key === undefined) return name;
+    if (id !== null && ['string', 'number', 'bigint', 'boolean'].includes(typeof id)) {
+      return lockName(name, id);
+    }
+    const rule = 'must return a string or a number for such keys, so that the lock has a name for them';
+    throw new OptionError([{ option: 'keyOf', rule, received: id }], { cacheName: name, key });
+  }
+
+  #lockUnavailable(thrown: unknown, entry?: Entry<unknown>): LockUnavailableError {
+    const cause = isLockUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
+    const about = { cacheName: this.options.name, key: entry?.key, cause };
+    return new LockUnavailableError(`the lock is unavailable: ${messageOf(cause)}`, about);
+  }
+
+  #storeUnavailable(thrown: unknown): StoreUnavailableError {
+    const cause = isStoreUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
+    const about = { cacheName: this.options.name, cause };
+    return new StoreUnavailableError(`the store is unavailable: ${messageOf(cause)}`, about);
+  }
+
+  #logLockOutage(thrown: unknown): void {
+    const next =
+      this.options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
+    this.options.logger.warn(`lock unavailable, ${next}`, this.#lockUnavailable(thrown).cause);
+  }
+
+  #logStoreOutage(thrown: unknown): void {
+    this.options.logger.warn('store unavailable', this.#storeUnavailable(thrown).cause);
+  }
+
+  #logRecovery(what: 'lock' | 'store', { outageMs }: { readonly outageMs?: number }): void {
+    if (outageMs === undefined) return;
+    this.options.logger.warn(`${what} available again`, `after ${showDuration(outageMs)}`);
+  }
+
+  /** Once, until a snapshot is written again. */
+  #logWriteError(what: string, cause: unknown): void {
+    if (this.#writeError === undefined && this.store?.breaker.isBroken !== true) {
+      this.options.logger.warn(what, cause);
+    }
+    this.#writeError = cause;
+  }
+
+  #rejected(entry: Entry<unknown>, version: number, error: Error): void {
+    sharedStateOf(entry).rejectedVersion = version;
+    if (!this.events.has('snapshot-rejected')) {
+      this.options.logger.warn(`snapshot of version ${version} rejected`, error);
+    }
+    this.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
+  }
+}

@@ -1,0 +1,31 @@
+import { coordinationKey } from '../engine/coordination-key.ts';
+import type { Coordination, LockLike, MemberBackends, Membership, StoreLike } from '../engine/coordinator.ts';
+import type { BackendAccess } from './backend-access.ts';
+import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member.ts';
+import { MemberCoordinator } from './member-coordinator.ts';
+import { ServerClock } from './server-clock.ts';
+
+/** What a lock or a store object carries: the way to its backend, and the code that coordinates its members. */
+export class BackendCoordination<S> implements Coordination {
+  readonly access: BackendAccess<S>;
+
+  constructor(access: BackendAccess<S>) {
+    this.access = access;
+  }
+
+  join({ lock, store, clock }: MemberBackends): Membership {
+    const lockAccess = accessOf<LockSteps>(lock);
+    const storeAccess = accessOf<StoreSteps>(store);
+    const serverClock = lock === undefined ? undefined : new ServerClock(clock);
+    return {
+      hasStore: store !== undefined,
+      now: () => (serverClock ?? clock).now(),
+      coordinator: (options, events) =>
+        new MemberCoordinator(new ClusterMember(options, events, lockAccess, storeAccess, serverClock)),
+    };
+  }
+}
+
+function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendAccess<S> | undefined {
+  return (backend?.[coordinationKey] as BackendCoordination<S> | undefined)?.access;
+}

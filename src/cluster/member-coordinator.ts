@@ -1,0 +1,63 @@
+import type {
+  CoordinatedRound,
+  CoordinationProblem,
+  Coordinator,
+  LockStatus,
+  RoundHost,
+} from '../engine/coordinator.ts';
+import type { Entry } from '../engine/entry.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { Round } from './round.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
+
+/** Coordinates the executions of one member: begins its rounds and reports its state. */
+export class MemberCoordinator implements Coordinator {
+  readonly #member: ClusterMember;
+
+  constructor(member: ClusterMember) {
+    this.#member = member;
+  }
+
+  begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {
+    return new Round(this.#member, entry, host);
+  }
+
+  replaced(entry: Entry<unknown>): void {
+    sharedStateOf(entry).isLocal = true;
+  }
+
+  /** A local value is packed as -1 less the version. */
+  packVersion({ coordinated }: Entry<unknown>): number {
+    if (coordinated === undefined) return 0;
+    const { isLocal, version } = coordinated as SharedState;
+    return isLocal ? -1 - version : version;
+  }
+
+  unpackVersion(entry: Entry<unknown>, packed: number): void {
+    if (packed === 0) return;
+    const state = sharedStateOf(entry);
+    state.isLocal = packed < 0;
+    state.version = packed < 0 ? -1 - packed : packed;
+  }
+
+  status({ coordinated }: Entry<unknown>): LockStatus {
+    const { lockError, storeError } = this.#member;
+    const { holder, round, version = 0, isLocal } = (coordinated as SharedState | undefined) ?? {};
+    return {
+      isHolder: round?.isHolder ?? false,
+      holder: holder && { owner: holder.owner, host: holder.host },
+      token: holder?.token,
+      version: version > 0 && !isLocal ? version : undefined,
+      lockError,
+      storeError,
+    };
+  }
+
+  problems(): CoordinationProblem[] {
+    const { lockError, storeError } = this.#member;
+    const problems: CoordinationProblem[] = [];
+    if (lockError !== undefined) problems.push({ kind: 'lock-unavailable', error: lockError });
+    if (storeError !== undefined) problems.push({ kind: 'store-unavailable', error: storeError });
+    return problems;
+  }
+}

@@ -1,0 +1,64 @@
+import type { CoordinatedEntry } from '../engine/coordinator.ts';
+import type { Entry } from '../engine/entry.ts';
+
+/** A request for a lease without an answer. It may have been carried out. */
+export interface UnansweredRequest {
+  readonly id: string;
+  /** When it was sent for the first time (monotonic): its lease began no earlier. */
+  readonly sentAt: number;
+}
+
+/** A round as its successor sees it. See `round.ts`. */
+interface RoundUnderWay {
+  /** Its lease is released, or has expired. Never rejects. */
+  readonly over: Promise<void>;
+  /** It holds a lease. */
+  readonly isHolder: boolean;
+  requireFresh(): void;
+}
+
+/** What is known of an entry in the cluster: by its lock and its store. */
+export class SharedState implements CoordinatedEntry {
+  /** The version of the snapshot that the value is, published or adopted; 0: none. */
+  version: number = 0;
+  /** The version of the last snapshot that was rejected; it is not read again. */
+  rejectedVersion: number = 0;
+  /** The value was loaded without the lock, or set by hand: it has no version. */
+  isLocal: boolean = false;
+  /** The token of the round that was seen under way elsewhere since the last invalidation: its snapshot is read next. */
+  expectedToken: number | undefined = undefined;
+  /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
+  ignoresHold: boolean = false;
+  /** The holder of the lease when the lock was last asked; this instance included. */
+  holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined = undefined;
+  /** The request for a lease that has no answer yet: sent again, it gives the same lease. */
+  request: UnansweredRequest | undefined = undefined;
+  /** The round under way, or the last one while it publishes and releases its lease. */
+  round: RoundUnderWay | undefined = undefined;
+
+  get isBusy(): boolean {
+    return this.round !== undefined;
+  }
+
+  get isAtRest(): boolean {
+    return this.request === undefined;
+  }
+
+  invalidated(): void {
+    this.expectedToken = undefined; // the loads of other instances began before
+  }
+
+  rescheduled(): void {
+    this.ignoresHold = true;
+  }
+
+  requireFresh(): void {
+    this.round?.requireFresh();
+  }
+}
+
+/** The state of an entry in the cluster. */
+export function sharedStateOf(entry: Entry<unknown>): SharedState {
+  entry.coordinated ??= new SharedState();
+  return entry.coordinated as SharedState;
+}

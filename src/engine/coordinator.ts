@@ -1,0 +1,168 @@
+// The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
+// the cluster. Locks and stores bring the code along, under `coordinationKey`.
+
+import type { Events, LoadDetails } from '../observe/events.ts';
+import type { Clock } from '../time/clock.ts';
+import type { coordinationKey } from './coordination-key.ts';
+import type { Entry } from './entry.ts';
+import type { FlightScope } from './flight.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
+
+/** A lock, as far as the options know it: a `LockProvider` that `createLock` has made or `asLock` has wrapped. */
+export interface LockLike {
+  readonly leaseFor: number;
+  readonly longestName?: number | undefined;
+  readonly [coordinationKey]?: Coordination;
+}
+
+/** A store, as far as the options know it: a `SnapshotStore` that `createStore` has made or `asStore` has wrapped. */
+export interface StoreLike {
+  readonly longestName?: number | undefined;
+  readonly [coordinationKey]?: Coordination;
+}
+
+/** What members need to take part in a cluster. */
+export interface MemberBackends {
+  readonly lock: LockLike | undefined;
+  readonly store: StoreLike | undefined;
+  readonly clock: Clock;
+}
+
+/** What a lock or a store object carries: its connections are shared by all members that use the object. */
+export interface Coordination {
+  /** Prepares one member. */
+  join(backends: MemberBackends): Membership;
+}
+
+/** One member of a cluster, before its engine exists. */
+export interface Membership {
+  /** Values may come from a store, also those of keys that are not held here. */
+  readonly hasStore: boolean;
+  /** The wall clock that calendar schedules follow, in epoch milliseconds. */
+  readonly now: () => number;
+  coordinator(options: ResolvedOptions, events: Events): Coordinator;
+}
+
+/** Coordinates the executions of one member with those of other instances. */
+export interface Coordinator {
+  /** Begins the cluster's part of an execution. */
+  begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
+  /** The value of the entry was set by hand or restored: it has no version. */
+  replaced(entry: Entry<unknown>): void;
+  /** The version of the value as one number, for a table of many entries. 0: none. */
+  packVersion(entry: Entry<unknown>): number;
+  /** Gives an entry the version that {@link packVersion} returned. */
+  unpackVersion(entry: Entry<unknown>, packed: number): void;
+  status(entry: Entry<unknown>): LockStatus;
+  /** The backends that could not be reached the last time. */
+  problems(): readonly CoordinationProblem[];
+}
+
+/** What a coordinator remembers of an entry. The engine and the caches tell it what happened to the entry. */
+export interface CoordinatedEntry {
+  /** A round is under way, or its lease is being released. */
+  readonly isBusy: boolean;
+  /** Nothing is to be remembered but the version. */
+  readonly isAtRest: boolean;
+  /** Snapshots of loads that are under way elsewhere no longer count. */
+  invalidated(): void;
+  /** The hold of the last round came from another schedule. */
+  rescheduled(): void;
+  /** A caller has joined the round that requires a load begun after its call. */
+  requireFresh(): void;
+}
+
+/** What a round needs of the execution that it belongs to. */
+export interface RoundHost extends LoadDetails {
+  /** Called before the load begins, and before a snapshot is looked for: what was invalidated earlier has no bearing. */
+  began(): void;
+  /** Ends the flight as failed and aborts its load: the lease is lost. */
+  fail(error: Error): void;
+  /** Snapshots loaded before this instant (monotonic) may have been invalidated since. */
+  validSince(): number;
+  /** The round is over. The due time of the entry may have changed since its result was applied. */
+  over(): void;
+}
+
+/** The cluster's part of one execution. */
+export interface CoordinatedRound<T> {
+  /** The fencing token of the lease; `undefined`: there is no lease. */
+  readonly token: number | undefined;
+  /** What was found instead of a load, once {@link run} has resolved. `undefined`: the load ran here. */
+  readonly remote: RemoteResult<T> | undefined;
+  /** A caller has joined that requires a load begun after its call, and no such load has run. */
+  readonly isFreshRequired: boolean;
+  /** Resolves when the lease is released or has expired. Never rejects. */
+  readonly over: Promise<void>;
+  /** Runs the tries of the flight if this instance is to load. Resolves with their result. */
+  run<R>(tries: () => Promise<R>, scope: FlightScope): Promise<R>;
+  /** The result of the load is in place: publishes it and releases the lease as done. The promise is {@link over}. */
+  complete(completed: CompletedLoad): Promise<void>;
+  /** The execution has failed: releases the lease, so that another instance may try. The promise is {@link over}. */
+  fail(error: Error): Promise<void>;
+}
+
+/** What a load that ran here came to. */
+export interface CompletedLoad {
+  readonly isAbsent: boolean;
+  /** How long it took, in milliseconds. */
+  readonly took: number;
+}
+
+/** What an execution finds in the cluster instead of a load of its own. */
+export type RemoteResult<T> = AdoptedResult<T> | DeferredResult;
+
+/** Another instance has loaded: its snapshot replaces the value here. */
+export interface AdoptedResult<T> {
+  readonly kind: 'adopted';
+  /** `undefined` for a task, and for a key that the source does not have. */
+  readonly value: T;
+  readonly isAbsent: boolean;
+  /** The version of the snapshot; of a task the token of the round. */
+  readonly version: number;
+  /** When it was loaded (monotonic), or a little before: its age is never understated. */
+  readonly loadedAt: number;
+  /** When the next round begins (monotonic); `Infinity`: never by itself. */
+  readonly dueAt: number;
+  /** How long its load took, in milliseconds. */
+  readonly took: number;
+  /** The age limit that the load gave it, if any. */
+  readonly maxStalenessMs: number | undefined;
+  readonly tags: readonly string[] | undefined;
+  /** The due time comes from the load, not from the schedule. */
+  readonly isDueTimeOverridden: boolean;
+}
+
+/** There is nothing to adopt yet: the entry stays as it is for a while. */
+export interface DeferredResult {
+  readonly kind: 'deferred';
+  /** Milliseconds until the entry is looked at again. */
+  readonly forMs: number;
+  /** It holds only as long as no caller waits for the result. */
+  readonly isUnlessAwaited: boolean;
+}
+
+/** How an execution stands in the cluster, as far as this instance knows: no backend is asked. */
+export interface LockStatus {
+  /** This instance holds the lease now. */
+  readonly isHolder: boolean;
+  /** The holder of the lease when the lock was last asked; `undefined`: it never was. */
+  readonly holder: { readonly owner: string; readonly host: string } | undefined;
+  /** The fencing token of that holder. */
+  readonly token: number | undefined;
+  /**
+   * The version of the snapshot that the value is, published or adopted; without a store the token with which it was
+   * loaded. `undefined`: it has none.
+   */
+  readonly version: number | undefined;
+  /** Why the lock could not be asked the last time; `undefined`: it answered. */
+  readonly lockError: Error | undefined;
+  /** Why the store could not be used the last time; `undefined`: it answered. */
+  readonly storeError: Error | undefined;
+}
+
+/** A backend that could not be reached the last time. */
+export interface CoordinationProblem {
+  readonly kind: 'lock-unavailable' | 'store-unavailable';
+  readonly error: Error;
+}

@@ -1,0 +1,40 @@
+import type { SafeLogger } from '../observe/logger.ts';
+import type { WaitUntil } from '../observe/wait-until.ts';
+import type { Schedule } from '../schedule/schedule.ts';
+import type { Clock } from '../time/clock.ts';
+import type { CoolDown } from './cool-down.ts';
+import type { Membership } from './coordinator.ts';
+import type { WhenClosed, WhenTooStale } from './decide.ts';
+import type { RetryOptions } from './retry.ts';
+
+/** A value, one of the keys of a cache, or a task, which has no value. */
+export type MemberKind = 'value' | 'key' | 'task';
+
+/** What becomes of a due execution when its lock is unavailable: it runs without the lock, or not at all. */
+export type WhenLockUnavailable = 'load' | 'skip';
+
+/** The options of a member with nothing optional left, durations in milliseconds. Frozen. */
+export interface ResolvedOptions {
+  readonly name: string;
+  readonly kind: MemberKind;
+  readonly schedule: Schedule;
+  readonly retry: RetryOptions | undefined;
+  readonly coolDown: CoolDown;
+  readonly timeoutMs: number;
+  readonly maxStalenessMs: number;
+  readonly whenTooStale: WhenTooStale;
+  readonly whenClosed: WhenClosed;
+  readonly allowUndefined: boolean;
+  /** How long a key stays absent. */
+  readonly absentForMs: number;
+  readonly waitUntil: WaitUntil | undefined;
+  readonly logger: SafeLogger;
+  /** The clock of this machine: durations, timers. */
+  readonly clock: Clock;
+  /** The wall clock that schedules follow, in epoch milliseconds: that of the lock's server where there is a lock. */
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly whenLockUnavailable: WhenLockUnavailable;
+  /** The part that this member takes in a cluster; `undefined` without a lock and a store. */
+  readonly membership: Membership | undefined;
+}

@@ -1,0 +1,54 @@
+import type { CoordinationProblem } from '../engine/coordinator.ts';
+import { type DecisionRules, isTooStale, type RunState } from '../engine/decide.ts';
+import type { Entry } from '../engine/entry.ts';
+import { reasonOf } from '../errors.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { HealthProblem } from './member.ts';
+
+/** What the health of an entry depends on beside the entry. */
+interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
+  readonly name: string;
+  readonly isRequired: boolean;
+}
+
+/**
+ * The problems of an entry: its reads fail, or its executions do.
+ *
+ * A problem is fatal if reads fail because of it. A failing reload alone is not fatal: the old value is served, and taking
+ * every instance out of service because the source is down would turn that into an outage. Nor is a value that became too
+ * old because no read came for a while: the next read reloads it.
+ *
+ * @param now the monotonic clock in milliseconds, both clocks having been compared.
+ */
+export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: number): HealthProblem[] {
+  const { isLoaded, failures, lastError: error, maxStalenessMs } = entry;
+  const { name, isRequired, runState, whenTooStale } = rules;
+  const loading = entry.flight === undefined ? '' : ', is being loaded';
+  const why = `${loading}${error === undefined ? '' : `: ${reasonOf(error)}`}`;
+  function problem(kind: HealthProblem['kind'], isFatal: boolean, message: string): HealthProblem[] {
+    return [{ name, kind, isFatal, message: `${message}${why}`, ...(error === undefined ? {} : { error }) }];
+  }
+
+  if (!isLoaded && isRequired) return problem('not-loaded', true, 'is required, and had no success yet');
+  if (isLoaded && whenTooStale !== 'serve' && isTooStale(entry, now)) {
+    const isFatal = failures > 0 || runState !== 'open';
+    const age = showDuration(now - entry.loadedAt);
+    return problem('too-stale', isFatal, `is ${age} old, maxStaleness is ${showDuration(maxStalenessMs)}`);
+  }
+  return failures > 0
+    ? problem('failing', false, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
+    : [];
+}
+
+/** The problem of a member that starts no loads. */
+export function runStateHealth(runState: RunState, name: string): HealthProblem[] {
+  if (runState === 'open') return [];
+  return [{ name, kind: runState, isFatal: runState === 'closed', message: `is ${runState}` }];
+}
+
+/** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */
+export function backendHealth(problems: readonly CoordinationProblem[], name: string): HealthProblem[] {
+  return problems.map(({ kind, error }) => {
+    return { name, kind, isFatal: false, message: reasonOf(error), error };
+  });
+}

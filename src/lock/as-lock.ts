@@ -1,0 +1,58 @@
+import { BackendAccess } from '../cluster/backend-access.ts';
+import type { LockSteps } from '../cluster/cluster-member.ts';
+import { BackendCoordination } from '../cluster/coordination.ts';
+import type { LockProvider } from '../cluster/lock-contract.ts';
+import { coordinationKey } from '../engine/coordination-key.ts';
+import { OptionChecks } from '../option-checks.ts';
+
+/**
+ * Makes a plain object usable as the option `lock`. Locks of `createLock` and of tickless's adapters need no wrapping.
+ *
+ * All members that use the returned lock share its limit of 32 concurrent steps and its circuit breaker: call `asLock`
+ * once for each object and share the result. Steps are limited to 15 seconds, and an acquire to a quarter of the deadline
+ * of the load.
+ *
+ * ```ts
+ * import { type LockProvider, RefreshingValue } from 'tickless';
+ * import { asLock } from 'tickless/lock';
+ * import { memoryLock } from 'tickless/lock/memory';
+ *
+ * const inner = memoryLock();
+ * const counted: LockProvider & { acquires: number } = {
+ *   acquires: 0,
+ *   leaseFor: inner.leaseFor,
+ *   acquire(request) {
+ *     this.acquires += 1;
+ *     return inner.acquire(request);
+ *   },
+ *   extend: (lease, leaseFor) => inner.extend(lease, leaseFor),
+ *   release: (lease, outcome) => inner.release(lease, outcome),
+ *   inspect: (name) => inner.inspect(name),
+ *   list: (options) => inner.list(options),
+ *   forceRelease: (name, token) => inner.forceRelease(name, token),
+ * };
+ * const rates = new RefreshingValue({ name: 'rates', load: () => 1.08, lock: asLock(counted) });
+ * await rates.get();
+ * console.log(counted.acquires); // 1
+ * ```
+ *
+ * @returns a lock with the methods of the object.
+ * @throws {OptionError} when the object has no `acquire`, `extend`, `release`.
+ */
+export function asLock(lock: LockProvider): LockProvider {
+  const checks = new OptionChecks('lock');
+  checks.methods('lock', lock, ['acquire', 'extend', 'release']);
+  checks.done();
+  const coordination = new BackendCoordination(new BackendAccess<LockSteps>(lock));
+  return Object.freeze({
+    leaseFor: lock.leaseFor,
+    longestName: lock.longestName,
+    acquire: (...args: Parameters<LockProvider['acquire']>) => lock.acquire(...args),
+    extend: (...args: Parameters<LockProvider['extend']>) => lock.extend(...args),
+    release: (...args: Parameters<LockProvider['release']>) => lock.release(...args),
+    inspect: (...args: Parameters<LockProvider['inspect']>) => lock.inspect(...args),
+    list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
+    forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),
+    [coordinationKey]: coordination,
+  });
+}

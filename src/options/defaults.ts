@@ -1,0 +1,33 @@
+import type { WhenClosed, WhenTooStale } from '../engine/decide.ts';
+import type { DurationLike } from '../time/duration.ts';
+
+/** All defaults that are not `undefined`; durations in milliseconds unless they are objects. Frozen. */
+export const defaults: {
+  readonly schedule: DurationLike;
+  readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
+  readonly timeout: number;
+  readonly maxStaleness: number;
+  readonly whenTooStale: WhenTooStale;
+  readonly whenClosed: WhenClosed;
+  readonly closeTimeout: number;
+  readonly max: number;
+  readonly batchSize: number;
+  readonly absentFor: number;
+  readonly concurrency: number;
+  readonly lookAhead: number;
+  readonly readyTimeout: number;
+} = Object.freeze({
+  schedule: Object.freeze({ minutes: 10 }),
+  coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
+  timeout: 30_000,
+  maxStaleness: Number.POSITIVE_INFINITY,
+  whenTooStale: 'wait',
+  whenClosed: 'serve',
+  closeTimeout: 10_000,
+  max: 10_000,
+  batchSize: Number.POSITIVE_INFINITY,
+  absentFor: 60_000,
+  concurrency: 4,
+  lookAhead: 0,
+  readyTimeout: 30_000,
+});

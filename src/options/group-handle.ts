@@ -1,0 +1,42 @@
+import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
+import type { Entry } from '../engine/entry.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { ValueSharedOptions } from './shared-options.ts';
+
+/** A value or an executor, as it joins a group. */
+export interface SingleMember<T> {
+  readonly options: ResolvedOptions;
+  /** `ready()` of the group waits for its first success. */
+  readonly isRequired: boolean;
+  readonly entry: Entry<T>;
+  readonly refresher: Refresher<T>;
+  readonly status: () => unknown;
+}
+
+/** A cache, as it joins a group. */
+export interface KeyedMember<V> {
+  readonly options: ResolvedOptions;
+  readonly refresher: Refresher<V>;
+  /** Its due keys join a queue. */
+  readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
+  /** The entries whose last load failed. */
+  readonly failing: () => readonly Entry<V>[];
+  readonly status: () => unknown;
+}
+
+/** The side of a group that its members see. The group makes their slots. */
+export interface GroupHandle {
+  /** What members take where an option of their own is left out. */
+  readonly defaults: Partial<ValueSharedOptions>;
+  /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
+  addSingle<T>(member: SingleMember<T>): void;
+  /** As {@link addSingle}, for a cache. */
+  addKeyed<V>(member: KeyedMember<V>): void;
+}
+
+/** The value of the option `group`: a `RefreshGroup`. */
+export interface GroupLike {
+  /** For members only. @internal */
+  readonly handle: GroupHandle;
+}

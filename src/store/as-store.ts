@@ -1,0 +1,32 @@
+import { BackendAccess } from '../cluster/backend-access.ts';
+import type { StoreSteps } from '../cluster/cluster-member.ts';
+import { BackendCoordination } from '../cluster/coordination.ts';
+import type { SnapshotStore } from '../cluster/store-contract.ts';
+import { coordinationKey } from '../engine/coordination-key.ts';
+import { OptionChecks } from '../option-checks.ts';
+
+/**
+ * Makes a plain object usable as the option `store`. Stores of `createStore` and of tickless's adapters need no wrapping.
+ *
+ * All members that use the returned store share its limit of 32 concurrent steps and its circuit breaker: call `asStore`
+ * once for each object and share the result. Steps are limited to 15 seconds, and a read to a quarter of the deadline of
+ * the load.
+ *
+ * @returns a store with the methods, the codec and the schema of the object.
+ * @throws {OptionError} when the object has no `read` or `write`.
+ */
+export function asStore(store: SnapshotStore): SnapshotStore {
+  const checks = new OptionChecks('store');
+  checks.methods('store', store, ['read', 'write']);
+  checks.done();
+  const coordination = new BackendCoordination(new BackendAccess<StoreSteps>(store));
+  return Object.freeze({
+    codec: store.codec,
+    schema: store.schema,
+    longestName: store.longestName,
+    read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
+    write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
+    [coordinationKey]: coordination,
+  });
+}
