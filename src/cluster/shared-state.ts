@@ -44,6 +44,11 @@ export class SharedState implements CoordinatedEntry {
     return this.request === undefined;
   }
 
+  adopted(version: number): void {
+    this.version = Math.max(this.version, version);
+    this.isLocal = false;
+  }
+
   invalidated(): void {
     this.expectedToken = undefined; // the loads of other instances began before
   }

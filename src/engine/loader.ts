@@ -340,6 +340,7 @@ export class Loader<T> {
     remote: AdoptedResult<T> | undefined,
     startedAt: number,
   ): ReturnType<Timing['succeeded']> {
+    if (remote !== undefined) entry.coordinated?.adopted(remote.version);
     if (result === 'absent') {
       const { clock, name, absentForMs } = this.options;
       const forMs = remote === undefined ? absentForMs : Math.max(0, remote.dueAt - clock.monotonic());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spread } from '../../../src/cache/jitter.ts';
+import { jittered } from '../../../src/cache/jitter.ts';
 import { fixedDelay, never } from '../../../src/index.ts';
 import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 
@@ -11,7 +11,7 @@ const loaded = { startedAt: END, endedAt: END, now: END };
 /** When after their load keys fall due that were loaded together, in periods. */
 function waits(ratio: number, maxStaleness: number): number[] {
   const random = seeded();
-  const schedule = spread(fixedDelay(PERIOD), (period) => ratio * period);
+  const schedule = jittered(fixedDelay(PERIOD), (period) => ratio * period);
   return Array.from(
     { length: 20_000 },
     () => (schedule.nextExecuteTime({ ...loaded, random, maxStaleness }) - END) / PERIOD,
@@ -41,7 +41,7 @@ describe('spread', () => {
         fc.oneof(fc.constant(undefined), duration),
         random,
         (delay, ratio, maxStaleness, elapsed, before, drawn) => {
-          const schedule = spread(fixedDelay(delay), (period) => ratio * period);
+          const schedule = jittered(fixedDelay(delay), (period) => ratio * period);
           const answered = before === undefined ? undefined : END + before;
           const asked = { ...loaded, now: END + elapsed, maxStaleness, answered, random: () => drawn };
           const wait = schedule.nextExecuteTime(asked) - END;
@@ -61,8 +61,8 @@ describe('spread', () => {
 
   it('leaves never as it is, and a broken answer broken', () => {
     const width = (): number => 5;
-    expect(spread(never, width).nextExecuteTime(loaded)).toBe(Infinity);
-    expect(spread({ nextExecuteTime: () => Number.NaN }, width).nextExecuteTime(loaded)).toBeNaN();
-    expect(spread({ nextExecuteTime: () => END }, width).nextExecuteTime(loaded)).toBe(END);
+    expect(jittered(never, width).nextExecuteTime(loaded)).toBe(Infinity);
+    expect(jittered({ nextExecuteTime: () => Number.NaN }, width).nextExecuteTime(loaded)).toBeNaN();
+    expect(jittered({ nextExecuteTime: () => END }, width).nextExecuteTime(loaded)).toBe(END);
   });
 });
