@@ -1,5 +1,5 @@
 // Executes the TypeScript code blocks of the documentation against the built package (`npm run build` first):
-// README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs/*.md, and the doc comments in src.
+// README.md, CONTRIBUTING.md, CHANGELOG.md, docs/**/*.md, and the doc comments in src.
 //
 //   node scripts/run-docs.mjs
 //
@@ -65,8 +65,8 @@ function blocksOf(file) {
 }
 
 const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((file) => existsSync(join(root, file))),
-  ...filesIn('docs', '.md'),
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].filter((file) => existsSync(join(root, file))),
+  ...filesIn('docs', '.md', { recursive: true }),
   ...filesIn('src', '.ts', { recursive: true }),
 ];
 const blocks = documents.flatMap(blocksOf).filter(({ language, marks, file, line }) => {
