@@ -23,10 +23,7 @@ const HABITS = [
   [/(?:[;:]|(?<!\be\.g|\bi\.e)\.)\s+what\s+\w+/, 'a noun phrase as the subject, not a clause', 'g'],
   [/\bthat\s+which\b/, 'a noun phrase'],
   [/\b(?:he|him|his|himself)\b/, 'it, its, they'],
-  [
-    /\btold\b(?!\s+apart)|\btell(?:s|ing)?\s+(?:of|what|listeners|the\s+logger)\b/,
-    'logged, emitted, reported',
-  ],
+  [/\btold\b(?!\s+apart)|\btell(?:s|ing)?\s+(?:of|what|listeners|the\s+logger)\b/, 'reported, logged'],
   [/\bsaid\b/, 'returned, reported, set'],
   [/\b(?:brings?|brought|bringing)\b(?!\s+(?:up|down|back)\b)/, 'returns, loads, causes'],
   [/\bbec(?:omes?|ame)\s+of\b/, 'happens to'],
@@ -41,10 +38,7 @@ const HABITS = [
   [/\bharm(?:s|ed)?\s+nobody\b|\bdo(?:es)?\s+no\s+harm\b/, 'does not affect …'],
   [/\b(?:an|each|another|its|your|own|lock's|store's)\s+engine\b(?!\s+of\s+tickless)|\bengines\b/, 'backend'],
   [/\bengine(?:'s)?\s+(?:own\s+)?(?:wall\s+)?clock\b|\bengine-clock\b/, "the server's clock"],
-  [
-    /\btakeovers?\b|\btak(?:es?|ing)\s+over\s+(?:its|their|what|the\s+result)\b/,
-    'adopt; replace a dead holder',
-  ],
+  [/\btakeovers?\b|\btak(?:es?|ing)\s+over\s+(?:its|their|what|the\s+result)\b/, 'adopt; replace'],
   [/\bpass(?:es|ed|ing)?\s+over\b/, 'ignores, overrides'],
   [/\bpush(?:es|ed|ing)?\s+out\b|\blet\s+go\b/, 'evict'],
   [/\bst(?:and|ands|anding|ood)\s+by\b|\bstand-by\b/, 'defers'],
@@ -52,12 +46,9 @@ const HABITS = [
   [/\b(?:asleep|awake|sleeps\s+as|wakes\s+the)\b/, 'passivated; activated'],
   [/\b(?:shelf|vacanc(?:y|ies))\b/, 'slot table; negative cache'],
   [/\b(?:burst[-\s]clock|foreign\s+code)\b/, 'coarse clock; user code'],
-  [/\b(?:askForLease|look-again|urge|passesHold|judgedAt|standsByUntil)\b/, 'the term of the code'],
-  [
-    /\b(?:Launcher|Starter|Intake|Teller|Keeper|Leaver|UnderWay|Passenger|Pump|Seat|StandBy)\b/,
-    'the name in the code',
-    'g',
-  ],
+  [/\b(?:Launcher|Starter|Intake|UnderWay|Leaver)\b/, 'Loader, LoadHandle, CancellableWaiter', 'g'],
+  [/\b(?:Teller|Keeper|Passenger|StandBy)\b/, 'LoadReporter, EntryOwner, BatchItem, Deferred', 'g'],
+  [/\b(?:Pump|Seat|askForLease|judgedAt)\b/, 'DueQueue, GroupSlot, acquireLease, validatedEpoch', 'g'],
   [/\bin\s+the\s+midst\s+of\b|\bof\s+one's\s+own\b/, 'during; your own'],
 ].map(([pattern, advice, flags = 'gi']) => ({ pattern: new RegExp(pattern, flags), advice }));
 
@@ -78,7 +69,8 @@ function proseOfTypeScript(text) {
   const token =
     /(?<comment>\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*(?:\n[ \t]*(?=\/\/))?)+)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|[^\s]/g;
   return text.replace(token, (found, comment) => {
-    if (comment === undefined) return found.length === 1 ? '\0' : found.replace(/\$\{[^}]*\}/g, blank);
+    if (found.length === 1 || /^'\.{1,2}\//.test(found)) return '\0'.repeat(found.length); // code; the path of an import
+    if (comment === undefined) return found.replace(/\$\{[^}]*\}/g, blank);
     const bare = comment.replace(/^[ \t]*(?:\/\*+|\*+\/|\/\/|\*)|\*\/$/gm, blank);
     return withoutCode(bare);
   });

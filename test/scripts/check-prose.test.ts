@@ -84,6 +84,7 @@ it('looks at comments and literals of TypeScript, not at its code', () => {
     "const text = 'it was said';",
     '// so',
     '// many',
+    "import { x } from '../his/nobody.ts';",
     "const url = 'https://example.org'; // fine",
   ];
   expect(foundIn(text.join('\n'), false)).toEqual(['1: What', '2: told', '4: said', '5: so many']);
