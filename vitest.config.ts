@@ -15,7 +15,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/integration/**'],
+    exclude: [...configDefaults.exclude, 'test/system/integration/**'],
     testTimeout: 20_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },

@@ -7,9 +7,9 @@ export default mergeConfig(
   { ...base, test: { ...base.test, include: [], exclude: [] } },
   defineConfig({
     test: {
-      include: ['test/integration/**/*.test.ts'],
+      include: ['test/system/integration/**/*.test.ts'],
       exclude: ['**/node_modules/**'],
-      globalSetup: ['test/integration/support/global-setup.ts'],
+      globalSetup: ['test/system/integration/support/global-setup.ts'],
       testTimeout: 60_000,
       hookTimeout: 120_000,
       maxConcurrency: 16,

@@ -65,7 +65,7 @@ async function single(): Promise<Outcome> {
 }
 
 async function cluster(): Promise<Outcome> {
-  // Needs more than the rest of the demo: the drivers and PostgreSQL of test/integration.
+  // Needs more than the rest of the demo: the drivers and PostgreSQL of test/system/integration.
   const { runCluster } = await import('./cluster/run.ts');
   return runCluster(processes, seconds);
 }

@@ -76,7 +76,7 @@ const LAYERS = [
     name: 'engine',
     files: [
       'executor/clock-watch.ts',
-      'executor/timetable.ts',
+      'executor/timing.ts',
       'executor/intake.ts',
       'executor/status.ts',
       'executor/health.ts',

@@ -24,12 +24,12 @@ const PARALLEL = 2;
 const PARTS = [
   'src',
   'test/support',
-  'test/rules',
-  'test/burst-clock.test.ts',
-  'test/cache',
-  'test/cluster',
-  'test/executor',
-  'test/worker',
+  'test/contract/rules',
+  'test/unit/time/coarse-clock.test.ts',
+  'test/unit/cache',
+  'test/unit/cluster',
+  'test/unit/engine',
+  'test/unit/worker',
   'scripts/support',
   'vitest.config.ts',
   'tsconfig.json',
@@ -39,9 +39,9 @@ const PARTS = [
 /** The files with the tests of a rule. */
 async function testsOf(rule) {
   const prefix = `rule-${String(rule).padStart(2, '0')}`;
-  const names = (await readdir(join(root, 'test/rules'))).filter((name) => name.startsWith(prefix));
-  if (names.length === 0) throw new Error(`no test/rules/${prefix}*`);
-  return names.map((name) => `test/rules/${name}`);
+  const names = (await readdir(join(root, 'test/contract/rules'))).filter((name) => name.startsWith(prefix));
+  if (names.length === 0) throw new Error(`no test/contract/rules/${prefix}*`);
+  return names.map((name) => `test/contract/rules/${name}`);
 }
 
 /** Runs tests in a copy, up to the first that fails; resolves with their report. */

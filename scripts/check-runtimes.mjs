@@ -1,6 +1,6 @@
-// Runs test/runtimes/program.mjs on the built package (`npm run build` first) under this Node and the other runtimes:
+// Runs test/system/runtimes/program.mjs on the built package (`npm run build` first) under this Node and the other runtimes:
 // Node 22, 24 and 26, Deno, Bun, and workerd, which Cloudflare Workers run on. Linux on x64. Not part of npm test: it
-// installs a gigabyte of runtimes into test/runtimes/packages/node_modules.
+// installs a gigabyte of runtimes into test/system/runtimes/packages/node_modules.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'vite';
 import { root } from './support/project.mjs';
 
-const folder = join(root, 'test/runtimes');
+const folder = join(root, 'test/system/runtimes');
 const packages = join(folder, 'packages');
 const runtime = (...path) => join(packages, 'node_modules', ...path);
 const main = join(folder, 'main.mjs');

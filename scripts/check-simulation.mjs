@@ -21,7 +21,7 @@ import { root } from './support/project.mjs';
 import { runWorlds } from './support/simulation.mjs';
 
 const PARALLEL = 2;
-const PARTS = ['src', 'test/simulation', 'package.json', 'tsconfig.json'];
+const PARTS = ['src', 'test/system/simulation', 'package.json', 'tsconfig.json'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

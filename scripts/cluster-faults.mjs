@@ -1,17 +1,17 @@
 // One way each in which a promise of the cluster can be missing: those with a `rule` must be seen by the tests of that
 // rule, the others by the `tests` that are named. `find` must occur exactly once in `file`.
 
-const values = ['test/cluster/values.test.ts', 'test/cluster/forced-and-waiting.test.ts'];
-const keys = ['test/cluster/keys.test.ts', 'test/cluster/key-invalidation.test.ts'];
-const batches = ['test/cluster/key-batches.test.ts'];
-const leases = ['test/cluster/leases.test.ts'];
-const lost = ['test/cluster/lost-answers.test.ts'];
-const status = ['test/cluster/status.test.ts'];
-const snapshots = ['test/cluster/snapshots.test.ts'];
-const tasks = ['test/cluster/tasks.test.ts'];
-const locked = ['test/cluster/locked-task.test.ts'];
-const idle = ['test/cluster/idle-and-context.test.ts'];
-const random = ['test/cluster/random-commands.test.ts'];
+const values = ['test/unit/cluster/values.test.ts', 'test/unit/cluster/forced-and-waiting.test.ts'];
+const keys = ['test/unit/cluster/keys.test.ts', 'test/unit/cluster/key-invalidation.test.ts'];
+const batches = ['test/unit/cluster/key-batches.test.ts'];
+const leases = ['test/unit/cluster/leases.test.ts'];
+const lost = ['test/unit/cluster/lost-answers.test.ts'];
+const status = ['test/unit/cluster/status.test.ts'];
+const snapshots = ['test/unit/cluster/snapshots.test.ts'];
+const tasks = ['test/unit/cluster/tasks.test.ts'];
+const locked = ['test/unit/cluster/locked-task.test.ts'];
+const idle = ['test/unit/cluster/idle-and-context.test.ts'];
+const random = ['test/unit/cluster/random-commands.test.ts'];
 
 const record = 'src/lock/record.ts';
 const round = 'src/cluster/round.ts';
@@ -287,7 +287,7 @@ export const clusterFaults = [
     put: '',
   },
   {
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     name: 'the renewal goes on after the load',
     file: round,
     find: '    this.#lease?.stop(); // it is extended while a load runs, not after\n',
@@ -364,14 +364,14 @@ export const clusterFaults = [
     put: 'if (held !== undefined) return',
   },
   {
-    tests: ['test/cluster/key-invalidation.test.ts'],
+    tests: ['test/unit/cluster/key-invalidation.test.ts'],
     name: 'a key that is absent here is revived by an older snapshot',
     file: 'src/cluster/takeover.ts',
     find: 'const isKnown = isLoaded || isAbsentError(lastError);',
     put: 'const isKnown = isLoaded;',
   },
   {
-    tests: ['test/cluster/key-invalidation.test.ts'],
+    tests: ['test/unit/cluster/key-invalidation.test.ts'],
     name: 'an absence is as old as the value before it',
     file: 'src/executor/timetable.ts',
     find: '    entry.loadedAt = now;\n    entry.dueAt = entry.freshUntil = Number.NEGATIVE_INFINITY;',
@@ -648,63 +648,63 @@ export const clusterFaults = [
   },
   {
     name: 'who waits for the outcome is held off by a stand-by',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: 'src/executor/decide.ts',
     find: 'return mayLoad && isDue(entry, now) && now < entry.standsByUntil;',
     put: 'return false;',
   },
   {
     name: 'an invalidation on all instances is a load for each',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: round,
     find: "(trigger === 'invalidated' && state.awaits === undefined)",
     put: "trigger === 'invalidated'",
   },
   {
     name: 'another schedule is held by the round of the one before',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: round,
     find: 'let force = isAsked || state.passesHold;',
     put: 'let force = isAsked;',
   },
   {
     name: 'a refused publish is followed by the next load at once',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: publication,
     find: 'if (version <= knownVersion) {',
     put: 'if (version < 0) {',
   },
   {
     name: 'the age of a snapshot begins when it is written',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: cluster,
     find: 'loadedAt: writtenAt - snapshot.age',
     put: 'loadedAt: writtenAt',
   },
   {
     name: 'a codec is awaited for ever',
-    tests: ['test/cluster/standing-by.test.ts'],
+    tests: ['test/unit/cluster/standing-by.test.ts'],
     file: cluster,
     find: 'await asked(() => encodeSnapshot(value, about, store.codec), clock)',
     put: 'await encodeSnapshot(value, about, store.codec)',
   },
   {
     name: 'any number of steps is under way at a time',
-    tests: ['test/cluster/many-keys.test.ts'],
+    tests: ['test/unit/cluster/many-keys.test.ts'],
     file: 'src/cluster/gate.ts',
     find: 'if (this.#inside >= this.#most)',
     put: 'if (this.#most < 0)',
   },
   {
     name: 'all look at once whether an outage is over',
-    tests: ['test/cluster/many-keys.test.ts'],
+    tests: ['test/unit/cluster/many-keys.test.ts'],
     file: cluster,
     find: 'if (error !== undefined) this.#lockOutage.rest();',
     put: '',
   },
   {
     name: 'deleted keys come back from the store when many were deleted',
-    tests: ['test/cluster/many-keys.test.ts'],
+    tests: ['test/unit/cluster/many-keys.test.ts'],
     file: 'src/cache/vacancies.ts',
     find: "if (reason === 'evict') forgotten?.();",
     put: '',

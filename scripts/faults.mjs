@@ -56,7 +56,7 @@ function runEngine(engine) {
   const args = [engine, ...values.scenario.flatMap((number) => ['--scenario', number])];
   if (values.quick) args.push('--quick');
   return new Promise((resolve) => {
-    const child = fork(join(root, 'test/integration/faults/main.ts'), args, {
+    const child = fork(join(root, 'test/system/integration/faults/main.ts'), args, {
       execArgv: ['--import', import.meta.resolve('tsx')],
     });
     let isLate = false;

@@ -1,4 +1,4 @@
-// npm run fuzz: the fuzz tests (test/fuzz) for longer than in `npm test`.
+// npm run fuzz: the fuzz tests (test/property/fuzz) for longer than in `npm test`.
 //
 //   npm run fuzz                            twenty times as long
 //   npm run fuzz -- --runs 1000000          so many runs for a property of the usual price, which has 1000 in `npm test`
@@ -27,7 +27,7 @@ for (const [name, text] of Object.entries(values)) {
 const env = { ...process.env, TICKLESS_FUZZ_RUNS: values.runs };
 if (values.seed !== undefined) env.TICKLESS_FUZZ_SEED = values.seed;
 const files = positionals.length === 0 ? [''] : positionals;
-const filters = files.map((file) => `test/fuzz/${file}`);
+const filters = files.map((file) => `test/property/fuzz/${file}`);
 const [file, ...args] = tool('vitest', ['run', `--testTimeout=${TIMEOUT_MS}`, ...filters]);
 const { status } = spawnSync(file, args, { cwd: root, env, stdio: 'inherit' });
 process.exitCode = status ?? 1;

@@ -1,10 +1,10 @@
-// npm run test:integration: the tests with real servers (test/integration).
+// npm run test:integration: the tests with real servers (test/system/integration).
 //
 //   node scripts/integration.mjs               all of them
 //   node scripts/integration.mjs conformance   those of the files whose path holds that
 //
 // Installs what they need where it is missing, checks their types, and runs them; the servers are started by
-// test/integration/support/global-setup.ts. The last line is `N passed, N failed`.
+// test/system/integration/support/global-setup.ts. The last line is `N passed, N failed`.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,16 +1,16 @@
 // One way each in which a promise of keyed caches and groups can be missing, and the tests that must see it. `find` must
 // occur exactly once in `file`.
 
-const keys = ['test/cache/cache-eviction.test.ts', 'test/cache/cache-rules.test.ts'];
-const many = ['test/cache/load-many.test.ts'];
-const spread = ['test/cache/spread-and-tags.test.ts'];
-const dump = ['test/cache/dump-restore.test.ts'];
-const group = ['test/cache/refresh-group.test.ts', 'test/cache/group-keys.test.ts'];
-const pump = ['test/executor/pump.test.ts'];
-const reentrancy = ['test/cache/cache-reentrancy.test.ts'];
+const keys = ['test/unit/cache/cache-eviction.test.ts', 'test/unit/cache/cache-rules.test.ts'];
+const many = ['test/unit/cache/load-many.test.ts'];
+const spread = ['test/unit/cache/spread-and-tags.test.ts'];
+const dump = ['test/unit/cache/dump-restore.test.ts'];
+const group = ['test/unit/cache/refresh-group.test.ts', 'test/unit/cache/group-keys.test.ts'];
+const pump = ['test/unit/engine/pump.test.ts'];
+const reentrancy = ['test/unit/cache/cache-reentrancy.test.ts'];
 const bursts = ['test/burst-clock.test.ts'];
-const crowd = ['test/cache/crowd.test.ts'];
-const end = ['test/cache/group-ready-health-close.test.ts'];
+const crowd = ['test/unit/cache/crowd.test.ts'];
+const end = ['test/unit/cache/group-ready-health-close.test.ts'];
 
 /** @type {readonly { tests: string[], name: string, file: string, find: string, put: string }[]} */
 export const keyedFaults = [

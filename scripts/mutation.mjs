@@ -1,13 +1,13 @@
 // npm run mutation: changes src in thousands of small ways, and sees for each whether a test fails (Stryker).
 //
-//   --only <part>…      the parts of test/mutation/parts.mjs. Default: all, one after the other
+//   --only <part>…      the parts of test/system/mutation/parts.mjs. Default: all, one after the other
 //   --files <glob>…     only these files of the part
 //   --again             forgets what earlier runs found out, and runs every mutant
 //   --report            runs nothing: judges what the last runs have found
 //   --concurrency <n>   processes. Default: MUTATION_CONCURRENCY, or else 2
 //
 // Only what has changed since the last run is run again. A part fails with a score below 90 %, or with a mutant that
-// survives and is not in test/mutation/survivors/<part>.json, where the reason is why it can't matter. A folder of several
+// survives and is not in test/system/mutation/survivors/<part>.json, where the reason is why it can't matter. A folder of several
 // parts needs that score as a whole too. What the runs find is in .tmp/mutation: <part>.html for people. The last line is
 // `N passed, N failed`, counted by part and such folder.
 
@@ -16,15 +16,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compare, figuresOf, sumOf } from '../test/mutation/compare.mjs';
-import { folders, parts } from '../test/mutation/parts.mjs';
-import { strykerProgram } from '../test/mutation/stryker.mjs';
+import { compare, figuresOf, sumOf } from '../test/system/mutation/compare.mjs';
+import { folders, parts } from '../test/system/mutation/parts.mjs';
+import { strykerProgram } from '../test/system/mutation/stryker.mjs';
 import { installDrivers } from './support/integration.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
 const LEAST_SCORE = 90;
-const folder = join(root, 'test/mutation');
+const folder = join(root, 'test/system/mutation');
 const results = join(root, '.tmp/mutation');
 
 const { values } = parseArgs({
@@ -49,10 +49,10 @@ async function install() {
     .digest('hex');
   const stamp = join(folder, 'node_modules/.installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  console.log('installs Stryker into test/mutation');
+  console.log('installs Stryker into test/system/mutation');
   const command = npm(['ci', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund']);
   const { code, output } = await run(command, { cwd: folder, timeoutMs: 5 * 60_000 });
-  if (code !== 0) throw new Error(`test/mutation: npm ci failed:\n${output}`);
+  if (code !== 0) throw new Error(`test/system/mutation: npm ci failed:\n${output}`);
   writeFileSync(stamp, hash);
 }
 
@@ -68,7 +68,7 @@ function mutate(part) {
     [
       strykerProgram(),
       'run',
-      'test/mutation/stryker.config.mjs',
+      'test/system/mutation/stryker.config.mjs',
       '--concurrency',
       values.concurrency,
       ...files,

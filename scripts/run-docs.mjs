@@ -26,7 +26,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
-import { installDrivers } from './support/integration.mjs';
+import { folder as driversFolder, installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
 import { run, severalAtOnce } from './support/run.mjs';
 
@@ -89,7 +89,7 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 // Examples of adapters import drivers, which are installed for the tests with real servers.
 await installDrivers();
-symlinkSync(join(root, 'test', 'integration', 'node_modules'), join(folder, 'node_modules'));
+symlinkSync(join(driversFolder, 'node_modules'), join(folder, 'node_modules'));
 for (const block of checked) {
   // Empty lines before it give the code the line numbers that it has in the document.
   writeFileSync(

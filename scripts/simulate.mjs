@@ -1,5 +1,5 @@
 // npm run simulate: whole clusters in virtual time, each from one seed, and the rules of the design after each step
-// (test/simulation). What fails can be run again: the same seed is the same world.
+// (test/system/simulation). What fails can be run again: the same seed is the same world.
 //
 //   --seed <n>      that one, with a trace of all that happened: the scenario, and --last <lines>. Default: 150
 //   --seeds <n>     so many. Default: 500

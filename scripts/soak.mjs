@@ -18,7 +18,7 @@ import { root } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
 register();
-const { soakReport } = await import('../test/soak/report.ts');
+const { soakReport } = await import('../test/system/soak/report.ts');
 
 const { values } = parseArgs({
   options: {
@@ -41,7 +41,7 @@ const node = [process.execPath, '--import', import.meta.resolve('tsx')];
 const VIRTUAL = {
   name: 'virtual',
   command: [
-    ...[...node, '--expose-gc', join(root, 'test/soak/virtual/main.ts')],
+    ...[...node, '--expose-gc', join(root, 'test/system/soak/virtual/main.ts')],
     ...['--minutes', values.minutes, '--seed', values.seed],
   ],
   // Some seconds for each minute, more on a busy machine; a hang must end in a failure.
@@ -49,7 +49,7 @@ const VIRTUAL = {
 };
 const REAL = {
   name: 'real',
-  command: [...node, join(root, 'test/integration/soak/main.ts'), '--seconds', values.seconds],
+  command: [...node, join(root, 'test/system/integration/soak/main.ts'), '--seconds', values.seconds],
   timeoutMs: 180_000 + Number(values.seconds) * 1000,
 };
 const parts = [...(isAll || values.virtual ? [VIRTUAL] : []), ...(isAll || values.real ? [REAL] : [])];

@@ -1,12 +1,12 @@
 // One way each in which a promise of loads in threads can be missing, and the tests that must see it. `find` must occur
 // exactly once in `file`. What runs in the thread is the text of thread-code.ts.
 
-const answers = ['test/worker/answers.test.ts'];
-const failures = ['test/worker/failures.test.ts'];
-const ends = ['test/worker/ends.test.ts'];
-const parts = ['test/worker/parts.test.ts'];
-const transfer = ['test/worker/transfer.test.ts'];
-const thrown = ['test/worker/thrown.test.ts'];
+const answers = ['test/unit/worker/answers.test.ts'];
+const failures = ['test/unit/worker/failures.test.ts'];
+const ends = ['test/unit/worker/ends.test.ts'];
+const parts = ['test/unit/worker/parts.test.ts'];
+const transfer = ['test/unit/worker/transfer.test.ts'];
+const thrown = ['test/unit/worker/thrown.test.ts'];
 
 const thread = 'src/worker/thread.ts';
 const inThread = 'src/worker/thread-code.ts';

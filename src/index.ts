@@ -1,30 +1,24 @@
 // The executor, and the caches built on it.
 
 export type { LoadMany, LoadManyContext, ManyAnswers } from './cache/batches.ts';
-export type { CacheStatus } from './cache/cache-member.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheDump, DumpedEntry, RestoreReport } from './cache/dump.ts';
-export {
-  type GroupDefaults,
-  type GroupStartOptions,
-  type GroupStatus,
-  type Health,
-  type ReadyOptions,
-  RefreshGroup,
-  type RefreshGroupOptions,
-} from './cache/refresh-group.ts';
 export {
   type GetManyOptions,
   RefreshingCache,
   type StartKeysOptions,
 } from './cache/refreshing-cache.ts';
-export {
-  type InvalidateOptions,
-  RefreshingValue,
-  type RefreshingValueOptions,
-} from './cache/refreshing-value.ts';
-export type { ValueStatus } from './cache/value-status.ts';
-export type { Clock, Timer } from './clock.ts';
+export type {
+  AcquireAnswer,
+  AcquireRequest,
+  Lease,
+  LeaseId,
+  ListOptions,
+  LockProvider,
+  LockRecord,
+  LockState,
+  ReleaseOutcome,
+} from './cluster/lock-contract.ts';
 // In a cluster.
 export {
   type LockedContext,
@@ -32,7 +26,32 @@ export {
   type LockedTaskOptions,
   lockedTask,
 } from './cluster/locked-task.ts';
-export type { DurationLike, DurationObject } from './duration.ts';
+export type {
+  Codec,
+  SnapshotStore,
+  StandardResult,
+  StandardSchema,
+  StoredSnapshot,
+  WriteAnswer,
+} from './cluster/store-contract.ts';
+export type { WhenClosed, WhenTooStale } from './engine/decide.ts';
+// What a load is told, and what it may answer.
+export type { LoadContext, TaskContext, Trigger } from './engine/load-context.ts';
+export {
+  type Absent,
+  absent,
+  type KeepOptions,
+  type Kept,
+  type KeyedAnswer,
+  keep,
+  type LoadAnswer,
+  type Loaded,
+  type LoadedOptions,
+  loaded,
+} from './engine/load-result.ts';
+export type { ReadOptions } from './engine/reader.ts';
+export type { RetryOptions } from './engine/retry.ts';
+export type { ExecutionStatus, LockStatus } from './engine/status.ts';
 // Errors.
 export {
   AbsentError,
@@ -60,45 +79,17 @@ export {
   StoreUnavailableError,
   TicklessError,
 } from './errors.ts';
+export type { CacheStatus } from './group/cache-member.ts';
+export type { GroupLike, HealthProblem } from './group/membership.ts';
 export {
-  type Absent,
-  absent,
-  type KeepOptions,
-  type Kept,
-  type KeyedAnswer,
-  keep,
-  type LoadAnswer,
-  type Loaded,
-  type LoadedOptions,
-  loaded,
-} from './executor/answer.ts';
-export type { WhenClosed, WhenTooStale } from './executor/decide.ts';
-export type { CloseOptions, Lifecycle } from './executor/lifecycle.ts';
-// What a load is told, and what it may answer.
-export type { LoadContext, TaskContext, Trigger } from './executor/load-context.ts';
-export type { Periodic, RequestStartOptions } from './executor/periodic.ts';
-export {
-  type ExecutorStatus,
-  PeriodicExecutor,
-  type PeriodicExecutorOptions,
-  type Task,
-} from './executor/periodic-executor.ts';
-export type { ReadOptions } from './executor/reader.ts';
-export type { RetryOptions } from './executor/retry.ts';
-export type { ExecutionStatus, LockStatus } from './executor/status.ts';
-export type {
-  AcquireAnswer,
-  AcquireRequest,
-  Lease,
-  LeaseId,
-  ListOptions,
-  LockProvider,
-  LockRecord,
-  LockState,
-  ReleaseOutcome,
-} from './lock/contract.ts';
-export type { GroupLike, HealthProblem } from './membership.ts';
-
+  type GroupDefaults,
+  type GroupStartOptions,
+  type GroupStatus,
+  type Health,
+  type ReadyOptions,
+  RefreshGroup,
+  type RefreshGroupOptions,
+} from './group/refresh-group.ts';
 // Observation.
 export {
   type ElsewhereDetails,
@@ -117,7 +108,7 @@ export {
   type ValueSharedOptions,
   type WaitUntil,
   type WhenLockUnavailable,
-} from './options.ts';
+} from './options/shared-options.ts';
 export { cron } from './schedule/cron.ts';
 export { dailyAt, type ZoneOptions } from './schedule/daily-at.ts';
 export { duringHours, type HoursOptions } from './schedule/during-hours.ts';
@@ -130,11 +121,19 @@ export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/p
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
-export type {
-  Codec,
-  SnapshotStore,
-  StandardResult,
-  StandardSchema,
-  StoredSnapshot,
-  WriteAnswer,
-} from './store/contract.ts';
+export type { Clock, Timer } from './time/clock.ts';
+export type { DurationLike, DurationObject } from './time/duration.ts';
+export type { CloseOptions, Lifecycle } from './value/lifecycle.ts';
+export type { Periodic, RequestStartOptions } from './value/periodic.ts';
+export {
+  type ExecutorStatus,
+  PeriodicExecutor,
+  type PeriodicExecutorOptions,
+  type Task,
+} from './value/periodic-executor.ts';
+export {
+  type InvalidateOptions,
+  RefreshingValue,
+  type RefreshingValueOptions,
+} from './value/refreshing-value.ts';
+export type { ValueStatus } from './value/value-status.ts';

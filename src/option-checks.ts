@@ -1,5 +1,5 @@
-import { type DurationLike, toMillis } from './duration.ts';
 import { OptionError, type OptionProblem } from './errors.ts';
+import { type DurationLike, toMillis } from './time/duration.ts';
 
 /** Collects the rules that options break, so that all of them are told at once. */
 export class OptionChecks {

@@ -1,10 +1,10 @@
-import { type Backend, backends } from '../../test/integration/support/backends.ts';
+import { type Backend, backends } from '../../test/system/integration/support/backends.ts';
 import {
   type RealServer,
   startMariadb,
   startPostgres,
   startRedis,
-} from '../../test/integration/support/servers.ts';
+} from '../../test/system/integration/support/servers.ts';
 
 /** An engine, and the client that asks it. */
 export interface Engine {

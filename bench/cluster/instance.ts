@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshingValue } from '../../src/index.ts';
-import type { Connected } from '../../test/integration/support/backends.ts';
+import type { Connected } from '../../test/system/integration/support/backends.ts';
 import { counted } from './counted.ts';
 
 /** What the instances of a cluster have in common. */

@@ -1,5 +1,5 @@
-import type { Backend, Connected } from '../../test/integration/support/backends.ts';
-import type { RealServer } from '../../test/integration/support/servers.ts';
+import type { Backend, Connected } from '../../test/system/integration/support/backends.ts';
+import type { RealServer } from '../../test/system/integration/support/servers.ts';
 import { type ClusterSettings, Instance, type Work } from './instance.ts';
 
 /** So many share a client: a server has not room for a pool of each. */

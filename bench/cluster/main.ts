@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type RealServer, startRedis } from '../../test/integration/support/servers.ts';
+import { type RealServer, startRedis } from '../../test/system/integration/support/servers.ts';
 import { engines } from './engines.ts';
 import { measureRoundCosts, type RoundCosts } from './round-costs.ts';
 import { LOAD_MS, measureStampedes, PERIOD_MS, WORKERS } from './stampede.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Backend } from '../../test/integration/support/backends.ts';
-import type { RealServer } from '../../test/integration/support/servers.ts';
+import type { Backend } from '../../test/system/integration/support/backends.ts';
+import type { RealServer } from '../../test/system/integration/support/servers.ts';
 import type { Work } from './instance.ts';
 import { Instances } from './instances.ts';
 

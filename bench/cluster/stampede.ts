@@ -1,4 +1,4 @@
-import type { RealServer } from '../../test/integration/support/servers.ts';
+import type { RealServer } from '../../test/system/integration/support/servers.ts';
 import type { Tally } from './stampede/messages.ts';
 import { sumOf } from './stampede/reading.ts';
 import { Workers } from './stampede/workers.ts';

@@ -1,5 +1,5 @@
 // What the tests with real servers need beside the project's own packages: the drivers, PostgreSQL and Node 24, which
-// are packages of test/integration, and redis-server and MariaDB, which are packages of the system.
+// are packages of test/system/integration, and redis-server and MariaDB, which are packages of the system.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { canInstallPackages, installPackages } from './debian.mjs';
 import { npm, root } from './project.mjs';
 import { run } from './run.mjs';
 
-export const folder = join(root, 'test/integration');
+export const folder = join(root, 'test/system/integration');
 /** What Vitest tells of the last run, as JSON. */
 export const report = join(root, '.tmp/vitest-integration.json');
 const modules = join(folder, 'node_modules');
@@ -24,14 +24,14 @@ function stamp() {
 }
 
 /**
- * Installs the packages of test/integration where they are missing or not the pinned ones.
+ * Installs the packages of test/system/integration where they are missing or not the pinned ones.
  *
  * @throws {Error} with what npm said.
  */
 export async function installDrivers() {
   const wanted = stamp();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
-  console.log('installs the drivers, PostgreSQL and Node 24 into test/integration');
+  console.log('installs the drivers, PostgreSQL and Node 24 into test/system/integration');
   const begun = performance.now();
   await succeed(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
   // The scripts of these two alone: one makes the links of PostgreSQL's libraries, the other fetches or compiles.
@@ -49,7 +49,7 @@ export async function installDrivers() {
 
 async function succeed(command, env) {
   const { code, output } = await run(command, { cwd: folder, env, timeoutMs: TIMEOUT_MS });
-  if (code !== 0) throw new Error(`test/integration: ${command.join(' ')} failed:\n${output}`);
+  if (code !== 0) throw new Error(`test/system/integration: ${command.join(' ')} failed:\n${output}`);
 }
 
 /** Where distributions put programs that only root's path has. */

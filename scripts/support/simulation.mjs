@@ -6,7 +6,7 @@ import { root } from './project.mjs';
 const SILENCE_MS = 120_000;
 
 /**
- * Runs test/simulation/main.ts of a folder. Resolves when it has ended, with why it did not come to its end, if so.
+ * Runs test/system/simulation/main.ts of a folder. Resolves when it has ended, with why it did not come to its end, if so.
  *
  * @param {string[]} args
  * @param {(verdict: object, end: () => void) => void} told is given each verdict, and a way to end the run
@@ -14,7 +14,7 @@ const SILENCE_MS = 120_000;
  */
 export function runWorlds(args, told, folder = root) {
   return new Promise((resolve) => {
-    const child = fork(join(folder, 'test/simulation/main.ts'), args, {
+    const child = fork(join(folder, 'test/system/simulation/main.ts'), args, {
       cwd: folder,
       execArgv: ['--import', import.meta.resolve('tsx')],
     });

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { KeyedAnswer } from '../engine/load-result.ts';
 import { showKey } from '../errors.ts';
-import type { KeyedAnswer } from '../executor/answer.ts';
-import { Deferred } from '../executor/deferred.ts';
-import type { LoadContext } from '../executor/load-context.ts';
 import type { SafeLogger } from '../observe/logger.ts';
+import type { Clock } from '../time/clock.ts';
+import { Deferred } from '../time/deferred.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** What the load of several keys is told. */
@@ -31,7 +31,7 @@ export type LoadMany<K, V, Previous = V> = (
 ) => ManyAnswers<K, V> | PromiseLike<ManyAnswers<K, V>>;
 
 /** The load of one key, on board of a batch. */
-interface Passenger<K, V> {
+interface BatchItem<K, V> {
   readonly entry: KeyedEntry<K, V>;
   readonly context: LoadContext<V>;
   readonly answer: Deferred<KeyedAnswer<V>>;
@@ -65,8 +65,8 @@ export interface BatchPlan<K, V> {
  */
 export class Batches<K, V> {
   readonly #plan: BatchPlan<K, V>;
-  #open: Passenger<K, V>[] | undefined;
-  #openTimed: Passenger<K, V>[] | undefined;
+  #open: BatchItem<K, V>[] | undefined;
+  #openTimed: BatchItem<K, V>[] | undefined;
 
   constructor(plan: BatchPlan<K, V>) {
     this.#plan = plan;
@@ -82,17 +82,17 @@ export class Batches<K, V> {
     return passenger.answer.promise;
   }
 
-  #boardFirst(): Passenger<K, V>[] {
+  #boardFirst(): BatchItem<K, V>[] {
     if (this.#open !== undefined) return this.#open;
-    const batch: Passenger<K, V>[] = [];
+    const batch: BatchItem<K, V>[] = [];
     this.#open = batch;
     this.#departWhenComplete(batch, QUIET_MICROTASKS, (look) => Promise.resolve().then(look));
     return batch;
   }
 
-  #boardTimed(): Passenger<K, V>[] {
+  #boardTimed(): BatchItem<K, V>[] {
     if (this.#openTimed !== undefined) return this.#openTimed;
-    const batch: Passenger<K, V>[] = [];
+    const batch: BatchItem<K, V>[] = [];
     this.#openTimed = batch;
     this.#departWhenComplete(batch, QUIET_TIMERS, (look) => this.#plan.clock.setTimeout(look, 0).ref());
     return batch;
@@ -100,7 +100,7 @@ export class Batches<K, V> {
 
   /** Looks at the batch again and again, and lets it depart when nobody has come for so many looks. */
   #departWhenComplete(
-    batch: readonly Passenger<K, V>[],
+    batch: readonly BatchItem<K, V>[],
     quietLooks: number,
     soon: (look: () => void) => void,
   ): void {
@@ -116,7 +116,7 @@ export class Batches<K, V> {
     soon(look);
   }
 
-  #depart(batch: readonly Passenger<K, V>[]): void {
+  #depart(batch: readonly BatchItem<K, V>[]): void {
     if (batch === this.#open) this.#open = undefined;
     else this.#openTimed = undefined;
     for (const { answer, context } of batch) if (context.signal.aborted) answer.reject(context.signal.reason);
@@ -125,7 +125,7 @@ export class Batches<K, V> {
     if (first !== undefined) this.#call(passengers, first.context);
   }
 
-  #call(passengers: readonly Passenger<K, V>[], { attempt, trigger }: LoadContext<V>): void {
+  #call(passengers: readonly BatchItem<K, V>[], { attempt, trigger }: LoadContext<V>): void {
     const fail = (error: unknown): void => {
       for (const { answer } of passengers) answer.reject(error);
     };
@@ -154,7 +154,7 @@ export class Batches<K, V> {
     }
   }
 
-  #deliver(passengers: readonly Passenger<K, V>[], answers: ManyAnswers<K, V>): void {
+  #deliver(passengers: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
     if (Object.prototype.toString.call(answers) !== '[object Map]') {
       throw new TypeError(`loadMany must return a Map, returned ${showKey(answers)}`);
     }
@@ -181,7 +181,7 @@ export class Batches<K, V> {
 }
 
 /** Aborted when all theirs are, with the reason of the last. */
-function signalOfAll(passengers: readonly Passenger<unknown, unknown>[]): AbortSignal {
+function signalOfAll(passengers: readonly BatchItem<unknown, unknown>[]): AbortSignal {
   const controller = new AbortController();
   let left = passengers.length;
   for (const { signal } of passengers.map(({ context }) => context)) {

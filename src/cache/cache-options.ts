@@ -1,17 +1,17 @@
-import type { DurationLike } from '../duration.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { KeyedAnswer } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
-import type { KeyedAnswer } from '../executor/answer.ts';
-import type { LoadContext } from '../executor/load-context.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
-import { defaults, type ValueSharedOptions } from '../options.ts';
-import { type Policy, resolveOptions, VALUE_SHARED } from '../policy.ts';
+import { type ResolvedOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
+import { defaults, type ValueSharedOptions } from '../options/shared-options.ts';
 import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { Batches, type LoadMany } from './batches.ts';
+import { spread } from './jitter.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { Bound } from './lru.ts';
-import { spread } from './spread.ts';
-import type { VacancyBounds } from './vacancies.ts';
+import type { NegativeCacheBounds } from './negative-cache.ts';
 
 /** What the load of one key is told. */
 export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous> {
@@ -78,8 +78,8 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
 }
 
 /** The options of a cache with nothing optional left. */
-export interface CachePolicy<K, V> extends VacancyBounds {
-  readonly policy: Policy;
+export interface CachePolicy<K, V> extends NegativeCacheBounds {
+  readonly policy: ResolvedOptions;
   readonly bound: Bound;
   readonly idOf: (key: K) => KeyId;
   readonly keepsKeys: boolean;

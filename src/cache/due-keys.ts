@@ -1,8 +1,8 @@
-import { startableFrom } from '../executor/decide.ts';
-import { DueHeap } from '../executor/due-heap.ts';
-import { waitersOf } from '../executor/entry.ts';
-import type { Refresher } from '../executor/refresher.ts';
-import type { Seat, Startable, StartOfOne } from '../membership.ts';
+import { DueHeap } from '../due/due-heap.ts';
+import { startableFrom } from '../engine/decide.ts';
+import { waitersOf } from '../engine/entry.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import type { GroupSlot, Refreshable, StartOfOne } from '../group/membership.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
@@ -14,7 +14,7 @@ interface Started {
 
 /** Who starts keys: a group, or the cache's own `requestStart`. */
 interface Starting {
-  readonly seat: Seat;
+  readonly seat: GroupSlot;
   /** When the keys that were started in the last round may be started again. */
   afterRound: number;
 }
@@ -43,7 +43,7 @@ export class DueKeys<K, V> {
   }
 
   /** Takes a seat with who is to start keys. */
-  join(join: (member: Startable) => Seat): Seat {
+  join(join: (member: Refreshable) => GroupSlot): GroupSlot {
     const seat = join({
       startNext: (start) => this.#startNext(starting, start),
       hold: () => this.#hold(),

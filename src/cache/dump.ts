@@ -1,7 +1,7 @@
-import { isThenable } from '../executor/deferred.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
-import type { Policy } from '../policy.ts';
+import type { ResolvedOptions } from '../options/resolve-options.ts';
+import { isThenable } from '../time/deferred.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -45,7 +45,7 @@ export interface RestoreReport {
 /** Takes down what is held. @param entries all of it, the least recently used first. */
 export function dumpOf<K, V>(
   entries: Iterable<KeyedEntry<K, V>>,
-  { name, clock, maxStalenessMs: usual }: Policy,
+  { name, clock, maxStalenessMs: usual }: ResolvedOptions,
 ): CacheDump<K, V> {
   const now = clock.monotonic();
   const at = clock.now();
@@ -129,7 +129,7 @@ export function entriesOf<K, V>(
 export function restoreInto<K, V>(
   entries: KeyedEntries<K, V>,
   restored: readonly RestoredEntry<K, V>[],
-  { maxStalenessMs: usual }: Policy,
+  { maxStalenessMs: usual }: ResolvedOptions,
 ): RestoreReport {
   const taken = restored.filter(
     (entry) => entry.ageMs <= (entry.maxStalenessMs ?? usual) && entries.restore(entry),

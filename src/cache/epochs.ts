@@ -32,10 +32,10 @@ export class Epochs {
   }
 
   /** Did a step since it was judged invalidate it? */
-  isOutdated(judgedAt: number, tags: readonly string[] | undefined): boolean {
-    if (judgedAt === this.now) return false;
-    if (judgedAt < this.#allMark) return true;
-    return tags?.some((tag) => (this.#tagMarks.get(tag) ?? 0) > judgedAt) ?? false;
+  isOutdated(validatedEpoch: number, tags: readonly string[] | undefined): boolean {
+    if (validatedEpoch === this.now) return false;
+    if (validatedEpoch < this.#allMark) return true;
+    return tags?.some((tag) => (this.#tagMarks.get(tag) ?? 0) > validatedEpoch) ?? false;
   }
 
   /** There are so many marks that all entries are to be judged, and then {@link forget} called. */

@@ -1,17 +1,17 @@
+import { sharedOf, waitersOf } from '../engine/entry.ts';
+import type { EntryOwner } from '../engine/entry-owner.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { LoadResult } from '../engine/load-result.ts';
+import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError, showKey } from '../errors.ts';
-import type { ReadAnswer } from '../executor/answer.ts';
-import { ClockWatch } from '../executor/clock-watch.ts';
-import { sharedOf, waitersOf } from '../executor/entry.ts';
-import type { Keeper } from '../executor/keeper.ts';
-import type { LoadContext } from '../executor/load-context.ts';
-import type { Refresher } from '../executor/refresher.ts';
+import { StepWatch } from '../time/step-watch.ts';
 import { type CachePolicy, sizeOfValue } from './cache-options.ts';
 import type { DueKeys } from './due-keys.ts';
 import type { RestoredEntry } from './dump.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
-import { Shelf, type ShelfKeeper } from './shelf.ts';
-import { Vacancies } from './vacancies.ts';
+import { NegativeCache } from './negative-cache.ts';
+import { SlotTable, type SlotTableOwner } from './slot-table.ts';
 
 /**
  * Keeps the entries of a cache. Each key is in one of three places:
@@ -28,25 +28,25 @@ import { Vacancies } from './vacancies.ts';
  * The identity of an entry: while anybody works on an entry or waits for it, it is the only one of its key. A load of
  * a key that is pushed out goes on: the entry stays awake until it lands, answers who waits, and takes a new place.
  */
-export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
-  readonly shelf: Shelf<K, V>;
+export class KeyedEntries<K, V> implements EntryOwner<V>, SlotTableOwner {
+  readonly shelf: SlotTable<K, V>;
   readonly epochs: Epochs = new Epochs();
-  readonly clocks: ClockWatch;
+  readonly clocks: StepWatch;
   validSince: number = Number.NEGATIVE_INFINITY;
   /** Which keys are due, for who starts them unread. */
   dueKeys: DueKeys<K, V> | undefined;
   readonly #options: CachePolicy<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #awake: Map<KeyId, KeyedEntry<K, V>> = new Map();
-  readonly #vacancies: Vacancies<K, V>;
+  readonly #vacancies: NegativeCache<K, V>;
 
   constructor(options: CachePolicy<K, V>, refresher: Refresher<V>) {
     const { policy, bound, keepsKeys } = options;
     this.#options = options;
     this.#refresher = refresher;
-    this.shelf = new Shelf(policy, bound, keepsKeys, this);
-    this.#vacancies = new Vacancies(options, policy.store && (() => this.#distrustOlder()));
-    this.clocks = new ClockWatch(policy.clock);
+    this.shelf = new SlotTable(policy, bound, keepsKeys, this);
+    this.#vacancies = new NegativeCache(options, policy.store && (() => this.#distrustOlder()));
+    this.clocks = new StepWatch(policy.clock);
   }
 
   /** @throws {OptionError} when the key is `undefined`, or has no identity. */
@@ -82,7 +82,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   /** The next value of a key whose first load has begun; as `join` of the reader. */
   join(id: KeyId): Promise<V> | undefined {
     const entry = this.#awake.get(id);
-    return entry?.judgedAt === this.epochs.now ? this.#refresher.reads.join(entry) : undefined;
+    return entry?.validatedEpoch === this.epochs.now ? this.#refresher.reads.join(entry) : undefined;
   }
 
   /** Something is known of the key here. */
@@ -175,7 +175,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
     }
     for (const [, row] of this.shelf.rows()) {
-      if (this.epochs.isOutdated(this.shelf.judgedAt(row, this.epochs.now), this.shelf.tags(row)))
+      if (this.epochs.isOutdated(this.shelf.validatedEpoch(row, this.epochs.now), this.shelf.tags(row)))
         this.shelf.invalidate(row);
       this.shelf.judge(row, this.epochs.now);
     }
@@ -194,8 +194,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     const now = this.#options.policy.clock.monotonic();
     return this.use(key, (entry) => {
       if (entry.isLoaded && now - entry.loadedAt <= ageMs) return false;
-      const { timetable } = this.#refresher;
-      if (isAbsentError(entry.lastError)) timetable.invalidated(entry); // the source has it after all
+      const { timing } = this.#refresher;
+      if (isAbsentError(entry.lastError)) timing.invalidated(entry); // the source has it after all
       entry.value = value;
       entry.promise = Promise.resolve(value);
       entry.isLoaded = true;
@@ -203,7 +203,7 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
       entry.tags = tags;
       entry.size = size;
       if (this.#options.policy.store !== undefined) sharedOf(entry).isLocal = true;
-      timetable.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
+      timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
       this.shelf.place(entry); // also while it is being loaded
       return true;
     });
@@ -257,15 +257,15 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
     else this.dueKeys?.plan();
   }
 
-  admit(entry: KeyedEntry<K, V>, { outcome, value }: ReadAnswer<V>): void {
+  admit(entry: KeyedEntry<K, V>, { outcome, value }: LoadResult<V>): void {
     if (outcome !== 'kept') entry.size = sizeOfValue(this.#options.sizeOf, value, entry.key);
   }
 
-  isOutdated(entry: KeyedEntry<K, V>, answer: ReadAnswer<V> | 'absent'): boolean {
+  isOutdated(entry: KeyedEntry<K, V>, answer: LoadResult<V> | 'absent'): boolean {
     const before = entry.tags;
     const tags = answer === 'absent' ? undefined : answer.said.tags;
     entry.tags = tags ?? (answer !== 'absent' && answer.outcome === 'kept' ? before : undefined);
-    entry.judgedAt = this.epochs.now;
+    entry.validatedEpoch = this.epochs.now;
     const { loadEpoch } = entry;
     return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
   }
@@ -301,8 +301,8 @@ export class KeyedEntries<K, V> implements Keeper<V>, ShelfKeeper {
   }
 
   #judge(entry: KeyedEntry<K, V>): void {
-    if (this.epochs.isOutdated(entry.judgedAt, entry.tags)) this.#refresher.timetable.invalidated(entry);
-    entry.judgedAt = this.epochs.now;
+    if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) this.#refresher.timing.invalidated(entry);
+    entry.validatedEpoch = this.epochs.now;
   }
 
   /** Puts an entry where it belongs, unless somebody works on it. */
@@ -346,7 +346,7 @@ function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
 }
 
 /** There is nothing to be remembered of it beyond its value and its times. */
-function isCalm({ lastError, standsByUntil, shared }: KeyedEntry<unknown, unknown>): boolean {
-  const isStandingBy = standsByUntil !== Number.NEGATIVE_INFINITY;
+function isCalm({ lastError, deferredUntil, shared }: KeyedEntry<unknown, unknown>): boolean {
+  const isStandingBy = deferredUntil !== Number.NEGATIVE_INFINITY;
   return lastError === undefined && !isStandingBy && shared?.request === undefined;
 }

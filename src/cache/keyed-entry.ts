@@ -1,14 +1,14 @@
-import { Entry } from '../executor/entry.ts';
+import { Entry } from '../engine/entry.ts';
 
 /** The identity of a key: what `keyOf` makes of it, else the key itself. Never `undefined`. */
 export type KeyId = NonNullable<unknown>;
 
-/** An entry of many, awake: see {@link Shelf} for how it sleeps. */
+/** An entry of many, awake: see {@link SlotTable} for how it sleeps. */
 export class KeyedEntry<K, V> extends Entry<V> {
   declare readonly key: K;
   declare readonly id: KeyId;
   /** The epoch up to which it was judged. */
-  judgedAt: number;
+  validatedEpoch: number;
   /** The epoch in which the load under way began. */
   loadEpoch: number;
   /** In units of `maxSize`. */
@@ -20,7 +20,7 @@ export class KeyedEntry<K, V> extends Entry<V> {
 
   constructor(key: K, id: KeyId, epoch: number) {
     super(key, id);
-    this.judgedAt = epoch;
+    this.validatedEpoch = epoch;
     this.loadEpoch = epoch;
   }
 }

@@ -1,6 +1,6 @@
 import { isAbsentError } from '../errors.ts';
-import { ignoreRejection } from '../executor/deferred.ts';
 import { messageOf } from '../observe/logger.ts';
+import { ignoreRejection } from '../time/deferred.ts';
 
 /**
  * Reads several keys at once, each by itself. Absent ones are missing from what it resolves with, and so are those

@@ -1,17 +1,20 @@
-import { clocksOfReads, type ReadClock } from '../burst-clock.ts';
-import type { ClockWatch } from '../executor/clock-watch.ts';
-import { rejected } from '../executor/deferred.ts';
-import type { Keeper } from '../executor/keeper.ts';
-import type { Load } from '../executor/launcher.ts';
-import { Lifecycle } from '../executor/lifecycle.ts';
-import type { LoadContext } from '../executor/load-context.ts';
-import { Pump } from '../executor/pump.ts';
-import type { ReadOptions } from '../executor/reader.ts';
-import { Refresher } from '../executor/refresher.ts';
-import { closedError } from '../executor/refusal.ts';
+import { DueQueue } from '../due/due-queue.ts';
+import type { EntryOwner } from '../engine/entry-owner.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { Load } from '../engine/loader.ts';
+import { closedError } from '../engine/read-errors.ts';
+import type { ReadOptions } from '../engine/reader.ts';
+import { Refresher } from '../engine/refresher.ts';
+import { CacheMember } from '../group/cache-member.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { defaults, type WaitUntil } from '../options.ts';
-import { CacheMember } from './cache-member.ts';
+import { defaults, type WaitUntil } from '../options/shared-options.ts';
+import { clocksOfReads, type ReadClock } from '../time/coarse-clock.ts';
+import { rejected } from '../time/deferred.ts';
+import type { StepWatch } from '../time/step-watch.ts';
+import { Lifecycle } from '../value/lifecycle.ts';
+import type { InvalidateOptions } from '../value/refreshing-value.ts';
+import { checkValue } from '../value/value-argument.ts';
+import { type ValueStatus, valueStatus } from '../value/value-status.ts';
 import {
   type CachePolicy,
   type RefreshingCacheOptions,
@@ -24,10 +27,7 @@ import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { readMany } from './read-many.ts';
-import type { InvalidateOptions } from './refreshing-value.ts';
-import type { Shelf } from './shelf.ts';
-import { checkValue } from './value-argument.ts';
-import { type ValueStatus, valueStatus } from './value-status.ts';
+import type { SlotTable } from './slot-table.ts';
 
 /** What `getMany` takes. */
 export interface GetManyOptions<K> extends ReadOptions {
@@ -73,13 +73,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #refresher: Refresher<V>;
   readonly #entries: KeyedEntries<K, V>;
   // For fresh reads, which do not take the way round.
-  readonly #shelf: Shelf<K, V>;
+  readonly #shelf: SlotTable<K, V>;
   readonly #epochs: Epochs;
-  readonly #clocks: ClockWatch;
+  readonly #clocks: StepWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
   readonly #now: ReadClock;
   readonly #awaited: ReadClock;
-  #pump: Pump | undefined;
+  #pump: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingCacheOptions<K, V, Previous>) {
@@ -90,7 +90,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const refresher = new Refresher(policy, load, (execution) => this.nextExecuteTime(execution));
     const entries = new KeyedEntries(resolved, refresher);
     super(refresher);
-    refresher.keptBy(entries as Keeper<V>);
+    refresher.keptBy(entries as EntryOwner<V>);
     this.#options = resolved;
     this.#refresher = refresher;
     this.#entries = entries;
@@ -106,7 +106,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       const { door } = this.#startable().join((keys) =>
         family.join(new CacheMember(name, entries, refresher, keys)),
       );
-      refresher.keptBy(entries as Keeper<V>, door);
+      refresher.keptBy(entries as EntryOwner<V>, door);
     }
   }
 
@@ -308,7 +308,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     if (this.#refresher.gate === 'closed') return rejected(closedError(name));
     if (this.#pump === undefined) {
       const { concurrency, lookAhead } = defaults;
-      const pump = new Pump({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
+      const pump = new DueQueue({ clock, concurrency, lookAheadMs: lookAhead, piggyback: false });
       this.#startable().join((keys) => pump.join(keys));
       this.#pump = pump;
     }

@@ -1,5 +1,5 @@
-import { bounded } from '../bounded.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 
 /** An adapter should bound the time of its steps by itself. One that does not must not hold up what comes after. */
 const LONGEST_STEP_MS = 15_000;
@@ -14,5 +14,5 @@ export function asked<R>(
   clock: Clock,
   mostMs: number = LONGEST_STEP_MS,
 ): Promise<R> {
-  return bounded(step, Math.min(mostMs, LONGEST_STEP_MS), clock);
+  return withTimeout(step, Math.min(mostMs, LONGEST_STEP_MS), clock);
 }

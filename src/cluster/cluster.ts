@@ -1,4 +1,4 @@
-import { EngineClock } from '../engine-clock.ts';
+import { type Entry, keyOf, sharedOf } from '../engine/entry.ts';
 import {
   isLockUnavailableError,
   isOptionError,
@@ -8,20 +8,20 @@ import {
   OptionError,
   StoreUnavailableError,
 } from '../errors.ts';
-import { type Entry, keyOf, sharedOf } from '../executor/entry.ts';
-import type { AcquireAnswer, LockProvider } from '../lock/contract.ts';
-import { thisHost } from '../lock/identity.ts';
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { Policy } from '../policy.ts';
-import type { SnapshotStore, WriteAnswer } from '../store/contract.ts';
-import { withDamage } from '../store/damage.ts';
-import { askForLease, TRIES } from './ask-for-lease.ts';
+import type { ResolvedOptions } from '../options/resolve-options.ts';
+import { Gate } from '../time/semaphore.ts';
+import { acquireLease, TRIES } from './acquire-lease.ts';
 import { asked } from './asked.ts';
-import { Gate } from './gate.ts';
+import { Outage } from './circuit-breaker.ts';
+import { withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
-import { Outage } from './outage.ts';
+import { thisHost } from './identity.ts';
+import type { AcquireAnswer, LockProvider } from './lock-contract.ts';
+import { ServerClock } from './server-clock.ts';
 import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
+import type { SnapshotStore, WriteAnswer } from './store-contract.ts';
 
 /** So many steps are under way at a time, however many keys are loaded. */
 const MOST_STEPS = 32;
@@ -51,7 +51,7 @@ export interface ReadSnapshot extends Snapshot {
 
 /** The lock and the store of a member: asks them, and tells what is to be told of that. */
 export class Cluster {
-  readonly policy: Policy;
+  readonly policy: ResolvedOptions;
   readonly events: Events;
   readonly lock: LockProvider | undefined;
   readonly store: SnapshotStore | undefined;
@@ -61,7 +61,7 @@ export class Cluster {
   readonly #readOutage: Outage<StoreUnavailableError>;
   readonly #writeOutage: Outage<StoreUnavailableError>;
 
-  constructor(policy: Policy, events: Events) {
+  constructor(policy: ResolvedOptions, events: Events) {
     this.policy = policy;
     this.events = events;
     this.lock = policy.lock;
@@ -103,9 +103,9 @@ export class Cluster {
     const mostMs = timeoutMs * PART_OF_DEADLINE;
     try {
       const wanted = { name, leaseFor: lock.leaseFor, force };
-      const { answer, sentAt } = await askForLease(lock, wanted, state, clock, { tries, mostMs });
+      const { answer, sentAt } = await acquireLease(lock, wanted, state, clock, { tries, mostMs });
       this.#lockOutage.over();
-      if (clock instanceof EngineClock) clock.learn(answer.now, sentAt);
+      if (clock instanceof ServerClock) clock.learn(answer.now, sentAt);
       const { owner, token } = answer.kind === 'acquired' ? answer.lease : answer;
       state.holder = { owner, host: answer.kind === 'acquired' ? thisHost() : answer.host, token };
       if (answer.kind !== 'acquired') return answer;

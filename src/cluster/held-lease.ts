@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../clock.ts';
-import type { LeaseId, LockProvider, ReleaseOutcome } from '../lock/contract.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 import { asked } from './asked.ts';
+import type { LeaseId, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 
 /** The pause after the first release that failed; each further one is twice as long, up to the longest. */
 const RELEASE_PAUSE_MS = 100;

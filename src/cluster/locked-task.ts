@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../clock.ts';
-import type { DurationLike } from '../duration.ts';
 import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
-import type { LockProvider } from '../lock/contract.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
-import { askForLease, TRIES } from './ask-for-lease.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
+import type { DurationLike } from '../time/duration.ts';
+import { acquireLease, TRIES } from './acquire-lease.ts';
+import type { LockProvider } from './lock-contract.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions {
@@ -93,10 +93,10 @@ export function lockedTask<R>(
   checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   checks.done();
 
-  async function acquire(): ReturnType<typeof askForLease> {
+  async function acquire(): ReturnType<typeof acquireLease> {
     const wanted = { name, leaseFor: atMostMs, force: false };
     try {
-      return await askForLease(lock, wanted, { request: undefined }, clock, { tries: TRIES });
+      return await acquireLease(lock, wanted, { request: undefined }, clock, { tries: TRIES });
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;

@@ -1,4 +1,4 @@
-import { type Entry, keyOf, sharedOf } from '../executor/entry.ts';
+import { type Entry, keyOf, sharedOf } from '../engine/entry.ts';
 import type { Cluster } from './cluster.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -1,17 +1,17 @@
+import { coolDownMs } from '../engine/cool-down.ts';
+import { type Adopted, type FlightAnswer, StandBy } from '../engine/elsewhere.ts';
+import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../engine/entry.ts';
+import type { Around } from '../engine/flight.ts';
+import type { Trigger } from '../engine/load-context.ts';
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
-import { coolDownMs } from '../executor/cool-down.ts';
-import { Deferred } from '../executor/deferred.ts';
-import { type Adopted, type FlightAnswer, StandBy } from '../executor/elsewhere.ts';
-import { type Entry, keyOf, type RoundUnderWay, type SharedState, sharedOf } from '../executor/entry.ts';
-import type { Around } from '../executor/flight.ts';
-import type { Trigger } from '../executor/load-context.ts';
-import type { ReleaseOutcome } from '../lock/contract.ts';
 import { messageOf } from '../observe/logger.ts';
+import { Deferred } from '../time/deferred.ts';
 import type { Acquired, Cluster } from './cluster.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
-import { lookAgainAfter, pollAfter } from './look-again.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
+import { lookAgainAfter, pollAfter } from './poll-delays.ts';
 import { type Applied, type Concluded, concluded, publish } from './publication.ts';
-import { ageLimitOf, HOLD_SLACK_MS, Takeover } from './takeover.ts';
+import { ageLimitOf, HOLD_SLACK_MS, Takeover } from './remote-snapshots.ts';
 
 /** Engines have calendars that end. A hold is at most a year, also where the next round is never due by itself. */
 const LONGEST_HOLD_MS = 365 * 86_400_000;

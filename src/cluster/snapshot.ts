@@ -1,8 +1,8 @@
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
-import type { Codec, SnapshotStore } from '../store/contract.ts';
 import { checksum } from './checksum.ts';
+import type { Codec, SnapshotStore } from './store-contract.ts';
 import { strictJson } from './strict-json.ts';
 
 /** A value on its way between instances, with what its load said of it. All durations in milliseconds. */

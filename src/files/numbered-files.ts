@@ -1,7 +1,7 @@
 import { link, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { randomId } from '../lock/identity.ts';
+import { randomId } from '../cluster/identity.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { folderName, nameOfFolder } from './folder-name.ts';
 

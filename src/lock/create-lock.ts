@@ -1,8 +1,4 @@
-import { bounded } from '../bounded.ts';
-import type { Clock } from '../clock.ts';
-import type { DurationLike } from '../duration.ts';
-import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -11,9 +7,13 @@ import type {
   LockProvider,
   LockRecord,
   ReleaseOutcome,
-} from './contract.ts';
-import type { Ending, LockEngine, LockRow } from './engine.ts';
-import { randomId, thisHost, thisProcess } from './identity.ts';
+} from '../cluster/lock-contract.ts';
+import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { Clock } from '../time/clock.ts';
+import type { DurationLike } from '../time/duration.ts';
+import { withTimeout } from '../time/with-timeout.ts';
+import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 
 /** What the locks of all engines take. */
 export interface LockOptions {
@@ -159,7 +159,7 @@ class EngineLock implements Lock {
 
   async #ask<R>(name: string, step: () => Promise<R>): Promise<R> {
     try {
-      return await bounded(step, this.#timeoutMs, this.#clock);
+      return await withTimeout(step, this.#timeoutMs, this.#clock);
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);

@@ -1,4 +1,5 @@
-import type { DurationLike } from '../duration.ts';
+import { randomId } from '../cluster/identity.ts';
+import type { AcquireRequest, LeaseId } from '../cluster/lock-contract.ts';
 import {
   hasRestarted,
   isComparable,
@@ -10,10 +11,9 @@ import {
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { AcquireRequest, LeaseId } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LockEngine, LockRow } from './engine.ts';
-import { randomId } from './identity.ts';
+import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 import { acquired, extended, forceReleased, type Record, released, rowOf, successorOf } from './record.ts';
 
 /** The options of {@link fileLock}. */

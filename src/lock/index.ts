@@ -1,7 +1,7 @@
 // For who writes an adapter: `createLock` around an engine of his own. See `LockProvider` for a worked one.
 
 export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
-export type { Ending, LockEngine, LockRow } from './engine.ts';
+export type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 export {
   acquired as acquireRecord,
   extended as extendRecord,

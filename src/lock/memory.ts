@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { LockEngine } from './engine.ts';
+import type { LockEngine } from './lock-backend.ts';
 import { acquired, extended, forceReleased, type Instant, type Record, released, rowOf } from './record.ts';
 
 /** The options of {@link memoryLock}. */

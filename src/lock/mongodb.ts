@@ -1,9 +1,9 @@
-import type { DurationLike } from '../duration.ts';
+import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { after, isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
-import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './engine.ts';
+import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './lock-backend.ts';
 import { rowOf } from './record.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';

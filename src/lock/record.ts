@@ -1,6 +1,6 @@
+import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { showKey } from '../errors.ts';
-import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
-import { CLOCK_BACK_MS, type Ending, type LockRow } from './engine.ts';
+import { CLOCK_BACK_MS, type Ending, type LockRow } from './lock-backend.ts';
 
 /** The record of one name. Instants in milliseconds on a clock that all who share the record share. Plain data. */
 export interface Record {

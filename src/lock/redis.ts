@@ -1,10 +1,10 @@
-import type { DurationLike } from '../duration.ts';
+import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
-import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './engine.ts';
+import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './lock-backend.ts';
 
 export type {
   IoredisClient,

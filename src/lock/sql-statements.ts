@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../sql/dialect.ts';
-import { CLOCK_BACK_MS } from './engine.ts';
+import { CLOCK_BACK_MS } from './lock-backend.ts';
 
 /** The statements. What each does to a record is told by `record.ts`. */
 export interface LockStatements {

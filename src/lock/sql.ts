@@ -1,11 +1,11 @@
-import type { DurationLike } from '../duration.ts';
+import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { SqlParameters, SqlRow } from '../sql/client.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import { durationParameter, type SqlTable } from '../sql/sql-table.ts';
-import type { AcquireRequest, LeaseId, LockState } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LockEngine, LockRow } from './engine.ts';
+import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 import { type LockStatements, lockStatements } from './sql-statements.ts';
 
 /** What the locks of all SQL databases take. */

@@ -1,5 +1,5 @@
-import { type DurationLike, toMillis } from '../duration.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { after, type MongoCollection } from './collection.ts';
 
 /** What the factories take of the options of a MongoDB lock or store. */

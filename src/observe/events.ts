@@ -1,6 +1,6 @@
+import type { Trigger } from '../engine/load-context.ts';
 import { OptionError } from '../errors.ts';
-import type { Trigger } from '../executor/load-context.ts';
-import { callForeign } from './foreign-call.ts';
+import { callUserCode } from './call-user-code.ts';
 import type { SafeLogger } from './logger.ts';
 
 interface Keyed {
@@ -179,7 +179,7 @@ export class Events {
     const event = Object.freeze({ type, name: this.#name, at: this.#now(), ...(details as object) });
     for (const listener of [...listeners]) {
       if (!listeners.has(listener)) continue; // unsubscribed by one before it
-      callForeign(
+      callUserCode(
         () => listener(event as never),
         (error) => this.#logger.error(`listener of ${type} threw`, error),
       );

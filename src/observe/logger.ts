@@ -1,4 +1,4 @@
-import { callForeign } from './foreign-call.ts';
+import { callUserCode } from './call-user-code.ts';
 
 /** Where tickless writes its few lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
@@ -34,7 +34,7 @@ export class SafeLogger {
     const why = message.startsWith(prefix) ? message.slice(prefix.length) : message;
     const line = oneLine(`tickless: ${prefix}${text}: ${why}`);
     // A logger that throws has nobody left to tell.
-    callForeign(
+    callUserCode(
       () => logger[level](line),
       () => {},
     );

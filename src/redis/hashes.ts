@@ -1,6 +1,6 @@
-import { bounded } from '../bounded.ts';
-import { type DurationLike, toMillis } from '../duration.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import type { IoredisClient, NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
 import { IoredisConnection } from './ioredis.ts';
 import { NodeRedisConnection } from './node-redis.ts';
@@ -70,7 +70,7 @@ export class RedisHashes {
   async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
     try {
-      return await bounded(() => step(controller.signal), this.#timeoutMs);
+      return await withTimeout(() => step(controller.signal), this.#timeoutMs);
     } catch (error) {
       controller.abort();
       throw error;

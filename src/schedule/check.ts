@@ -1,5 +1,5 @@
-import { type DurationLike, toMillis } from '../duration.ts';
 import { OptionError } from '../errors.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 
 /**
  * Throws an `OptionError` for an argument of a schedule.

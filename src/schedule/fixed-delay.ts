@@ -1,4 +1,4 @@
-import { type DurationLike, toMillis } from '../duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration } from './check.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -1,4 +1,4 @@
-import { type DurationLike, toMillis } from '../duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration, checkNames, reject } from './check.ts';
 import { type ResponseFreshness, responseFreshness } from './response-freshness.ts';
 import type { Execution, HeadersLike, Schedule } from './schedule.ts';

@@ -1,4 +1,4 @@
-import type { DurationLike } from '../duration.ts';
+import type { DurationLike } from '../time/duration.ts';
 
 /**
  * A strategy that says when to execute next.

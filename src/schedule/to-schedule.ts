@@ -1,4 +1,4 @@
-import { toMillis } from '../duration.ts';
+import { toMillis } from '../time/duration.ts';
 import { reject } from './check.ts';
 import { fixedDelay } from './fixed-delay.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';

@@ -1,4 +1,4 @@
-import { type DurationLike, toMillis } from '../duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { reject } from './check.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';

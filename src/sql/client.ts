@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../time/clock.ts';
 
 /** What a parameter may be. */
 export type SqlValue = string | number | null;

@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../time/clock.ts';
 import {
   expectTime,
   PARAMETER,

@@ -1,5 +1,5 @@
-import { type DurationLike, toMillis } from '../duration.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { SqlClient } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';

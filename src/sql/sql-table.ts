@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../time/clock.ts';
 import type { SqlChange, SqlClient, SqlParameters, SqlRow } from './client.ts';
 
 /** What the table of a lock or a store is made of. */

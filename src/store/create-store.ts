@@ -1,10 +1,16 @@
-import { bounded } from '../bounded.ts';
-import type { Clock } from '../clock.ts';
-import type { DurationLike } from '../duration.ts';
+import { withDamage } from '../cluster/damage.ts';
+import type {
+  Codec,
+  SnapshotStore,
+  StandardSchema,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../cluster/store-contract.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { Codec, SnapshotStore, StandardSchema, StoredSnapshot, WriteAnswer } from './contract.ts';
-import { withDamage } from './damage.ts';
+import type { Clock } from '../time/clock.ts';
+import type { DurationLike } from '../time/duration.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 
 /** What the stores of all engines take. */
 export interface StoreOptions {
@@ -78,7 +84,7 @@ export function createStore(
 
   async function ask<R>(name: string, step: () => Promise<R>): Promise<R> {
     try {
-      return await bounded(step, timeoutMs, clock);
+      return await withTimeout(step, timeoutMs, clock);
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);

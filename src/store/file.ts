@@ -1,9 +1,9 @@
-import type { DurationLike } from '../duration.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 /** The options of {@link fileStore}. */

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../clock.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 /** The options of {@link memoryStore}. */

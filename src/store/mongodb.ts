@@ -1,7 +1,7 @@
-import type { DurationLike } from '../duration.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { MongoDocuments } from '../mongodb/documents.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';

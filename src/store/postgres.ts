@@ -1,8 +1,8 @@
+import type { SnapshotStore } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
-import type { SnapshotStore } from './contract.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';

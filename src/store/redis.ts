@@ -1,8 +1,8 @@
-import type { DurationLike } from '../duration.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 export type {

@@ -1,9 +1,9 @@
-import type { DurationLike } from '../duration.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import type { SqlParameters } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import type { SqlTable } from '../sql/sql-table.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from './contract.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 /** What the stores of all SQL databases take. */

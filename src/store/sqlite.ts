@@ -1,7 +1,7 @@
+import type { SnapshotStore } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
 import { tableName } from '../sql/table-name.ts';
-import type { SnapshotStore } from './contract.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
 
 export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';

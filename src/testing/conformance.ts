@@ -1,4 +1,4 @@
-import { randomId } from '../lock/identity.ts';
+import { randomId } from '../cluster/identity.ts';
 
 /** One promise of a contract, for any test runner: `it(name, run)`. */
 export interface ConformanceCase {

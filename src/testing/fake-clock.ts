@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../clock.ts';
-import { type DurationLike, toMillis } from '../duration.ts';
 import { OptionError } from '../errors.ts';
+import type { Clock, Timer } from '../time/clock.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 
 /** What a {@link FakeClock} starts with. */
 export interface FakeClockOptions {

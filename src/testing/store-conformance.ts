@@ -1,6 +1,6 @@
-import { bounded } from '../bounded.ts';
+import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { isOptionError, isStoreUnavailableError } from '../errors.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../store/contract.ts';
+import { withTimeout } from '../time/with-timeout.ts';
 import { between, ensure, present, rejects, same } from './assert.ts';
 import { AWKWARD_NAMES, type ConformanceCase, DEFAULT_UNIT_MS, sleep, uniqueName } from './conformance.ts';
 
@@ -317,7 +317,7 @@ const CASES: readonly Case[] = [
         rejects(store.write(name, 'payload', TOKEN), isStoreUnavailableError, 'write'),
         rejects(store.delete(name), isStoreUnavailableError, 'delete'),
       ];
-      await bounded(() => Promise.all(asked), 10_000);
+      await withTimeout(() => Promise.all(asked), 10_000);
     },
   },
 ];

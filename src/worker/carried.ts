@@ -1,4 +1,3 @@
-import { toMillis } from '../duration.ts';
 import {
   type Absent,
   absent,
@@ -8,7 +7,8 @@ import {
   keep,
   type Loaded,
   loaded,
-} from '../executor/answer.ts';
+} from '../engine/load-result.ts';
+import { toMillis } from '../time/duration.ts';
 import { flattened, revived, type Thrown } from './thrown.ts';
 
 /** What `keep`, `loaded` and `absent` say beside a value, and an `Error` for a key, in a form that can be cloned. */

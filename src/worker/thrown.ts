@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../executor/retry-after.ts';
+import { retryAfterMs } from '../engine/retry-after.ts';
 
 /**
  * What was thrown, in a form that can be cloned. The structured clone alone would lose the class, the properties (a

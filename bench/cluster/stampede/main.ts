@@ -2,7 +2,7 @@
 // orders, and ends with it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from '../../../test/integration/support/redis-client.ts';
+import { Redis } from '../../../test/system/integration/support/redis-client.ts';
 import { strategies } from '../strategies/index.ts';
 import type { Reader } from '../strategies/strategy.ts';
 import type { Order, Tally, Told, WorkersSettings } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Redis } from '../../../test/integration/support/redis-client.ts';
+import type { Redis } from '../../../test/system/integration/support/redis-client.ts';
 
 /** What a worker has. All workers share the server and the key. */
 export interface Means {

@@ -1,4 +1,4 @@
-import { randomId } from '../../lock/identity.ts';
+import { randomId } from '../../cluster/identity.ts';
 import { ensure, same } from '../assert.ts';
 import { CLOCK_TOLERANCE, sleep, uniqueName } from '../conformance.ts';
 import { always, type Case, OUTCOMES } from './trial.ts';

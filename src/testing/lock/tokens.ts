@@ -1,4 +1,4 @@
-import type { Lease, LockProvider } from '../../lock/contract.ts';
+import type { Lease, LockProvider } from '../../cluster/lock-contract.ts';
 import { between, ensure, same, sameList } from '../assert.ts';
 import { sleep } from '../conformance.ts';
 import { always, type Case, PATIENCE_UNITS } from './trial.ts';

@@ -1,3 +1,4 @@
+import { randomId } from '../../cluster/identity.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -5,8 +6,7 @@ import type {
   LockProvider,
   LockRecord,
   ReleaseOutcome,
-} from '../../lock/contract.ts';
-import { randomId } from '../../lock/identity.ts';
+} from '../../cluster/lock-contract.ts';
 import { between, ensure, ofKind, present, same } from '../assert.ts';
 import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
 

@@ -1,6 +1,6 @@
-import { bounded } from '../../bounded.ts';
+import { randomId } from '../../cluster/identity.ts';
 import { isLockUnavailableError } from '../../errors.ts';
-import { randomId } from '../../lock/identity.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
 import { present, rejects } from '../assert.ts';
 import type { Case } from './trial.ts';
 
@@ -21,7 +21,7 @@ export const UNREACHABLE: readonly Case[] = [
         rejects(lock.list(), isLockUnavailableError, 'list'),
         rejects(lock.forceRelease(name, 1), isLockUnavailableError, 'forceRelease'),
       ];
-      await bounded(() => Promise.all(asked), 10_000);
+      await withTimeout(() => Promise.all(asked), 10_000);
     },
   },
 ];

@@ -1,0 +1,52 @@
+import { isCoolingDownError, isLoadError, isLoadTimeoutError } from '../errors.ts';
+import type { Clock, Timer } from '../time/clock.ts';
+import { Deferred } from '../time/deferred.ts';
+import type { Member } from './membership.ts';
+
+/** Somebody waits for first loads. */
+export interface Readiness {
+  readonly promise: Promise<void>;
+  /** Gives up waiting. */
+  readonly end: () => void;
+}
+
+/**
+ * Executes each member until it has succeeded: one that fails again after its cool-down, until the deadline. Its timers
+ * keep the process alive meanwhile. Never rejects.
+ */
+export function allReady(members: readonly Member[], clock: Clock, timeoutMs: number): Readiness {
+  const timers = new Set<Timer>();
+  const over = new Deferred<void>();
+  let isOver = false;
+
+  function end(): void {
+    isOver = true;
+    for (const timer of timers) timer.cancel();
+    over.resolve();
+  }
+  function after(ms: number, action: () => void): void {
+    const timer = clock.setTimeout(() => {
+      timers.delete(timer);
+      action();
+    }, ms);
+    timer.ref();
+    timers.add(timer);
+  }
+  async function untilLoaded(member: Member): Promise<void> {
+    while (!isOver) {
+      try {
+        await member.firstLoad();
+        return;
+      } catch (error) {
+        const isFailure = isCoolingDownError(error) || isLoadError(error) || isLoadTimeoutError(error);
+        if (!isFailure) return; // paused, closed
+        const pause = isCoolingDownError(error) ? error.retryAfter : 0;
+        await new Promise<void>((go) => after(pause, go));
+      }
+    }
+  }
+
+  if (timeoutMs < Infinity) after(timeoutMs, end);
+  Promise.all(members.map(untilLoaded)).then(end);
+  return { promise: over.promise, end };
+}

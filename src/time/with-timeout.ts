@@ -1,0 +1,26 @@
+import { type Clock, systemClock } from './clock.ts';
+
+/**
+ * Waits for an answer from outside, but no longer than that: a client may queue a command for ever while its server is
+ * gone. What comes later is dropped. The timer does not keep the process alive.
+ *
+ * Rejects with what the work rejects with or throws, or with an `Error` of the code `ETIMEDOUT`.
+ */
+export function withTimeout<R>(
+  work: () => R | PromiseLike<R>,
+  timeoutMs: number,
+  clock: Pick<Clock, 'setTimeout'> = systemClock,
+): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => {
+      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+    }, timeoutMs);
+    const settle = <V>(end: (value: V) => void): ((value: V) => void) => {
+      return (value) => {
+        timer.cancel();
+        end(value);
+      };
+    };
+    new Promise<R>((begun) => begun(work())).then(settle(resolve), settle(reject));
+  });
+}

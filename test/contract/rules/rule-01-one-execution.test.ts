@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+
+describe('rule 1: never two live executions; a load past its timeout is aborted, freed, and dropped', () => {
+  it('reads, requests and refreshes during a load start no second one', async () => {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<number>();
+    const value = new RefreshingValue({ name: 'v', load: manual.load, schedule: 10, clock });
+    const first = value.get();
+    manual.call(0).resolve(1);
+    await first;
+    await clock.advance(1000);
+    for (let i = 0; i < 50; i++) {
+      value.current;
+      void value.get();
+      void value.requestStart();
+      void value.refresh();
+      await clock.advance(100);
+    }
+    expect(manual.calls).toHaveLength(2);
+    expect(manual.mostLive).toBe(1);
+  });
+
+  it('a read during a load does not count as starting one: the platform is told of each load once', async () => {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<number>();
+    const ends: Promise<unknown>[] = [];
+    const value = new RefreshingValue({
+      name: 'v',
+      load: manual.load,
+      schedule: 10,
+      clock,
+      waitUntil: (end) => void ends.push(end),
+    });
+    const first = value.get();
+    manual.call(0).resolve(1);
+    await first;
+    await clock.advance(1000);
+    for (let i = 0; i < 50; i++) {
+      value.current;
+      void value.get();
+    }
+    await clock.flush();
+    expect([manual.calls.length, ends.length]).toEqual([2, 1]);
+    manual.call(1).resolve(2);
+    await Promise.all(ends);
+  });
+
+  it('an executor neither', async () => {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<void>();
+    const executor = new PeriodicExecutor(manual.load as () => Promise<void>, {
+      name: 'e',
+      schedule: 10,
+      clock,
+    });
+    const executions = [executor.execute(), executor.requestStart(), executor.execute()];
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve();
+    await Promise.all(executions);
+    expect(manual.mostLive).toBe(1);
+  });
+
+  it('frees the slot at the deadline, and drops the late result', async () => {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<string>();
+    const value = new RefreshingValue({
+      name: 'v',
+      load: manual.load,
+      schedule: 1000,
+      timeout: 5000,
+      coolDown: 100,
+      clock,
+      logger: false,
+    });
+    const first = value.get();
+    manual.call(0).resolve('old');
+    await first;
+    const events = recordEvents(value);
+    await clock.advance(2000);
+    expect(value.current).toBe('old');
+    await clock.advance(4999);
+    expect(manual.call(1).context.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(manual.call(1).context.signal.aborted).toBe(true);
+    expect(value.inspect().running).toBe(false);
+
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(2).resolve('new');
+    await clock.flush();
+    manual.call(1).resolve('late');
+    await clock.flush();
+    expect(value.peek()).toBe('new');
+    expect(manual.mostLive).toBe(1);
+    expect(typesOf(events)).toEqual([
+      'load-started',
+      'stale-served',
+      'load-timed-out',
+      'cooling-down',
+      'load-started',
+      'stale-served',
+      'load-succeeded',
+      'late-result-dropped',
+    ]);
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isCoolingDownError,
+  isLoadError,
+  isNotLoadedError,
+  PeriodicExecutor,
+  RefreshingValue,
+  withJitter,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../support/events.ts';
+import { loadedManualValue } from '../../support/manual-value.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+describe('rule 5: after a failed reload there is always a cool-down', () => {
+  it('40 reads during an outage cause one load per cool-down, and all are served', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    let isDown = false;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => {
+        loads += 1;
+        if (isDown) throw new Error('down');
+        return 'old';
+      },
+      schedule: 20,
+      clock,
+      logger: false,
+    });
+    await value.get();
+    isDown = true;
+    let cooledDown = 0;
+    value.on('cooling-down', () => {
+      cooledDown += 1;
+    });
+    for (let read = 0; read < 40; read++) {
+      await clock.advance(100);
+      expect(await value.get()).toBe('old');
+    }
+    await clock.flush();
+    expect(loads - 1).toBe(cooledDown);
+    // 4 s of outage, cool-downs of 0.5 to 1 s, 1 to 2 s, 2 to 4 s: at most 4 loads.
+    expect(loads - 1).toBeGreaterThanOrEqual(2);
+    expect(loads - 1).toBeLessThanOrEqual(4);
+  });
+
+  it('grows from half to all of 1 s by factor 2 up to 2 minutes, and starts anew after a success', async () => {
+    const clock = new FakeClock();
+    let isDown = true;
+    for (const [random, share] of [
+      [0, 0.5],
+      [0.999999, 1],
+    ] as const) {
+      const value = new RefreshingValue({
+        name: 'v',
+        load: async () => {
+          if (isDown) throw new Error('down');
+          return 1;
+        },
+        clock,
+        random: () => random,
+        logger: false,
+      });
+      const delays: number[] = [];
+      value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay) / share));
+      isDown = true;
+      for (let i = 0; i < 9; i++) {
+        await rejectionOf(value.get());
+        await clock.advance(120_000);
+      }
+      expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 120_000, 120_000]);
+      isDown = false;
+      await value.get();
+      isDown = true;
+      await rejectionOf(value.refresh());
+      expect(delays.at(-1)).toBe(1000);
+    }
+  });
+
+  it('ends with a forced load that succeeds: what is due next is loaded, however long it would have lasted', async () => {
+    const { clock, manual, value } = await loadedManualValue({ coolDown: 60_000 });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2); // it cools down
+    const refreshed = value.refresh();
+    manual.call(2).resolve('two');
+    expect(await refreshed).toBe('two');
+    expect(value.inspect()).toMatchObject({ state: 'fresh', nextExecuteTime: clock.now() + 1000 });
+    await clock.advance(1000);
+    expect(value.current).toBe('two');
+    await clock.flush();
+    expect(manual.calls).toHaveLength(4);
+  });
+
+  it('ends with execute() too', async () => {
+    const clock = new FakeClock();
+    let runs = 0;
+    const task = (): void => {
+      runs += 1;
+      if (runs === 2) throw new Error('down');
+    };
+    const executor = new PeriodicExecutor(task, {
+      name: 'e',
+      schedule: 1000,
+      coolDown: 60_000,
+      clock,
+      logger: false,
+    });
+    await executor.requestStart();
+    await clock.advance(1000);
+    await executor.requestStart();
+    await clock.flush();
+    await executor.execute();
+    expect(runs).toBe(3);
+    await clock.advance(1000);
+    await executor.requestStart();
+    await clock.flush();
+    expect(runs).toBe(4);
+  });
+
+  it('rejects cold readers inside it at once, with the last error as cause', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => {
+        loads += 1;
+        throw new Error('down');
+      },
+      clock,
+    });
+    const loadError = await rejectionOf(value.get());
+    expect(isLoadError(loadError)).toBe(true);
+    for (let i = 0; i < 40; i++) {
+      const error = await rejectionOf(value.get());
+      expect(isCoolingDownError(error) && error.cause).toBe(loadError);
+      const thrown = thrownBy(() => value.current);
+      expect(isNotLoadedError(thrown) && thrown.cause).toBe(loadError);
+    }
+    expect(loads).toBe(1);
+    await clock.advance(1000);
+    expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
+    expect(loads).toBe(2);
+  });
+
+  it('holds for executors, synchronous loads and after invalidate', async () => {
+    const clock = new FakeClock();
+    let runs = 0;
+    const executor = new PeriodicExecutor(
+      () => {
+        runs += 1;
+        throw new Error('down');
+      },
+      { name: 'e', clock },
+    );
+    await rejectionOf(executor.requestStart());
+    for (let i = 0; i < 10; i++) await rejectionOf(executor.requestStart());
+    expect(runs).toBe(1);
+
+    const value = new RefreshingValue({
+      name: 'v',
+      load: (): number => {
+        runs += 1;
+        throw new Error('down');
+      },
+      clock,
+      logger: false,
+    });
+    for (let i = 0; i < 10; i++) {
+      thrownBy(() => value.current);
+      value.invalidate();
+    }
+    expect(runs).toBe(2);
+  });
+
+  it('refresh and execute pass over it', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => {
+        loads += 1;
+        throw new Error('down');
+      },
+      clock,
+    });
+    await rejectionOf(value.refresh());
+    await rejectionOf(value.refresh());
+    expect(loads).toBe(2);
+  });
+
+  for (const [name, random] of Object.entries<() => unknown>({
+    throws: () => {
+      throw new Error('no entropy');
+    },
+    'is NaN': () => Number.NaN,
+    'is negative': () => -1,
+    'is 1': () => 1,
+    'is infinite': () => Number.POSITIVE_INFINITY,
+    'is no number': () => 'x',
+  })) {
+    it(`holds with a source of randomness that ${name}, which is told`, async () => {
+      const clock = new FakeClock();
+      const logger = recordLines();
+      const value = new RefreshingValue({
+        name: 'v',
+        load: (): Promise<number> => Promise.reject(new Error('down')),
+        schedule: withJitter({ minutes: 1 }, { seconds: 5 }),
+        retry: { retries: 1, minTimeout: 10, randomize: true },
+        random: random as () => number,
+        clock,
+        logger,
+      });
+      const rejection = rejectionOf(value.get());
+      await clock.advance(20);
+      expect(isLoadError(await rejection)).toBe(true);
+      const rest = value.inspect().nextExecuteTime - clock.now();
+      expect(rest).toBeGreaterThan(450);
+      expect(rest).toBeLessThanOrEqual(1000);
+      value.set(1);
+      expect(value.inspect()).toMatchObject({ failures: 0, state: 'fresh' });
+      expect(logger.lines.every((line) => line.startsWith('error tickless: v: random '))).toBe(true);
+      expect(logger.lines.length).toBeGreaterThanOrEqual(3);
+    });
+  }
+
+  it('lasts at least as long as the source asks by Retry-After', async () => {
+    const clock = new FakeClock();
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async (): Promise<number> => {
+        throw Object.assign(new Error('503'), {
+          response: new Response(null, { headers: { 'retry-after': '600' } }),
+        });
+      },
+      clock,
+    });
+    const events = recordEvents(value);
+    await rejectionOf(value.get());
+    const [coolingDown] = events.filter((event) => event.type === 'cooling-down');
+    expect(coolingDown?.delay).toBe(600_000);
+    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 600_000);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+const failing = (): {
+  value: RefreshingValue<number>;
+  clock: FakeClock;
+  lines: string[];
+  fail(): Promise<void>;
+} => {
+  const clock = new FakeClock();
+  const logger = recordLines();
+  let isDown = false;
+  const value = new RefreshingValue({
+    name: 'rates',
+    load: async () => {
+      if (isDown) throw new Error('connect\n  refused');
+      return 1;
+    },
+    schedule: 100,
+    retry: { retries: 2, minTimeout: 10 },
+    clock,
+    logger,
+    random: () => 0.5,
+  });
+  const fail = async (): Promise<void> => {
+    await value.get();
+    isDown = true;
+    await clock.advance(200);
+    value.current;
+    await clock.advance(100);
+  };
+  return { value, clock, lines: logger.lines, fail };
+};
+
+describe('rule 6: background failures reach listeners and the logger, nobody else', () => {
+  it('prints one line with name, attempt, cause and when it will be tried again', async () => {
+    const { lines, fail } = failing();
+    await fail();
+    expect(lines).toEqual([
+      'warn tickless: rates: background load failed at attempt 3, tried again from 2026-01-01T00:00:00.980Z (in 750 ms): connect refused',
+    ]);
+  });
+
+  it('a listener replaces the line', async () => {
+    const { value, lines, fail } = failing();
+    const events = recordEvents(value);
+    await fail();
+    expect(lines).toEqual([]);
+    expect(events.find(({ type }) => type === 'load-failed')).toMatchObject({
+      name: 'rates',
+      background: true,
+      attempts: 3,
+      trigger: 'due',
+      error: { code: 'ERR_TICKLESS_LOAD', cause: { message: 'connect\n  refused' } },
+    });
+  });
+
+  it('logger: false silences it, and a logger that throws harms nobody', async () => {
+    for (const logger of [
+      false as const,
+      {
+        warn: () => {
+          throw new Error('logger');
+        },
+        error: () => {
+          throw new Error('logger');
+        },
+      },
+    ]) {
+      const clock = new FakeClock();
+      let loads = 0;
+      const value = new RefreshingValue({
+        name: 'v',
+        load: async () => {
+          if (loads++ > 0) throw new Error('down');
+          return 1;
+        },
+        schedule: 100,
+        clock,
+        logger,
+      });
+      await value.get();
+      await clock.advance(100);
+      expect(await value.get()).toBe(1);
+      await clock.flush();
+      expect(value.inspect()).toMatchObject({ running: false, failures: 1 });
+    }
+  });
+
+  it('prints a line for a load that all who waited for it have given up', async () => {
+    const clock = new FakeClock();
+    const logger = recordLines();
+    const manual = new ManualLoad<number>();
+    const value = new RefreshingValue({ name: 'v', load: manual.load, clock, logger });
+    const controller = new AbortController();
+    const read = rejectionOf(value.get({ signal: controller.signal }));
+    controller.abort();
+    await read;
+    manual.call(0).reject(new Error('down'));
+    await clock.flush();
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('load that nobody waits for any more failed at attempt 1');
+  });
+
+  it('prints nothing for a failure that its caller gets', async () => {
+    const logger = recordLines();
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async (): Promise<number> => {
+        throw new Error('down');
+      },
+      logger,
+    });
+    await rejectionOf(value.get());
+    await rejectionOf(value.refresh());
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('no dropped promise becomes an unhandled rejection', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    try {
+      for (const isSync of [true, false]) {
+        const make = (): RefreshingValue<number> =>
+          new RefreshingValue({
+            name: 'v',
+            load: (): Promise<number> => {
+              if (isSync) throw new Error('down');
+              return Promise.reject(new Error('down'));
+            },
+            logger: false,
+          });
+        const value = make();
+        void value.get();
+        void value.get();
+        void value.get({ signal: AbortSignal.abort() });
+        void make().get({ signal: AbortSignal.timeout(1) });
+        void make().refresh();
+        void make().requestStart();
+        void make().requestStart({ wait: true });
+        void make().requestStart({ wait: false });
+        const stale = make();
+        stale.set(1);
+        stale.invalidate();
+        void stale.get({ patience: 1 });
+        const closed = make();
+        void closed.get();
+        void closed.close({ timeout: 0 });
+        void closed.refresh();
+      }
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', listener);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { settled } from '../../support/settle.ts';
+
+const make = (): { clock: FakeClock; manual: ManualLoad<string>; value: RefreshingValue<string> } => {
+  const clock = new FakeClock();
+  const manual = new ManualLoad<string>();
+  return {
+    clock,
+    manual,
+    value: new RefreshingValue({ name: 'v', load: manual.load, schedule: 100, clock }),
+  };
+};
+
+describe('rule 7: a load begun before invalidate or set never overwrites what came after', () => {
+  it('cold, invalidated in mid-load: those who wait get the load begun after', async () => {
+    const { clock, manual, value } = make();
+    const before = value.get();
+    value.invalidate();
+    const after = value.get();
+    expect(manual.call(0).context.signal.aborted).toBe(true);
+    expect(manual.calls).toHaveLength(2);
+    expect(manual.call(1).context.trigger).toBe('invalidated');
+    manual.call(0).resolve('old');
+    await clock.flush();
+    expect(await settled(after)).toBe('pending');
+    manual.call(1).resolve('new');
+    expect([await before, await after]).toEqual(['new', 'new']);
+    expect(manual.mostLive).toBe(1);
+  });
+
+  it('warm, invalidated in mid-load: reads are served, the next read reloads, the old load is dropped', async () => {
+    const { clock, manual, value } = make();
+    value.set('held');
+    await clock.advance(100);
+    value.current;
+    await clock.flush();
+    value.invalidate();
+    const events = recordEvents(value);
+    expect(value.current).toBe('held');
+    await clock.flush();
+    manual.call(1).resolve('new');
+    await clock.flush();
+    manual.call(0).resolve('old');
+    await clock.flush();
+    expect(value.current).toBe('new');
+    expect(typesOf(events)).toEqual([
+      'load-started',
+      'stale-served',
+      'load-succeeded',
+      'late-result-dropped',
+    ]);
+  });
+
+  it('refresh after invalidate does not join the load begun before', async () => {
+    const { manual, value } = make();
+    const before = value.refresh();
+    value.invalidate();
+    const after = value.refresh();
+    manual.call(0).resolve('old');
+    manual.call(1).resolve('new');
+    expect([await before, await after]).toEqual(['new', 'new']);
+  });
+
+  it('set wins over a load in flight, and is what its waiters get', async () => {
+    const { clock, manual, value } = make();
+    const read = value.get();
+    const refresh = value.refresh();
+    value.set('by hand');
+    expect([await read, await refresh]).toEqual(['by hand', 'by hand']);
+    manual.call(0).resolve('old');
+    await clock.flush();
+    expect(value.current).toBe('by hand');
+    expect(value.inspect()).toMatchObject({ running: false, state: 'fresh', loadedAt: clock.now() });
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('drop forgets the value: the next read waits as the first did', async () => {
+    const { clock, manual, value } = make();
+    value.set('held');
+    value.invalidate({ drop: true });
+    expect(value.peek()).toBeUndefined();
+    expect(value.inspect()).toMatchObject({
+      state: 'empty',
+      isStale: false,
+      loadedAt: undefined,
+      age: undefined,
+    });
+    const read = value.get();
+    expect(manual.call(0).context.previous).toBeUndefined();
+    expect(await settled(read)).toBe('pending');
+    manual.call(0).resolve('new');
+    expect(await read).toBe('new');
+    await clock.flush();
+    expect(value.current).toBe('new');
+  });
+
+  it('invalidated before its turn came, a background load never calls the source', async () => {
+    const { clock, manual, value } = make();
+    value.set('held');
+    await clock.advance(100);
+    value.current;
+    value.invalidate();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(0);
+    value.current;
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('a load that calls invalidate itself is superseded like any other', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value: RefreshingValue<number> = new RefreshingValue({
+      name: 'v',
+      load: () => {
+        loads += 1;
+        if (loads === 1) value.invalidate();
+        return loads;
+      },
+      clock,
+    });
+    expect(await value.get()).toBe(2);
+  });
+});

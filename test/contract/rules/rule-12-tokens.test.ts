@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+
+const DONE = { as: 'done', holdFor: 0 } as const;
+
+/** Acquires a name that is free, and answers with the lease. */
+async function leaseOf(lock: ReturnType<typeof memoryLock>, force = false) {
+  const answer = await lock.acquire({ name: 'v', force });
+  if (answer.kind !== 'acquired') throw new Error(`it is ${answer.kind}`);
+  return answer.lease;
+}
+
+describe('rule 12: tokens grow strictly per name', () => {
+  it('over release, failure, crash, an operator, and a clock that steps back', async () => {
+    const clock = new FakeClock();
+    const lock = memoryLock({ clock, leaseFor: 3000 });
+    const tokens: number[] = [];
+    const next = async (): Promise<Parameters<typeof lock.release>[0]> => {
+      const lease = await leaseOf(lock);
+      tokens.push(lease.token);
+      return lease;
+    };
+    await lock.release(await next(), DONE);
+    await lock.release(await next(), { as: 'failed', holdFor: 0 });
+    await lock.release(await next(), { as: 'abandoned' });
+    await next();
+    await clock.advance(3000); // it crashed
+    const lease = await next();
+    await lock.forceRelease('v', lease.token);
+    await lock.release(await next(), DONE);
+    clock.stepWall({ hours: -1 });
+    await lock.release(await next(), DONE);
+    await lock.release(await next(), DONE);
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b));
+    expect(tokens.every(Number.isSafeInteger)).toBe(true);
+    expect(tokens).toHaveLength(8);
+  });
+
+  it('over an engine that comes back empty, because its clock is in them', async () => {
+    const clock = new FakeClock();
+    const before = await leaseOf(memoryLock({ clock }));
+    await clock.advance(1);
+    const after = await leaseOf(memoryLock({ clock }));
+    expect(before.token).toBe((clock.now() - 1) * 1000);
+    expect(after.token).toBeGreaterThan(before.token);
+  });
+
+  it('each load is told its token, and its snapshot bears it as version', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const { value, manual } = a!;
+    const tokens = [manual.call(0).context.token];
+    for (const index of [1, 2]) {
+      const refreshed = value.refresh();
+      await cluster.clock.flush();
+      manual.call(index).resolve(`${index}`);
+      await refreshed;
+      await cluster.clock.flush();
+      tokens.push(manual.call(index).context.token);
+      expect((await cluster.store.read('v'))?.version).toBe(tokens.at(-1));
+    }
+    expect(tokens[1]).toBeGreaterThan(tokens[0] as number);
+    expect(tokens[2]).toBeGreaterThan(tokens[1] as number);
+  });
+
+  it('a store refuses an older token; that is told, and the newer snapshot is taken at the next read', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1025);
+    a!.value.current;
+    await cluster.clock.flush();
+    const { token } = a!.manual.call(1).context;
+    // The lease of a is ended, and b has loaded before a learns of it.
+    await cluster.lock.forceRelease('v', token as number);
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    b!.manual.call(0).resolve('of b');
+    await refreshed;
+    a!.manual.call(1).resolve('of a');
+    await cluster.clock.flush();
+    const version = b!.manual.call(0).context.token;
+    expect(a!.events.find(({ type }) => type === 'publish-refused')).toMatchObject({ token, version });
+    expect((await cluster.store.read('v'))?.version).toBe(version);
+    expect(typesOf(a!.events)).not.toContain('published');
+    a!.value.current;
+    await cluster.clock.flush();
+    expect(a!.value.peek()).toBe('of b');
+  });
+});

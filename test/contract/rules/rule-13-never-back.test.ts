@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { loaded, type SnapshotStore } from '../../../src/index.ts';
+import { Link, ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+
+/** A store that offers what it held at first, whatever it is asked for. */
+function stuck(store: SnapshotStore): SnapshotStore {
+  let first: ReturnType<SnapshotStore['read']> | undefined;
+  return {
+    read: (name) => {
+      first ??= store.read(name);
+      return first;
+    },
+    write: (...asked) => store.write(...asked),
+    delete: (name) => store.delete(name),
+  };
+}
+
+describe('rule 13: a value never goes back', () => {
+  it('a snapshot of an older version is not taken, also where the store offers it', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const link = new Link(cluster.lock, stuck(cluster.store));
+    const b = cluster.instance({ store: link.store, lock: link.lock });
+    expect(await b.value.get()).toBe('one');
+    const version = b.value.inspect().lock?.version as number;
+    for (const index of [1, 2]) {
+      await cluster.clock.advance(1025);
+      a!.value.current;
+      await cluster.clock.flush();
+      a!.manual.call(index).resolve(`${index}`);
+      await cluster.clock.flush();
+      b.value.current; // the round is done, and the store shows the old snapshot
+      await cluster.clock.flush();
+      b.manual.calls.at(index - 1)?.resolve(`of b ${index}`);
+      await cluster.clock.flush();
+      expect(b.value.peek()).toBe(`of b ${index}`);
+      expect(b.value.inspect().lock?.version).toBeGreaterThan(version);
+    }
+    expect(typesOf(b.events).filter((type) => type === 'snapshot-adopted')).toHaveLength(1);
+  });
+
+  it('the version is raised by what was loaded here, so that no older snapshot takes its place', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const { value, manual, link } = a!;
+    expect(value.inspect().lock?.version).toBe(manual.call(0).context.token);
+    link.break('refused', 'write');
+    const refreshed = value.refresh();
+    await cluster.clock.flush();
+    manual.call(1).resolve('two');
+    await refreshed;
+    await cluster.clock.flush();
+    expect(value.inspect().lock?.version).toBeUndefined(); // nobody else has it
+    link.mend();
+    const other = cluster.instance({ schedule: { hours: 1 } });
+    const elsewhere = other.value.refresh();
+    await cluster.clock.flush();
+    other.manual.call(0).resolve('three');
+    await elsewhere;
+    await cluster.clock.advance(1000);
+    value.current;
+    await cluster.clock.flush();
+    const read = link.commands.filter(({ step }) => step === 'read').at(-1);
+    expect(read?.args[0]).toBe(manual.call(1).context.token);
+    expect(value.peek()).toBe('three');
+  });
+
+  it('what was set by hand is not replaced by a snapshot that was made before', async () => {
+    const cluster = new ManualCluster();
+    const b = cluster.instance({ schedule: 500 });
+    const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
+    await cluster.clock.advance(10);
+    b.value.set('by hand');
+    await cluster.clock.advance(500);
+    b.value.current; // the round is done for an hour
+    await cluster.clock.flush();
+    expect(b.value.peek()).toBe('by hand');
+    expect(a!.value.peek()).toBe('one');
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
+  it('what was loaded without the lock is not replaced by a snapshot that was made before', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    await cluster.clock.advance(10);
+    b!.link.break('refused', 'acquire');
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    const nextExecuteTime = cluster.clock.now() + 2000;
+    b!.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
+    await refreshed;
+    b!.link.mend();
+    expect(b!.value.inspect().lock?.version).toBeUndefined();
+    await cluster.clock.advance(2000);
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(typesOf(b!.events)).toContain('round-done-elsewhere');
+    expect(b!.value.peek()).toBe('without the lock');
+
+    const later = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await later;
+    await cluster.clock.advance({ minutes: 59, seconds: 59 }); // the hold that b was told of is over
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.value.peek()).toBe('two');
+    expect(b!.manual.calls).toHaveLength(1);
+  });
+
+  it('versions are those of the tokens at each reader, through many rounds of two instances', async () => {
+    const cluster = new ManualCluster();
+    const pair = await cluster.warm(2);
+    const seen = pair.map(() => [] as number[]);
+    for (let round = 0; round < 10; round++) {
+      await cluster.clock.advance(1030);
+      for (const { value } of round % 2 === 0 ? pair : [...pair].reverse()) value.current;
+      await cluster.clock.flush();
+      for (const { manual } of pair) manual.calls.at(-1)?.resolve(`round ${round}`);
+      await cluster.clock.advance(300);
+      for (const { value } of pair) value.current;
+      await cluster.clock.flush();
+      for (const [index, { value }] of pair.entries()) {
+        seen[index]?.push(value.inspect().lock?.version as number);
+        expect(value.peek()).toBe(`round ${round}`);
+      }
+    }
+    for (const versions of seen) {
+      expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+      expect(versions).toHaveLength(10);
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadError, isLockUnavailableError } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+describe('rule 16: contention is an answer, an unreachable lock is for policy to decide', () => {
+  it('held and done count as no failure, and no reader learns of them', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1025);
+    a!.value.current;
+    await cluster.clock.flush();
+    expect(await b!.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(b!.value.inspect()).toMatchObject({ failures: 0, lastError: undefined, running: false });
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(500);
+    expect(await b!.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(await b!.value.get()).toBe('two');
+    expect(b!.manual.calls).toHaveLength(0);
+    expect(b!.logger.lines).toEqual([]);
+    expect(typesOf(b!.events)).toEqual([
+      'stale-served',
+      'lease-held-elsewhere',
+      'stale-served',
+      'snapshot-adopted',
+    ]);
+  });
+
+  it('a value loads without the lock, and does not publish; that is told once per outage', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.break('refused', 'acquire');
+    for (const [index, brought] of ['two', 'three', 'four'].entries()) {
+      await cluster.clock.advance(1025);
+      a!.value.current;
+      await cluster.clock.flush();
+      a!.manual.call(index + 1).resolve(brought);
+      await cluster.clock.flush();
+      expect(a!.value.peek()).toBe(brought);
+    }
+    expect(a!.link.take()).not.toContain('write');
+    expect(a!.manual.call(3).context.token).toBeUndefined();
+    expect(a!.logger.lines).toEqual([
+      'warn tickless: v: loads without its lock, which is unavailable: ECONNREFUSED',
+    ]);
+    expect(a!.value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+    a!.link.mend();
+    await cluster.clock.advance(1025);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(4).resolve('five');
+    await cluster.clock.flush();
+    expect(a!.value.inspect().lock?.lockError).toBeUndefined();
+    expect((await cluster.store.read('v'))?.payload).toContain('five');
+    a!.link.break('refused', 'acquire');
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    expect(a!.logger.lines).toHaveLength(2);
+  });
+
+  it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
+    a!.link.break('refused', 'acquire');
+    await cluster.clock.advance(1025);
+    expect(await a!.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(a!.manual.calls).toHaveLength(1);
+    const { failures, lastError } = a!.value.inspect();
+    expect([failures, isLockUnavailableError(lastError)]).toEqual([1, true]);
+    expect(isLockUnavailableError(await rejectionOf(a!.value.refresh()))).toBe(true);
+    a!.link.mend();
+    await cluster.clock.advance(2000);
+    expect(await a!.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(a!.manual.calls).toHaveLength(2);
+  });
+
+  it('a task is skipped, unless it says load', async () => {
+    const cluster = new ManualCluster();
+    const careful = cluster.task();
+    careful.link.break('refused', 'acquire');
+    const error = await rejectionOf(careful.executor.requestStart());
+    expect(isLockUnavailableError(error) && !isLoadError(error)).toBe(true);
+    expect(careful.manual.calls).toHaveLength(0);
+    const bold = cluster.task({ whenLockUnavailable: 'load' });
+    bold.link.break('refused', 'acquire');
+    const done = bold.executor.requestStart();
+    await cluster.clock.flush();
+    bold.manual.call(0).resolve('done');
+    await done;
+  });
+
+  it('one that is unavailable is asked twice, then left alone for a cool-down', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { schedule: 100 });
+    a!.link.break('refused', 'acquire');
+    for (let read = 0; read < 6; read++) {
+      await cluster.clock.advance(150);
+      a!.value.current;
+      await cluster.clock.flush();
+      a!.manual.call(-1).resolve('again');
+      await cluster.clock.flush();
+    }
+    expect(a!.link.take()).toEqual(['acquire', 'acquire']);
+    await cluster.clock.advance(1000);
+    a!.value.current;
+    await cluster.clock.flush();
+    expect(a!.link.take()).toEqual(['acquire']); // the answer to an outage is not a second try each time
+  });
+});

@@ -1,0 +1,125 @@
+// Checked by tsc, not run: each expectation that does not hold is a compile error.
+import { expectTypeOf, test } from 'vitest';
+import {
+  type EventOf,
+  type EventType,
+  eventTypes,
+  isCoolingDownError,
+  isLoadError,
+  isLoadTimeoutError,
+  isOptionError,
+  isStaleValueError,
+  PeriodicExecutor,
+  RefreshingValue,
+  type TicklessEvent,
+} from '../../../src/index.ts';
+
+const value = new RefreshingValue({ name: 'v', load: async () => 1 });
+const executor = new PeriodicExecutor(() => {}, { name: 'e' });
+
+test('a listener gets the event of its type', () => {
+  const unsubscribe = value.on('load-succeeded', (event) => {
+    expectTypeOf(event).toEqualTypeOf<EventOf<'load-succeeded'>>();
+    expectTypeOf(event.type).toEqualTypeOf<'load-succeeded'>();
+    expectTypeOf(event.nextExecuteTime).toEqualTypeOf<number>();
+    expectTypeOf(event.duration).toEqualTypeOf<number>();
+    // @ts-expect-error: it has no error
+    event.error;
+  });
+  expectTypeOf(unsubscribe).toEqualTypeOf<() => void>();
+  executor.on('load-failed', ({ error, attempts, name, at }) => {
+    expectTypeOf(error).toEqualTypeOf<Error>();
+    expectTypeOf([attempts, at]).toEqualTypeOf<number[]>();
+    expectTypeOf(name).toEqualTypeOf<string>();
+  });
+  // @ts-expect-error: no such event
+  value.on('load-suceeded', () => {});
+  // @ts-expect-error: the event of another type
+  value.on('load-started', (event: EventOf<'too-stale'>) => event.age);
+});
+
+test('a listener may serve several types', () => {
+  const log = (event: TicklessEvent): void => console.log(event.type, event.name);
+  for (const type of eventTypes) value.on(type, log);
+  value.on('load-kept' as 'load-kept' | 'load-succeeded', ({ nextExecuteTime }) => nextExecuteTime.toFixed());
+});
+
+test('an event narrows by its type', () => {
+  const describe = (event: TicklessEvent): string => {
+    // @ts-expect-error: not all events have it
+    event.delay;
+    if (event.type === 'cooling-down')
+      return `${event.delay} ms after ${event.failures}: ${event.error.message}`;
+    if ('age' in event) return `${event.age}`;
+    return event.type;
+  };
+  expectTypeOf(describe).returns.toBeString();
+});
+
+/** Compiles only while it names every event there is: the one that is missing would not be assignable to never. */
+function inWords(event: TicklessEvent): string {
+  switch (event.type) {
+    case 'load-started':
+      return `started: ${event.trigger}`;
+    case 'load-succeeded':
+    case 'load-kept':
+      return `ended after ${event.duration} ms, next ${event.nextExecuteTime}`;
+    case 'load-failed':
+    case 'load-timed-out':
+      return `failed after ${event.attempts}: ${event.error.message}`;
+    case 'late-result-dropped':
+      return `late, in the background: ${event.background}`;
+    case 'cooling-down':
+      return `until ${event.until}`;
+    case 'stale-served':
+      return `${event.age} ms old`;
+    case 'too-stale':
+      return `${event.age} of ${event.maxStaleness} ms`;
+    case 'lease-acquired':
+    case 'took-over':
+      return `token ${event.token}`;
+    case 'lease-held-elsewhere':
+    case 'round-done-elsewhere':
+      return `${event.owner} on ${event.host}, again in ${event.retryAfter} ms`;
+    case 'lease-lost':
+      return event.error.message;
+    case 'snapshot-adopted':
+    case 'published':
+    case 'publish-refused':
+      return `version ${event.version}`;
+    case 'snapshot-rejected':
+      return `version ${event.version}: ${event.error.message}`;
+    case 'paused':
+    case 'resumed':
+    case 'closed':
+      return event.name;
+    default: {
+      const none: never = event;
+      return none;
+    }
+  }
+}
+
+test('a switch over all events is exhaustive', () => {
+  expectTypeOf(inWords).parameter(0).toEqualTypeOf<TicklessEvent>();
+  const incomplete = (event: Exclude<TicklessEvent, { type: 'closed' }>): EventType => event.type;
+  // @ts-expect-error: a switch without `closed` does not take all events
+  const all: (event: TicklessEvent) => EventType = incomplete;
+  expectTypeOf(all).returns.toEqualTypeOf<TicklessEvent['type']>();
+  expectTypeOf<(typeof eventTypes)[number]>().toEqualTypeOf<EventType>();
+});
+
+test('the guards narrow an unknown error', () => {
+  const retryAfter = (error: unknown): number => {
+    if (isCoolingDownError(error)) return error.retryAfter;
+    if (isStaleValueError(error)) return error.age - error.maxStaleness;
+    if (isLoadTimeoutError(error)) return error.timeout;
+    if (isLoadError(error)) return error.attempts;
+    if (isOptionError(error)) return error.problems.length;
+    // @ts-expect-error: nothing is known of it
+    return error.retryAfter;
+  };
+  expectTypeOf(retryAfter).returns.toBeNumber();
+  const code = (error: unknown) => (isLoadError(error) ? error.code : undefined);
+  expectTypeOf(code).returns.toEqualTypeOf<'ERR_TICKLESS_LOAD' | undefined>();
+});

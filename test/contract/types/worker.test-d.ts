@@ -1,0 +1,103 @@
+// Checked by tsc, not run: each expectation that does not hold is a compile error.
+import { expectTypeOf, test } from 'vitest';
+import {
+  type absent,
+  type KeyContext,
+  type keep,
+  type LoadContext,
+  loaded,
+  lockedTask,
+  PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { loadInWorker } from '../../../src/worker/index.ts';
+
+interface Codes {
+  readonly etag: string;
+  readonly codes: ReadonlyMap<string, string>;
+}
+declare const codes: Codes;
+const module = new URL('./load.js', import.meta.url);
+const name = 'codes';
+
+// What `typeof import('./load.js')` would be.
+interface ValueModule {
+  load: (context: LoadContext<string>) => Promise<Codes | ReturnType<typeof keep>>;
+}
+interface SynchronousModule {
+  default: ({ signal }: { signal: AbortSignal }) => Codes;
+}
+interface BareModule {
+  default: () => Codes;
+}
+interface KeyModule {
+  default: (code: string, context: KeyContext<string>) => Promise<number | ReturnType<typeof absent>>;
+}
+interface ManyModule {
+  load: (codes: readonly string[]) => Promise<Map<string, number | Error>>;
+}
+
+test('the value is what the type argument says', () => {
+  const value = new RefreshingValue({ name, load: loadInWorker<Codes>(module) });
+  expectTypeOf(value).toEqualTypeOf<RefreshingValue<Codes>>();
+  expectTypeOf(new RefreshingValue({ name, load: loadInWorker(module) }).current).toBeUnknown();
+  const cache = new RefreshingCache<string, number>({ name, load: loadInWorker<number>(module) });
+  expectTypeOf(cache.current('1012')).toEqualTypeOf<number>();
+  const many = new RefreshingCache<string, number>({
+    name,
+    loadMany: loadInWorker<Map<string, number>>(module),
+  });
+  expectTypeOf(many.current('1012')).toEqualTypeOf<number>();
+});
+
+test('the value is what the module loads', () => {
+  const value = new RefreshingValue({ name, load: loadInWorker<ValueModule>(module) });
+  expectTypeOf(value).toEqualTypeOf<RefreshingValue<Codes>>();
+  expectTypeOf(
+    new RefreshingValue({ name, load: loadInWorker<SynchronousModule>(module) }).current,
+  ).toEqualTypeOf<Codes>();
+  expectTypeOf(
+    new RefreshingValue({ name, load: loadInWorker<BareModule>(module) }).current,
+  ).toEqualTypeOf<Codes>();
+  expectTypeOf(
+    new RefreshGroup().value({ name, load: loadInWorker<ValueModule>(module) }).current,
+  ).toEqualTypeOf<Codes>();
+});
+
+test('key and value are those of the module', () => {
+  const cache = new RefreshingCache({ name, load: loadInWorker<KeyModule>(module) });
+  expectTypeOf(cache).toEqualTypeOf<RefreshingCache<string, number>>();
+  const many = new RefreshingCache({ name, loadMany: loadInWorker<ManyModule>(module) });
+  expectTypeOf(many.current('1012')).toEqualTypeOf<number>();
+  // @ts-expect-error: the load of a key is none of a value
+  new RefreshingValue({ name, load: loadInWorker<KeyModule>(module) });
+  // @ts-expect-error: nor the other way round
+  new RefreshingCache<string, Codes>({ name, load: loadInWorker<ValueModule>(module) });
+});
+
+test('tasks', async () => {
+  new PeriodicExecutor(loadInWorker(module), { name });
+  const task = lockedTask(loadInWorker<Codes>(module), { name, lock: memoryLock() });
+  const outcome = await task();
+  if (outcome.kind === 'executed') expectTypeOf(outcome.result).toEqualTypeOf<Codes>();
+});
+
+test('options', () => {
+  loadInWorker(module, {
+    previous: ({ etag }: Codes) => etag,
+    transfer: false,
+    env: process.env,
+    concurrency: 1,
+  });
+  loadInWorker('file:///load.js', { resourceLimits: { maxOldGenerationSizeMb: 100 } });
+  // @ts-expect-error: no such limit
+  loadInWorker(module, { resourceLimits: { heap: 100 } });
+  // @ts-expect-error: which buffers are handed over is found out
+  loadInWorker(module, { transfer: () => [] });
+  // @ts-expect-error: a value comes by promise
+  expectTypeOf(loadInWorker<Codes>(module)()).toEqualTypeOf<Codes>();
+  expectTypeOf(loaded(codes)).not.toBeAny();
+});

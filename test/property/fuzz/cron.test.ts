@@ -1,0 +1,197 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { cron, type Schedule } from '../../../src/index.ts';
+import { expectReadable, expectUnpolluted, hostileValue } from './support/hostile.ts';
+import { mutation } from './support/mutations.ts';
+import { optionErrorOf } from './support/option-errors.ts';
+import { HUGE, runs } from './support/runs.ts';
+import { ratioOfTimes } from './support/times.ts';
+
+// Lines that somebody has typed: refused with the reason, or a schedule that goes on.
+
+afterEach(expectUnpolluted);
+
+/** Of a search that goes through all the years there are; it takes some tens of milliseconds. */
+const LONGEST_MS = 1500;
+
+const INSTANTS = [
+  0,
+  Date.UTC(2026, 10, 20, 12),
+  Date.UTC(2024, 1, 29, 23, 59, 59, 999),
+  Date.UTC(2026, 2, 29, 0, 59),
+];
+
+/** An `OptionError` that names the line, or instants that follow each other, in a time that ends. */
+function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'refused' | 'goes on' {
+  const begun = performance.now();
+  let schedule: Schedule;
+  try {
+    schedule = cron(line as string, zone === undefined ? {} : { zone });
+  } catch (error) {
+    const { option, rule, received, message } = optionErrorOf(error);
+    expect([option, rule]).toEqual(['line', 'must be a cron line']);
+    expect(received).toBe(line);
+    expectReadable(message);
+    return 'refused';
+  }
+  for (const instant of INSTANTS) {
+    const next = schedule.nextExecuteTime({ startedAt: instant, endedAt: instant });
+    expect(next).toBeGreaterThan(instant);
+    if (next === Number.POSITIVE_INFINITY) continue;
+    expect(Number.isSafeInteger(next)).toBe(true);
+    expect(schedule.nextExecuteTime({ startedAt: next, endedAt: next })).toBeGreaterThan(next);
+    // No instant in between was passed over.
+    expect(schedule.nextExecuteTime({ startedAt: instant, endedAt: next - 1 })).toBe(next);
+  }
+  expect(performance.now() - begun).toBeLessThan(LONGEST_MS);
+  return 'goes on';
+}
+
+const zone = fc.constantFrom(undefined, 'UTC', 'Europe/Amsterdam', 'America/Nuuk', 'Australia/Lord_Howe');
+
+/** A field by the grammar, of numbers in that range. */
+function fieldOf(min: number, max: number, ...others: readonly string[]): Arbitrary<string> {
+  const number = fc.integer({ min, max });
+  const part = fc.oneof(
+    fc.constantFrom('*', ...others),
+    number.map(String),
+    fc.tuple(number, number).map(([one, two]) => `${Math.min(one, two)}-${Math.max(one, two)}`),
+    fc.integer({ min: 1, max }).map((step) => `*/${step}`),
+  );
+  return fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(','));
+}
+
+/** What belongs into another field, or into none. */
+const stray = fc.constantFrom(
+  '70',
+  '-1',
+  '?',
+  'L',
+  'W',
+  '31W',
+  '5#6',
+  '1-',
+  '*/0',
+  '5-1',
+  '1,,2',
+  'FEB',
+  '+1',
+  '',
+);
+
+const fields: readonly Arbitrary<string>[] = [
+  fieldOf(0, 59),
+  fieldOf(0, 59),
+  fieldOf(0, 23),
+  fieldOf(1, 31, '?', 'L', 'LW', '15W', '31W', '29', '30', '31'),
+  fieldOf(1, 12, 'JAN', 'feb', '2', '2', '4'),
+  fieldOf(0, 7, 'MON', 'sun', '5L', '5#2', '1#5', '+1'),
+  fieldOf(1970, 2100, '2027', '9999'),
+];
+
+const fielded: Arbitrary<string> = fc
+  .tuple(
+    fc.tuple(...fields.map((field) => fc.oneof({ weight: 15, arbitrary: field }, stray))),
+    fc.constantFrom([1, 6], [1, 6], [0, 6], [0, 7], [2, 6]),
+    fc.constantFrom(' ', ' ', '  ', '\t', '\u00a0', '\n'),
+  )
+  .map(([all, [from, to], between]) => all.slice(from, to).join(between));
+
+const sound = fc.constantFrom(
+  '0 5 * * *',
+  '*/5 * * * *',
+  '30 2 29 2 *',
+  '0 0 0 1 1 * 2027',
+  '0 0 * * MON-FRI',
+  '0 0 L * 5#2',
+  '@daily',
+  '0 0 15W * *',
+);
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom(...'0123456789*,-/?LW#+@ ') }),
+  fc.constantFrom(
+    '@every 5s',
+    '@reboot',
+    '@yearly',
+    '@DAILY',
+    '2026-11-20',
+    '2026-11-20T05:00',
+    '20261120T050000Z',
+    '0 0 30 2 *',
+  ),
+);
+
+describe('a cron line', () => {
+  it('by the grammar, or nearly: refused, or goes on', () => {
+    const seen = { refused: 0, 'goes on': 0 };
+    fc.assert(
+      fc.property(fielded, zone, (line, where) => {
+        seen[expectScheduleOrRefusal(line, where)] += 1;
+      }),
+      runs(600),
+    );
+    expect(Math.min(seen.refused, seen['goes on'])).toBeGreaterThan(20);
+  });
+
+  it('with a slip of the hand: refused, or goes on', () => {
+    fc.assert(
+      fc.property(sound, sound, mutation, zone, (line, other, mutate, where) => {
+        expectScheduleOrRefusal(mutate(line, other), where);
+      }),
+      runs(600),
+    );
+  });
+
+  it('of any text, or none: refused, or goes on', () => {
+    fc.assert(
+      fc.property(fc.oneof(text, hostileValue), zone, (line, where) => {
+        expectScheduleOrRefusal(line, where);
+      }),
+      runs(600),
+    );
+  });
+
+  it.each([
+    '0 0 30 2 *',
+    '0 0 31 2,4,6,9,11 *',
+    '0 0 0 29 2 * 2100',
+    '0 0 0 30 2 * 1-9999',
+    '0 0 31 4 +MON',
+    '0 0 30W 2 *',
+    '0 0 0 1 1 * 2020',
+    '* * * * * * 1970',
+  ])('whose date there is not is never due: %s', (line) => {
+    expect(expectScheduleOrRefusal(line, 'Europe/Amsterdam')).toBe('goes on');
+    const at = { startedAt: 0, endedAt: Date.UTC(2026, 10, 20) };
+    expect(cron(line, { zone: 'UTC' }).nextExecuteTime(at)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  const shapes: Record<string, (size: number) => string> = {
+    'one character': (size) => '*'.repeat(size),
+    blanks: (size) => ' '.repeat(size),
+    fields: (size) => '* '.repeat(size / 2),
+    'a list': (size) => `${'1,'.repeat(size / 2)}1 * * * *`,
+    'a list of days': (size) => `0 0 ${'31,'.repeat(size / 3)}31 2 *`,
+    'a list of steps': (size) => `${'*/2,'.repeat(size / 4)}1 * * * *`,
+    digits: (size) => `${'0'.repeat(size)} * * * *`,
+    'a year': (size) => `0 0 0 1 1 * ${'9'.repeat(size)}`,
+    'blanks between': (size) => `0${' '.repeat(size)}0 * * *`,
+    'blanks behind': (size) => `0 0 * * *${' '.repeat(size)}`,
+    commas: (size) => `${','.repeat(size)} * * * *`,
+    ranges: (size) => `${'0-59,'.repeat(size / 5)}1 * * * *`,
+    'weekdays of the month': (size) => `0 0 * * ${'MON#5,'.repeat(size / 6)}TUE#5`,
+    at: (size) => '@'.repeat(size),
+  };
+
+  it.each(Object.entries(shapes))(
+    'of a hundred thousand characters, %s: a time in proportion',
+    async (_, shape) => {
+      const size = Math.min(HUGE / 30, 300_000);
+      const read = (line: string) => () => void expectScheduleOrRefusal(line, 'UTC');
+      expect(await ratioOfTimes(read(shape(size / 10)), read(shape(size)))).toBeLessThan(50);
+    },
+  );
+});

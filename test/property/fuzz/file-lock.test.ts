@@ -1,0 +1,209 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AcquireAnswer, isLockUnavailableError, RefreshingValue } from '../../../src/index.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { fileLock } from '../../../src/lock/file.ts';
+import { recordLines } from '../../support/events.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';
+import { mutation } from './support/mutations.ts';
+import { runs } from './support/runs.ts';
+
+// The files of a lock, edited by hand, through the real lock.
+
+afterEach(expectUnpolluted);
+
+const LEASE_MS = 60_000;
+
+interface Written {
+  readonly record: Readonly<Record<string, unknown>> & { readonly token: number };
+  readonly [field: string]: unknown;
+}
+
+interface Kept {
+  readonly directory: string;
+  readonly folder: string;
+  /** The states of the name: a round that is done, and a live lease after it. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly head: string;
+  readonly state: Written;
+}
+
+async function kept(): Promise<Kept> {
+  const directory = temporaryDirectory();
+  const lock = fileLock({ directory, leaseFor: LEASE_MS, retention: Infinity });
+  const first = await lock.acquire({ name: 'v' });
+  if (first.kind === 'acquired') await lock.release(first.lease, { as: 'done', holdFor: 0 });
+  await lock.acquire({ name: 'v' });
+  const folder = join(directory, 'lock-v');
+  const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  const last = Math.max(...[...files.keys()].map((name) => Number.parseInt(name, 10)));
+  const state = JSON.parse(files.get(`${last}.json`) as string) as Written;
+  return { directory, folder, files, head: `${last}.json`, state };
+}
+
+function put({ folder, files }: Kept, changed: Readonly<Record<string, string>>): void {
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries({ ...Object.fromEntries(files), ...changed })) {
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+async function answerOf(lock: Lock): Promise<AcquireAnswer | undefined> {
+  try {
+    return await lock.acquire({ name: 'v', force: true });
+  } catch (error) {
+    if (!isLockUnavailableError(error)) throw error;
+    expectReadable(error.message);
+    return undefined;
+  }
+}
+
+/**
+ * Whoever is given the lease has it alone, and with a token after all that can be read.
+ *
+ * @param tokens that can be read.
+ */
+async function expectSound(directory: string, tokens: readonly number[]): Promise<AcquireAnswer | undefined> {
+  const lock = fileLock({ directory, leaseFor: LEASE_MS, retention: Infinity });
+  const answer = await answerOf(lock);
+  if (answer?.kind !== 'acquired') return answer;
+  const { lease } = answer;
+  for (const token of tokens) expect(lease.token).toBeGreaterThan(token);
+  expect((await fileLock({ directory }).acquire({ name: 'v', force: true })).kind).toBe('held');
+  expect(await lock.extend(lease)).toBe(true);
+  expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+  const next = await answerOf(lock);
+  if (next?.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lease.token);
+  return answer;
+}
+
+/** What it says of the lock is what it said before. */
+function isSame(text: string, state: Written): boolean {
+  try {
+    const read = JSON.parse(text) as Written;
+    const { id: _, ...rest } = state;
+    const { id: __, ...found } = read;
+    return JSON.stringify(found) === JSON.stringify(rest);
+  } catch {
+    return false;
+  }
+}
+
+function tokensOf(texts: Iterable<string>): number[] {
+  return [...texts].flatMap((text) => {
+    try {
+      const { token } = (JSON.parse(text) as Written).record;
+      return Number.isSafeInteger(token) ? [token] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('the state of a name', () => {
+  it('that was damaged gives no second lease while it can be read, and tokens that grow', async () => {
+    const made = await kept();
+    const before = [...made.files].filter(([name]) => name !== made.head).map(([, text]) => text);
+    const good = made.files.get(made.head) as string;
+    const content = fc.oneof(
+      mutation.map((mutate) => mutate(good, before.at(-1) ?? '')),
+      foreignText,
+    );
+    await fc.assert(
+      fc.asyncProperty(content, async (text) => {
+        put(made, { [made.head]: text });
+        const answer = await expectSound(made.directory, tokensOf(before));
+        if (isSame(text, made.state)) expect(answer?.kind).toBe('held');
+      }),
+      runs(60),
+    );
+  });
+
+  it('of which a field holds anything: the same', async () => {
+    const made = await kept();
+    const before = tokensOf([...made.files].filter(([name]) => name !== made.head).map(([, text]) => text));
+    const outer = fc.constantFrom('at', 'wall', 'boot', 'clock', 'name', 'record', '__proto__');
+    const inner = fc.constantFrom(...Object.keys(made.state.record), '__proto__');
+    const few = { minKeys: 1, maxKeys: 2 };
+    const change = fc.record({
+      around: fc.oneof(fc.constant({}), fc.dictionary(outer, hostileJson, few)),
+      inside: fc.oneof(fc.constant({}), fc.dictionary(inner, hostileJson, few)),
+    });
+    await fc.assert(
+      fc.asyncProperty(change, async ({ around, inside }) => {
+        const state = { ...made.state, record: { ...made.state.record, ...inside }, ...around };
+        put(made, { [made.head]: JSON.stringify(state) });
+        const answer = await expectSound(made.directory, before);
+        if (answer !== undefined && answer.kind !== 'acquired') {
+          expect(Number.isFinite(answer.retryAfter) && answer.retryAfter > 0).toBe(true);
+        }
+        expect(Number.isFinite(answer?.now ?? 0)).toBe(true);
+      }),
+      runs(80),
+    );
+  });
+
+  it('whose token is the last one: nobody gets a lower one, however often he asks', async () => {
+    const made = await kept();
+    const ended = { leaseUntil: 0, state: 'abandoned', finishedAt: 0 };
+    const withToken = (token: number): string =>
+      JSON.stringify({ ...made.state, record: { ...made.state.record, ...ended, token } });
+    put(made, { [made.head]: withToken(Number.MAX_SAFE_INTEGER - 1) });
+    const lock = fileLock({ directory: made.directory });
+    const last = await lock.acquire({ name: 'v' });
+    expect(last).toMatchObject({ kind: 'acquired', lease: { token: Number.MAX_SAFE_INTEGER } });
+    if (last.kind === 'acquired') await lock.release(last.lease, { as: 'abandoned' });
+    for (const damaged of [false, true]) {
+      if (damaged) {
+        const number = Number.parseInt(made.head, 10);
+        put(made, { [made.head]: withToken(Number.MAX_SAFE_INTEGER), [`${number + 1}.json`]: 'damaged' });
+      }
+      for (let left = 40; left > 0; left--) {
+        await expect(lock.acquire({ name: 'v' })).rejects.toThrow('which has no successor');
+      }
+    }
+  });
+
+  it('with the last number there is: is told, and nothing goes on in the background', async () => {
+    const made = await kept();
+    put(made, { '9007199254740990.json': 'x' });
+    for (let left = 3; left > 0; left--) {
+      await expect(fileLock({ directory: made.directory }).acquire({ name: 'v' })).rejects.toThrow(
+        `the lock is unavailable: there is no number after that of a file in ${made.folder}`,
+      );
+    }
+  });
+
+  it('under a value: it is served whatever the files hold, and people are told where', async () => {
+    const made = await kept();
+    const spoil: Readonly<Record<string, (path: string) => void>> = {
+      'a folder': (path) => mkdirSync(path),
+      'a link to itself': (path) => symlinkSync(path, path),
+      binary: (path) => writeFileSync(path, Buffer.from([0, 255, 254, 128])),
+      nothing: (path) => writeFileSync(path, ''),
+    };
+    for (const [what, replace] of Object.entries(spoil)) {
+      put(made, {});
+      const path = join(made.folder, made.head);
+      rmSync(path);
+      replace(path);
+      const logger = recordLines();
+      const lock = fileLock({ directory: made.directory });
+      const value = new RefreshingValue({ name: 'v', load: async () => 'loaded', lock, logger });
+      expect(await value.get()).toBe('loaded');
+      await value.close();
+      if (what !== 'a folder' && what !== 'a link to itself')
+        expect(logger.lines).toEqual([]); // as if there were none
+      else {
+        expect(logger.lines[0]).toMatch(
+          /^warn tickless: v: loads without its lock, which is unavailable: E[A-Z]+: /,
+        );
+        expect(logger.lines[0]).toContain(path);
+      }
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { fileStore } from '../../../src/store/file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { expectReadable, expectUnpolluted, foreignText, hostileJson } from './support/hostile.ts';
+import { mutation } from './support/mutations.ts';
+import { runs } from './support/runs.ts';
+import { LOADED, type Read, readOf } from './support/stored.ts';
+
+// The files of a store, edited by hand or broken by a disk, through the real store and a real value.
+
+afterEach(expectUnpolluted);
+
+const HELD = { rates: { USD: 1.08 }, of: '2026-11-20' };
+
+interface Written {
+  readonly directory: string;
+  readonly folder: string;
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** A directory in which an instance has left its snapshot. */
+async function written(): Promise<Written> {
+  const directory = temporaryDirectory();
+  const { member } = await readOf(fileStore({ directory, retention: Infinity }), false, {
+    load: async () => HELD,
+  });
+  await member.close();
+  const folder = join(directory, 'snapshot-v');
+  const names = readdirSync(folder);
+  const path = join(folder, String(names[0]));
+  return { directory, folder, path, bytes: readFileSync(path) };
+}
+
+function put({ folder, path }: Written, content: string | Buffer): void {
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  writeFileSync(path, content);
+}
+
+/** The first read of an instance, which has written by the end what it had to load. */
+async function read(directory: string): Promise<Read> {
+  const first = await readOf(fileStore({ directory, retention: Infinity }), false);
+  await first.member.close();
+  return first;
+}
+
+/** It was not taken, and people are told why, and of which file or version. */
+function expectTold({ value, lines }: Read, { folder }: Written): void {
+  expect(value).toBe(LOADED);
+  const about = lines.filter((line) => line.includes("can't be used"));
+  expect(about).toHaveLength(1);
+  expect(about[0]).toMatch(/^warn tickless: v: its snapshot of version \d+ can't be used: /);
+  if (about[0]?.includes('its file is damaged')) expect(about[0]).toContain(folder);
+  expectReadable(about[0] as string);
+}
+
+describe('a file of the store', () => {
+  it('that was damaged is told and not read; the next load goes into its place', async () => {
+    const made = await written();
+    const bytes = made.bytes.toString('latin1');
+    const bit = fc.tuple(fc.nat(bytes.length - 1), fc.nat(7)).map(([at, nth]) => {
+      const flipped = Buffer.from(made.bytes);
+      flipped[at] = (flipped[at] as number) ^ (1 << nth);
+      return flipped;
+    });
+    const cut = fc.nat(bytes.length - 1).map((end) => made.bytes.subarray(0, end));
+    const changed = mutation.map((mutate) => Buffer.from(mutate(bytes, bytes), 'latin1'));
+    const foreign = foreignText.map((text) => Buffer.from(text));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(bit, cut, changed, foreign), async (content) => {
+        put(made, content);
+        const first = await read(made.directory);
+        // What the file store says of the machine's clocks is not the snapshot's: another age, the same value.
+        if (first.value === LOADED) expectTold(first, made);
+        else expect(first.value).toEqual(HELD);
+        const payload = (text: string): string => text.slice(text.indexOf('\n') + 1);
+        if (first.value !== LOADED) expect(payload(content.toString())).toBe(payload(made.bytes.toString()));
+        expect(first.member.inspect().age).toBeGreaterThanOrEqual(0);
+      }),
+      runs(120),
+    );
+  });
+
+  it('cut at any byte is told', async () => {
+    const made = await written();
+    put(made, made.bytes);
+    expect((await read(made.directory)).value).toEqual(HELD);
+    for (let end = made.bytes.length - 1; end >= 0; end--) {
+      put(made, made.bytes);
+      truncateSync(made.path, end);
+      expectTold(await read(made.directory), made);
+    }
+  });
+
+  it('whose header holds anything: what was held, or what is loaded', async () => {
+    const made = await written();
+    const [line = '', ...payload] = made.bytes.toString().split('\n');
+    const sound = JSON.parse(line) as object;
+    const field = fc.constantFrom('at', 'wall', 'boot', 'clock', 'length', '__proto__', 'payload');
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 }), async (change) => {
+        put(made, [JSON.stringify({ ...sound, ...change }), ...payload].join('\n'));
+        const first = await read(made.directory);
+        if (first.value === LOADED) expectTold(first, made);
+        else expect(first.value).toEqual(HELD);
+        const { age, nextExecuteTime } = first.member.inspect();
+        expect(age).toBeGreaterThanOrEqual(0);
+        expect(Number.isFinite(age) && Number.isFinite(nextExecuteTime)).toBe(true);
+      }),
+      runs(100),
+    );
+  });
+
+  it('of many numbers, of which none can be read: is told, and the next write ends it', async () => {
+    const made = await written();
+    put(made, '');
+    for (const number of [1, 2, 9_007_199_254_740_990])
+      writeFileSync(join(made.folder, `${number}.snapshot`), 'x');
+    for (const name of ['-1', '007', '1e3', 'NaN', '9007199254740993', '__proto__', '']) {
+      writeFileSync(join(made.folder, `${name}.snapshot`), made.bytes);
+    }
+    expectTold(await read(made.directory), made);
+    const store = fileStore({ directory: made.directory });
+    expect((await read(made.directory)).lines).toEqual([]); // the first has written what it had loaded
+    expect(await store.write('v', 'mended', 2e15)).toEqual({ kind: 'written', version: 2e15 });
+    expect(await store.read('v')).toMatchObject({ payload: 'mended' });
+    // Without a token there is nothing that could come after them.
+    await expect(store.write('v', 'last')).rejects.toThrow(
+      `there is no number after that of a file in ${made.folder}`,
+    );
+  });
+
+  it('in whose place there is something else: the value is loaded, and the path is told', async () => {
+    for (const place of ['a folder', 'a link to itself', 'a file in the place of the folder'] as const) {
+      const made = await written();
+      rmSync(place === 'a file in the place of the folder' ? made.folder : made.path, { recursive: true });
+      if (place === 'a folder') mkdirSync(made.path);
+      else if (place === 'a link to itself') symlinkSync(made.path, made.path);
+      else writeFileSync(made.folder, 'x');
+      const { value, lines } = await read(made.directory);
+      expect(value).toBe(LOADED);
+      expect(lines[0]).toMatch(/^warn tickless: v: its snapshot can't be read: E[A-Z]+: /);
+      expect(lines[0]).toContain(place === 'a file in the place of the folder' ? made.folder : made.path);
+    }
+  });
+});

@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import { acquired, extended, forceReleased, type Record, released, rowOf } from '../../../src/lock/record.ts';
+import { expectUnpolluted, hostileJson } from './support/hostile.ts';
+import { answered, lockOf } from './support/locks.ts';
+import { runs } from './support/runs.ts';
+
+// Records that somebody has edited, in an engine that keeps them as JSON and looks at them no closer than our example
+// of an adapter does.
+
+afterEach(expectUnpolluted);
+
+const WALL = Date.UTC(2026, 10, 20, 12);
+const AT = 1e9;
+const NAME = 'n';
+
+class JsonEngine implements LockEngine {
+  text: string;
+  at: number = AT;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  async acquire(...[request]: Parameters<LockEngine['acquire']>): ReturnType<LockEngine['acquire']> {
+    return this.#put(acquired(this.#record(), request, this.#now())) as LockRow;
+  }
+
+  async extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+    return this.#put(extended(this.#record(), lease, leaseFor, this.at)) !== undefined;
+  }
+
+  async release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+    return this.#put(released(this.#record(), lease, ending, this.at)) !== undefined;
+  }
+
+  async forceRelease(_: string, token: number): Promise<boolean> {
+    return this.#put(forceReleased(this.#record(), token, this.at)) !== undefined;
+  }
+
+  async find(): ReturnType<LockEngine['find']> {
+    const record = this.#record();
+    return record && rowOf(NAME, record, this.#now());
+  }
+
+  async list(): ReturnType<LockEngine['list']> {
+    const row = await this.find();
+    return row === undefined ? [] : [row];
+  }
+
+  #now(): { at: number; wall: number } {
+    return { at: this.at, wall: WALL + this.at - AT };
+  }
+
+  #record(): Record | undefined {
+    return (JSON.parse(this.text) as Record | null) ?? undefined;
+  }
+
+  #put(record: Record | undefined): LockRow | undefined {
+    if (record === undefined) return undefined;
+    this.text = JSON.stringify(record);
+    return rowOf(NAME, record, this.#now());
+  }
+}
+
+const sound: Record = {
+  token: WALL * 1000,
+  owner: 'o',
+  requestId: 'r',
+  host: 'h',
+  state: 'running',
+  tookOver: false,
+  leaseUntil: AT + 5000,
+  notBefore: AT - 1000,
+  acquiredAt: AT - 1000,
+  finishedAt: null,
+  lastError: null,
+};
+const done: Record = {
+  ...sound,
+  state: 'done',
+  leaseUntil: AT - 10,
+  notBefore: AT + 5000,
+  finishedAt: AT - 10,
+};
+
+const change = fc.dictionary(fc.constantFrom(...Object.keys(sound), '__proto__'), hostileJson, {
+  minKeys: 1,
+  maxKeys: 3,
+});
+const edited = fc
+  .tuple(fc.constantFrom(sound, done), change)
+  .map(([record, fields]) => ({ ...record, ...fields }) as Record);
+
+/** Its lease, as far as it can be read, is live. Said once more in other words. */
+function isReadablyLive({ state, leaseUntil, acquiredAt }: Record): boolean {
+  const areNumbers = typeof leaseUntil === 'number' && typeof acquiredAt === 'number';
+  return areNumbers && state === 'running' && leaseUntil > AT && acquiredAt <= AT + 60_000;
+}
+
+describe('a record that was edited by hand', () => {
+  it('gives no second lease, no token that is not the next, and answers or says why not', async () => {
+    let acquires = 0;
+    await fc.assert(
+      fc.asyncProperty(edited, fc.boolean(), async (record, force) => {
+        const engine = new JsonEngine(JSON.stringify(record));
+        const lock = lockOf(engine);
+        await answered(lock.inspect(NAME));
+        await answered(lock.list());
+        const nobody = { name: NAME, requestId: 'nobody', token: 1 };
+        if (record.requestId !== 'nobody') expect(await lock.extend(nobody)).toBe(false);
+        const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine', leaseFor: 1000, force }));
+        if (answer === undefined) {
+          expect(engine.text).toBe(JSON.stringify(record)); // nothing was written
+          return;
+        }
+        if (answer.kind !== 'acquired') {
+          expect(answer.retryAfter).toBeGreaterThan(0);
+          expect(Number.isFinite(answer.retryAfter)).toBe(true);
+          return;
+        }
+        acquires += 1;
+        expect(isReadablyLive(record)).toBe(false);
+        const { lease } = answer;
+        expect(Number.isSafeInteger(lease.token)).toBe(true);
+        expect(lease.token).toBeGreaterThan(record.token);
+        expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
+        expect(await lock.extend(lease, 1000)).toBe(true);
+        expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+        const next = await answered(lock.acquire({ name: NAME }));
+        if (next?.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lease.token);
+        else expect(lease.token).toBe(Number.MAX_SAFE_INTEGER); // the last one
+      }),
+      runs(2000),
+    );
+    expect(acquires).toBeGreaterThan(100);
+  });
+
+  it('whose token can have no successor is refused, and stays as it is', async () => {
+    for (const token of [Number.MAX_SAFE_INTEGER, 2 ** 60, 1e300, 0.5, '5', null, [], {}]) {
+      const text = JSON.stringify({ ...sound, leaseUntil: 0, token });
+      const engine = new JsonEngine(text);
+      for (let left = 30; left > 0; left--) {
+        await expect(lockOf(engine).acquire({ name: NAME })).rejects.toMatchObject({
+          code: 'ERR_TICKLESS_LOCK_UNAVAILABLE',
+          message: expect.stringContaining('which has no successor'),
+        });
+      }
+      expect(engine.text).toBe(text);
+    }
+  });
+});

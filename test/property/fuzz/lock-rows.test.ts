@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type LockProvider, RefreshingValue } from '../../../src/index.ts';
+import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordLines } from '../../support/events.ts';
+import { hostileValue as anything, expectReadable, expectUnpolluted } from './support/hostile.ts';
+import { answered, lockOf } from './support/locks.ts';
+import { runs } from './support/runs.ts';
+
+// What the client of an engine brings of a record that somebody has edited, and what locks of others may answer.
+
+afterEach(expectUnpolluted);
+
+/** Our engines make numbers of what their clients bring. */
+const hostileValue = anything.filter((value) => typeof value !== 'bigint');
+
+const WALL = Date.UTC(2026, 10, 20, 12);
+const NAME = 'n';
+
+/** A value over that lock goes on, whatever it answers: with what was loaded, and a word about why. */
+async function expectServing(
+  lock: LockProvider,
+  isDown: (lines: readonly string[]) => boolean,
+): Promise<void> {
+  const clock = new FakeClock({ now: WALL });
+  const logger = recordLines();
+  let loads = 0;
+  const load = async (): Promise<number> => ++loads;
+  const value = new RefreshingValue({ name: 'v', load, schedule: 1000, timeout: 500, clock, logger, lock });
+  const first = await Promise.race([
+    value.get().catch((error: Error) => error),
+    clock.advance(700).then(() => 'later'),
+  ]);
+  if (isDown(logger.lines)) expect(first).toBe(1);
+  await clock.advance(5000);
+  const last = value.get().catch(() => {});
+  await clock.advance(700);
+  await last;
+  const { age, nextExecuteTime } = value.inspect();
+  if (age !== undefined) expect(age).toBeGreaterThanOrEqual(0);
+  expect(nextExecuteTime).not.toBeNaN();
+  expect(loads).toBeLessThan(10);
+  for (const line of logger.lines) expectReadable(line);
+  const closed = value.close({ timeout: 0 });
+  await clock.advance(5000);
+  await closed;
+}
+
+/** Said once more in other words: an answer that can be relied on. */
+function isReadable(given: unknown): boolean {
+  const isSpan = (one: unknown): boolean => typeof one === 'number' && one >= 0 && Number.isFinite(one);
+  const { kind, retryAfter, heldFor, finishedAgo, lease } = (given ?? {}) as Record<string, unknown>;
+  if (kind === 'held') return isSpan(retryAfter) && isSpan(heldFor);
+  if (kind === 'done') return isSpan(retryAfter) && isSpan(finishedAgo);
+  return kind === 'acquired' && isSpan((lease as { remaining?: unknown } | undefined)?.remaining);
+}
+
+describe('a row that holds anything', () => {
+  const row = fc.record({
+    name: fc.constant(NAME),
+    token: fc.oneof(fc.constant<unknown>(5), hostileValue),
+    owner: fc.oneof(fc.constant<unknown>('o'), hostileValue),
+    requestId: fc.oneof(fc.constant<unknown>('r'), hostileValue),
+    host: fc.oneof(fc.constant<unknown>('h'), hostileValue),
+    state: fc.oneof(fc.constantFrom<unknown>('running', 'done', 'failed'), hostileValue),
+    tookOver: fc.oneof(fc.constant<unknown>(false), hostileValue),
+    leaseLeft: fc.oneof(fc.constantFrom<unknown>(0, 500), hostileValue),
+    holdLeft: fc.oneof(fc.constantFrom<unknown>(0, 500), hostileValue),
+    acquiredAgo: fc.oneof(fc.constant<unknown>(10), hostileValue),
+    finishedAgo: fc.oneof(fc.constantFrom<unknown>(undefined, 10), hostileValue),
+    lastError: fc.constant(undefined),
+    now: fc.oneof(fc.constant<unknown>(WALL), hostileValue),
+  });
+
+  function engineOf(given: unknown): LockEngine {
+    const found = given as LockRow;
+    return {
+      acquire: async () => found,
+      extend: async () => false,
+      release: async () => false,
+      forceRelease: async () => false,
+      find: async () => found,
+      list: async () => [found],
+    };
+  }
+
+  it('is an answer in numbers, or told as damaged', async () => {
+    await fc.assert(
+      fc.asyncProperty(row, async (given) => {
+        const lock = lockOf(engineOf(given));
+        const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine' }));
+        if (answer === undefined || answer.kind === 'acquired') return;
+        const ago = answer.kind === 'held' ? answer.heldFor : answer.finishedAgo;
+        for (const ms of [answer.retryAfter, ago, answer.now]) expect(Number.isFinite(ms)).toBe(true);
+        expect(answer.retryAfter).toBeGreaterThan(0);
+        expect(ago).toBeGreaterThanOrEqual(0);
+      }),
+      runs(1500),
+    );
+  });
+
+  it('under a value: it goes on', async () => {
+    await fc.assert(
+      fc.asyncProperty(row, async (given) => {
+        const isUnavailable = (lines: readonly string[]): boolean => {
+          return lines.some((line) =>
+            line.startsWith('warn tickless: v: loads without its lock, which is unavailable: '),
+          );
+        };
+        await expectServing(lockOf(engineOf(given)), isUnavailable);
+      }),
+      runs(150),
+    );
+  });
+
+  it('of a lock that was not made by createLock: it goes on', async () => {
+    const answer = fc.oneof(
+      hostileValue,
+      fc.dictionary(
+        fc.constantFrom('kind', 'retryAfter', 'heldFor', 'finishedAgo', 'now', 'lease', 'token'),
+        hostileValue,
+      ),
+      fc.record({
+        kind: fc.constantFrom('held', 'done'),
+        retryAfter: hostileValue,
+        heldFor: hostileValue,
+        finishedAgo: hostileValue,
+      }),
+      fc.record({
+        kind: fc.constant('acquired'),
+        lease: fc.record({ token: hostileValue, remaining: hostileValue }),
+        now: hostileValue,
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(answer, async (given) => {
+        const lock = {
+          ...lockOf(engineOf(undefined)),
+          leaseFor: 3000,
+          acquire: async () => given,
+        } as unknown as LockProvider;
+        await expectServing(
+          { ...lock, release: async () => true, extend: async () => true },
+          () => !isReadable(given),
+        );
+      }),
+      runs(150),
+    );
+  });
+});

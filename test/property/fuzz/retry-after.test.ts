@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { retryAfterMs } from '../../../src/engine/retry-after.ts';
+import { RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { expectUnpolluted, hostileValue } from './support/hostile.ts';
+import { mutation } from './support/mutations.ts';
+import { HUGE, runs } from './support/runs.ts';
+import { ratioOfTimes } from './support/times.ts';
+
+// What a source says in Retry-After: from nothing to a day, whatever it is.
+
+afterEach(expectUnpolluted);
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const DAY = 86_400_000;
+
+const told = fc.oneof(
+  hostileValue,
+  fc.constantFrom(
+    '120',
+    '0',
+    '-5',
+    '1.5',
+    ' 7 ',
+    '1e9',
+    '9'.repeat(400),
+    '0x10',
+    '5, 10',
+    'soon',
+    'Fri, 31 Dec 9999 23:59:59 GMT',
+  ),
+  mutation.map((mutate) => mutate('Fri, 20 Nov 2026 13:00:00 GMT', '120')),
+);
+
+const error = fc.tuple(told, fc.nat(6)).map(([value, shape]): unknown => {
+  const shapes: readonly (() => unknown)[] = [
+    () => Object.assign(new Error('x'), { retryAfter: value }),
+    () => ({ headers: { 'retry-after': value } }),
+    () => ({ response: { headers: { get: () => value } } }),
+    () => new Error('outer', { cause: { response: { headers: { 'Retry-After': value } } } }),
+    () => value,
+    () => ({ code: 'ERR_TICKLESS_COOLING_DOWN', retryAfter: value, name: 'CoolingDownError' }),
+    () => {
+      const ring: { cause?: unknown; headers: unknown } = { headers: value };
+      ring.cause = ring;
+      return ring;
+    },
+  ];
+  return shapes[shape]?.();
+});
+
+describe('what a source says in Retry-After', () => {
+  it('is never less than nothing, and never more than a day', () => {
+    fc.assert(
+      fc.property(error, (given) => {
+        const ms = retryAfterMs(given, NOW);
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(DAY);
+      }),
+      runs(2000),
+    );
+  });
+
+  it('lets a value recover within a day', async () => {
+    await fc.assert(
+      fc.asyncProperty(error, async (given) => {
+        const clock = new FakeClock({ now: NOW });
+        let isDown = true;
+        const load = async (): Promise<string> => {
+          if (isDown) throw given;
+          return 'up';
+        };
+        const options = { name: 'v', load, clock, logger: false, retry: { retries: 0 } } as const;
+        const value = new RefreshingValue<string>(options);
+        await expect(value.get()).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+        isDown = false;
+        await clock.advance(DAY + 1);
+        expect(await value.get()).toBe('up');
+      }),
+      runs(300),
+    );
+  });
+
+  it('takes a time in proportion to its length', async () => {
+    for (const piece of ['9', ' ', '(', 'Fri, ', ':', '-', '\0']) {
+      const read = (size: number) => {
+        const given = { retryAfter: `${piece.repeat(size / piece.length)}x` };
+        return () => retryAfterMs(given, NOW);
+      };
+      expect(await ratioOfTimes(read(HUGE / 30), read(HUGE / 3))).toBeLessThan(50);
+    }
+  });
+});

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { absent, loaded } from '../../../src/index.ts';
+import { expectReadable, expectUnpolluted, foreignText } from './support/hostile.ts';
+import { mutation } from './support/mutations.ts';
+import { runs } from './support/runs.ts';
+import { Held, keyedReadOf, LOADED, payloadOf, readOf, rowOf, storeOf } from './support/stored.ts';
+
+// What instances make of the text that a store holds: what was written, or nothing.
+
+afterEach(expectUnpolluted);
+
+const REJECTED = /^warn tickless: v: its snapshot of version 5 can't be used: /;
+
+/** Nobody reads it: the value is loaded, and people are told why. */
+async function expectRejected(payload: string): Promise<void> {
+  const store = storeOf(new Held(rowOf(payload)));
+  const quiet = await readOf(store, false);
+  expect(quiet.value).toBe(LOADED);
+  expect(quiet.lines).toHaveLength(1);
+  expect(quiet.lines[0]).toMatch(REJECTED);
+  expectReadable(quiet.lines[0] as string);
+  const listening = await readOf(store, true);
+  expect(listening.value).toBe(LOADED);
+  expect(listening.events.filter(({ type }) => type === 'snapshot-rejected')).toMatchObject([
+    { name: 'v', version: 5, error: { message: expect.stringMatching(/./) } },
+  ]);
+  expect(listening.lines).toEqual([]);
+}
+
+async function expectTaken(payload: string, value: unknown): Promise<void> {
+  const { value: read, lines } = await readOf(storeOf(new Held(rowOf(payload))), false);
+  expect(JSON.stringify(read)).toBe(JSON.stringify(value));
+  expect(lines).toEqual([]);
+}
+
+/** With numbers and texts that are of the same kind when a part of them is missing. */
+const value = fc.oneof(
+  fc.jsonValue(),
+  fc.nat(),
+  fc.array(fc.nat(), { minLength: 1 }),
+  fc.string({ unit: 'binary' }),
+  fc.dictionary(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+);
+
+describe('a text in the store', () => {
+  it('that was written is read; damaged in any way it is not', async () => {
+    await fc.assert(
+      fc.asyncProperty(value, value, mutation, async (held, other, mutate) => {
+        const [payload, others] = (await Promise.all([held, other].map((one) => payloadOf(one)))) as [
+          string,
+          string,
+        ];
+        const mutated = mutate(payload, others);
+        if (mutated === payload) await expectTaken(mutated, held);
+        else if (mutated === others) await expectTaken(mutated, other);
+        else await expectRejected(mutated);
+      }),
+      runs(600),
+    );
+  });
+
+  it.each<[string, unknown, object]>([
+    ['a number', 123_456, {}],
+    ['a text', 'EUR 1.08', {}],
+    ['an object', { rates: { USD: 1.08 }, at: [1, 2, 3] }, {}],
+    ['with all that a load can say', loaded(7, { tags: ['a', 'b\u2028c"d\ne'], maxStaleness: 5000 }), {}],
+    ['never due', 12, { schedule: Number.POSITIVE_INFINITY }],
+  ])('cut at any place is told: %s', async (_, brought, own) => {
+    const payload = (await payloadOf(brought, own)) as string;
+    for (let end = 0; end < payload.length; end++) await expectRejected(payload.slice(0, end));
+    expect((await readOf(storeOf(new Held(rowOf(payload))), false)).value).not.toBe(LOADED);
+  });
+
+  it('of which one character is another is told, whichever it is', async () => {
+    const payload = (await payloadOf({ USD: 1.08 })) as string;
+    const characters = ['0', '9', '"', ' ', 'x', '\0', '\ufeff'];
+    for (let at = 0; at < payload.length; at++) {
+      const other =
+        characters.find((one, index) => one !== payload[at] && index >= at % characters.length) ?? '~';
+      await expectRejected(payload.slice(0, at) + other + payload.slice(at + 1));
+    }
+  });
+
+  it('of another program is not read', async () => {
+    await fc.assert(fc.asyncProperty(foreignText, expectRejected), runs(400));
+  });
+
+  it('of a codec of one’s own, as bytes or as text, is read as it was written or not at all', async () => {
+    const asBytes = {
+      format: 'bytes/1',
+      encode: (one: unknown) => new TextEncoder().encode(String(one)),
+      decode: (bytes: string | Uint8Array) => new TextDecoder().decode(bytes as Uint8Array),
+    };
+    const asText = { format: 'text/1', encode: String, decode: String };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(asBytes, asText),
+        fc.string(),
+        mutation,
+        async (codec, held, mutate) => {
+          const engine = new Held(undefined);
+          await readOf(storeOf(engine, { codec }), false, { load: async () => held });
+          const payload = engine.written[0] as string;
+          const mutated = mutate(payload, payload);
+          const { value: read, lines } = await readOf(storeOf(new Held(rowOf(mutated)), { codec }), false);
+          expect(read).toBe(mutated === payload ? held : LOADED);
+          expect(lines).toHaveLength(mutated === payload ? 0 : 1);
+        },
+      ),
+      runs(300),
+    );
+  });
+});
+
+describe('a text in the store, of a key', () => {
+  it('that was written is read, absent ones too; damaged in any way it is not', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.option(fc.jsonValue(), { nil: undefined }), mutation, async (held, mutate) => {
+        const engine = new Held(undefined);
+        await keyedReadOf(storeOf(engine), async () => (held === undefined ? absent() : held));
+        const payload = engine.written[0] as string;
+        const mutated = mutate(payload, payload);
+        const { value: read, events } = await keyedReadOf(storeOf(new Held(rowOf(mutated))));
+        const rejections = events.filter(({ type }) => type === 'snapshot-rejected');
+        if (mutated !== payload) {
+          expect(read).toBe(LOADED);
+          expect(rejections).toMatchObject([{ name: 'c', key: 'k', version: 5 }]);
+        } else {
+          expect(rejections).toEqual([]);
+          if (held === undefined) expect(read).toMatchObject({ code: 'ERR_TICKLESS_ABSENT' });
+          else expect(JSON.stringify(read)).toBe(JSON.stringify(held));
+        }
+      }),
+      runs(300),
+    );
+  });
+});

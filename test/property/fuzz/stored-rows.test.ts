@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { cron, dailyAt, httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
+import { sealed } from '../../support/sealed-snapshot.ts';
+import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
+import { runs } from './support/runs.ts';
+import { Held, keyedReadOf, LOADED, type Read, readOf, rowOf, storeOf } from './support/stored.ts';
+
+// What instances make of snapshots that say impossible things of themselves, with a checksum that is right; and of
+// rows that hold anything.
+
+afterEach(expectUnpolluted);
+
+const HELD = 'held';
+const BODY = JSON.stringify(HELD);
+
+const schedules: readonly ScheduleLike[] = [
+  1000,
+  Number.POSITIVE_INFINITY,
+  dailyAt('05:00', { zone: 'Europe/Amsterdam' }),
+  cron('0 5 30 2 *', { zone: 'UTC' }),
+  cron('*/5 * * * *', { zone: 'UTC' }),
+  httpFreshness(),
+];
+
+/** It is sound, or it is nothing: and whatever it was, the instance goes on. */
+async function expectSane({ value, lines, member, clock }: Read): Promise<void> {
+  expect([HELD, LOADED]).toContain(value);
+  for (const line of lines) expectReadable(line);
+  for (const step of [0, 1000, 3_600_000, -86_400_000, 3_600_000]) {
+    if (step < 0) clock.stepWall(step);
+    else await clock.advance(step);
+    const { age, nextExecuteTime, loadedAt } = member.inspect();
+    expect(age).toBeGreaterThanOrEqual(0);
+    expect(nextExecuteTime).not.toBeNaN();
+    expect(loadedAt).not.toBeNaN();
+    expect([HELD, LOADED]).toContain(await member.get());
+    await clock.flush();
+  }
+  expect(await member.refresh()).toBe(LOADED);
+  expect(member.inspect()).toMatchObject({ value: LOADED, age: 0, lastError: undefined });
+}
+
+const field = fc.constantFrom(
+  ...[
+    'tickless',
+    'format',
+    'isBase64',
+    'isAbsent',
+    'age',
+    'dueIn',
+    'isDueSaid',
+    'took',
+    'maxStaleness',
+    'tags',
+    'length',
+  ],
+);
+
+/** Where nothing else is said, a snapshot may become so old, in milliseconds. */
+const USUAL_LIMIT = 60_000;
+
+/** What comes out of the store, as JSON has kept it. */
+function envelopeOf(change: object): Record<string, unknown> {
+  const sound = { tickless: 1, format: 'json', dueIn: 1000, took: 1, length: BODY.length };
+  return JSON.parse(JSON.stringify({ ...sound, ...change }));
+}
+
+const isDuration = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0;
+const isFlag = (flag: unknown): boolean => flag === undefined || flag === true;
+
+/** By the description of the format, and not by what the code makes of it. */
+function isSound(envelope: Record<string, unknown>): boolean {
+  const { tickless, format, isBase64, isAbsent, age = 0, dueIn, took, maxStaleness = null } = envelope;
+  const { tags = [], length } = envelope;
+  const isOfNumbers =
+    tickless === 1 &&
+    isDuration(age) &&
+    isDuration(took) &&
+    (dueIn === null || typeof dueIn === 'number') && // it may be due already
+    (maxStaleness === null || (isDuration(maxStaleness) && maxStaleness !== 0));
+  const areTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+  // The body is text, and no base64; nobody asks a value for a key, which alone may be absent.
+  const isOfThisBody = length === BODY.length && !isBase64 && isFlag(isAbsent) && isAbsent !== true;
+  return isOfNumbers && areTags && format === 'json' && isOfThisBody;
+}
+
+/** A sound one that is not served: it was 10 ms in the store besides. */
+function isTooOld({ age = 0, maxStaleness = USUAL_LIMIT }: Record<string, unknown>): boolean {
+  return (age as number) + 10 > (maxStaleness === null ? Infinity : (maxStaleness as number));
+}
+
+describe('an envelope', () => {
+  it('of which a field holds anything: the value that was held, or one that is loaded', async () => {
+    const around = fc.constantFrom(0, 59_989, 59_990, 59_991, 70_000);
+    const fields = fc.oneof(
+      { weight: 4, arbitrary: fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 }) },
+      {
+        weight: 1,
+        arbitrary: fc.record(
+          { age: around, maxStaleness: fc.oneof(fc.constant(null), fc.constantFrom(1, 60_000, 80_000)) },
+          { requiredKeys: ['age'] },
+        ),
+      },
+    );
+    const listening = fc.boolean();
+    await fc.assert(
+      fc.asyncProperty(
+        fields,
+        fc.constantFrom(...schedules),
+        listening,
+        async (change, schedule, listens) => {
+          const store = storeOf(new Held(rowOf(sealed(change, BODY))));
+          const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
+          const told = listens
+            ? read.events.some(({ type }) => type === 'snapshot-rejected')
+            : read.lines.length > 0;
+          const envelope = envelopeOf(change);
+          expect(told).toBe(!isSound(envelope));
+          expect(read.value).toBe(isSound(envelope) && !isTooOld(envelope) ? HELD : LOADED);
+          await expectSane(read);
+        },
+      ),
+      runs(500),
+    );
+  });
+
+  it('of another version or format says so, in a line that can be read', async () => {
+    const told = async (change: object): Promise<string | undefined> =>
+      (await readOf(storeOf(new Held(rowOf(sealed(change, BODY)))), false)).lines[0];
+    for (const version of [0, 2, -1, 1.5, 1e308]) {
+      expect(await told({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
+    }
+    for (const version of [undefined, null, '1', [1], { valueOf: 1 }]) {
+      expect(await told({ tickless: version })).toContain('it is no snapshot of tickless');
+    }
+    const evil = `x\u001b[2J\n${'long'.repeat(1e6)}`;
+    const line = (await told({ format: evil })) as string;
+    expect(line).toContain('it is of the format "x\\u001b[2J\\nlong');
+    expectReadable(line);
+  });
+
+  it('of a key, with hostile tags: the cache works on', async () => {
+    const tags = fc.oneof(
+      fc.array(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor'))),
+      hostileJson,
+    );
+    await fc.assert(
+      fc.asyncProperty(tags, async (given) => {
+        const { value, cache, clock } = await keyedReadOf(
+          storeOf(new Held(rowOf(sealed({ tags: given }, BODY)))),
+        );
+        const areTags = Array.isArray(given) && given.every((tag) => typeof tag === 'string');
+        expect(value).toBe(areTags ? HELD : LOADED);
+        for (const tag of areTags ? given : ['__proto__']) cache.invalidateTag(tag as string);
+        const isInvalidated = areTags && given.length > 0;
+        cache.current('k');
+        await clock.flush();
+        expect(cache.current('k')).toBe(areTags && !isInvalidated ? HELD : LOADED);
+      }),
+      runs(200),
+    );
+  });
+});
+
+describe('a row', () => {
+  const row = fc.record({
+    version: fc.oneof(fc.constant<unknown>(5), hostileValue),
+    age: fc.oneof(fc.constant<unknown>(10), hostileValue),
+    payload: fc.oneof(fc.constant<unknown>(sealed({}, BODY)), hostileValue),
+  });
+
+  it('that holds anything: the value that was held, or one that is loaded; and people are told why', async () => {
+    await fc.assert(
+      fc.asyncProperty(row, fc.constantFrom(...schedules), async (given, schedule) => {
+        const held = given as unknown as StoredSnapshot;
+        const read = await readOf(storeOf(new Held(held)), false, { schedule });
+        const { version, age, payload } = held;
+        const isSound = Number.isSafeInteger(version) && Number.isFinite(age) && payload === sealed({}, BODY);
+        expect(read.value).toBe(isSound && version > 0 ? HELD : LOADED);
+        const isNone = Number.isSafeInteger(version) && version <= 0; // as if it were older than none
+        if (!isSound && !isNone)
+          expect(read.lines[0]).toMatch(/^warn tickless: v: its snapshot of version -?\d+ can't be used: /);
+        await expectSane(read);
+      }),
+      runs(500),
+    );
+  });
+
+  it('is told in the words of the column that is wrong', async () => {
+    for (const [change, words] of [
+      [{ version: Number.NaN }, 'its record is damaged: the version in it is NaN'],
+      [{ version: 2 ** 60 }, 'its record is damaged: the version in it is 1152921504606847000'],
+      [{ age: Number.NaN }, 'its record is damaged: the age in it is NaN'],
+      [{ payload: null }, 'its record is damaged: the payload in it is null'],
+    ] as const) {
+      const store = storeOf(new Held({ ...rowOf(sealed({}, BODY)), ...change } as StoredSnapshot));
+      const { version } = change as { version?: number };
+      const shown = version === undefined ? 5 : 0;
+      expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
+      expect((await readOf(store, false)).lines[0]).toContain(words);
+      // A store that was not made by createStore is believed no more.
+      const bare = {
+        ...store,
+        read: async () => ({ ...rowOf(sealed({}, BODY)), ...change }) as StoredSnapshot,
+      };
+      expect((await readOf(bare, false)).lines[0]).toContain(words);
+    }
+  });
+
+  it('whose version can’t be told after a write: that is told, and the value is served', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostileValue, async (version) => {
+        const engine = new Held(undefined);
+        engine.write = async () => ({ kind: 'written', version: version as number });
+        const { value, lines } = await readOf(storeOf(engine), false);
+        expect(value).toBe(LOADED);
+        if (Number.isSafeInteger(version)) return;
+        expect(lines).toHaveLength(1);
+        expect(lines[0]).toContain("v: its snapshot can't be written: its record holds the version ");
+        expectReadable(lines[0] as string);
+      }),
+      runs(200),
+    );
+  });
+});

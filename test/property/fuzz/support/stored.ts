@@ -1,0 +1,119 @@
+import {
+  RefreshingCache,
+  RefreshingValue,
+  type RefreshingValueOptions,
+  type SnapshotStore,
+  type StoredSnapshot,
+  type TicklessEvent,
+} from '../../../../src/index.ts';
+import { memoryLock } from '../../../../src/lock/memory.ts';
+import { createStore, type StoreEngine, type StoreOptions } from '../../../../src/store/create-store.ts';
+import { FakeClock } from '../../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../../support/events.ts';
+
+/** What readers get where no snapshot is taken. */
+export const LOADED = 'loaded anew';
+
+/** A store whose engine holds this, whatever it is, and keeps what is written. */
+export class Held implements StoreEngine {
+  row: StoredSnapshot | undefined;
+  readonly written: string[] = [];
+
+  constructor(row: StoredSnapshot | undefined) {
+    this.row = row;
+  }
+
+  async read(): Promise<StoredSnapshot | undefined> {
+    return this.row;
+  }
+
+  async write(_: string, payload: string, token: number = 1): ReturnType<SnapshotStore['write']> {
+    this.written.push(payload);
+    return { kind: 'written', version: token };
+  }
+
+  async delete(): Promise<boolean> {
+    return true;
+  }
+}
+
+export function storeOf(engine: StoreEngine, options: StoreOptions = {}): SnapshotStore {
+  return createStore(engine, options, { longestName: undefined, options: [] });
+}
+
+/** A text under a name, of a version and age as usual. */
+export function rowOf(payload: string): StoredSnapshot {
+  return { version: 5, age: 10, payload };
+}
+
+/** What a first read has led to. */
+export interface Read {
+  readonly value: unknown;
+  readonly lines: readonly string[];
+  readonly events: readonly TicklessEvent[];
+  readonly member: RefreshingValue<unknown>;
+  readonly clock: FakeClock;
+}
+
+/**
+ * An instance that starts cold, with a lock and that store.
+ *
+ * @param listens to all events, or leaves the reports to the logger.
+ */
+export async function readOf(
+  store: SnapshotStore,
+  listens: boolean,
+  own: Partial<RefreshingValueOptions<unknown>> = {},
+): Promise<Read> {
+  const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
+  const logger = recordLines();
+  const lock = memoryLock({ clock });
+  const load = async (): Promise<unknown> => LOADED;
+  const member = new RefreshingValue<unknown>({
+    name: 'v',
+    load,
+    schedule: 1000,
+    clock,
+    logger,
+    lock,
+    store,
+    ...own,
+  });
+  const events = listens ? recordEvents(member) : [];
+  const value = await member.get();
+  await clock.flush();
+  return { value, lines: logger.lines, events, member, clock };
+}
+
+/** The same for a key of a cache. */
+export async function keyedReadOf(
+  store: SnapshotStore,
+  load: () => Promise<unknown> = async () => LOADED,
+): Promise<Omit<Read, 'member'> & { readonly cache: RefreshingCache<string, unknown> }> {
+  const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
+  const logger = recordLines();
+  const lock = memoryLock({ clock });
+  const cache = new RefreshingCache<string, unknown>({
+    name: 'c',
+    load,
+    schedule: 1000,
+    clock,
+    logger,
+    lock,
+    store,
+  });
+  const events = recordEvents(cache);
+  const value = await cache.get('k').catch((error: Error) => error);
+  await clock.flush();
+  return { value, lines: logger.lines, events, cache, clock };
+}
+
+/** What an instance writes that has loaded this. `undefined`: it can't be kept. */
+export async function payloadOf(
+  value: unknown,
+  own: Partial<RefreshingValueOptions<unknown>> = {},
+): Promise<string | undefined> {
+  const engine = new Held(undefined);
+  await readOf(storeOf(engine), false, { load: async () => value, logger: false, ...own });
+  return engine.written[0];
+}

@@ -1,8 +1,0 @@
-import { describe, it } from 'vitest';
-import { memoryStore } from '../../src/store/memory.ts';
-import { storeConformance } from '../../src/testing/index.ts';
-
-describe.concurrent('memoryStore', () => {
-  const store = memoryStore();
-  for (const { name, run } of storeConformance({ store: () => store })) it(name, run);
-});

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
+import { backends } from './support/backends.ts';
+import { ownKinds, startOwn } from './support/own-server.ts';
+import { startProxy } from './support/proxy.ts';
+import type { RealServer } from './support/servers.ts';
+
+describe.each(ownKinds)('%s', (kind) => {
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await startOwn(kind);
+  });
+  afterAll(() => server?.close());
+
+  const ofThisKind = backends.filter(({ engine }) => engine === kind);
+  it.each(ofThisKind)('$name: each step is one command', async ({ connect, acquireCommands }) => {
+    const proxy = await startProxy(server);
+    const client = await connect(proxy.url);
+    try {
+      const [lock, store] = [client.lock('commands'), client.store('commands')];
+      const counts = async (): Promise<{ server: number; wire: number }> => ({
+        server: await server.commandsServed(),
+        wire: proxy.commands.length,
+      });
+      /** By the server's own count, and by what has passed the wire. */
+      const commandsOf = async <R>(step: () => Promise<R>): Promise<{ answer: R; counts: unknown }> => {
+        const before = await counts();
+        const answer = await step();
+        const after = await counts();
+        return {
+          answer,
+          counts: { server: after.server - before.server, wire: after.wire - before.wire },
+        };
+      };
+      const expectCommands = async <R>(expected: number, step: () => Promise<R>): Promise<R> => {
+        const { answer, counts: found } = await commandsOf(step);
+        expect.soft(found, String(step)).toEqual({ server: expected, wire: expected });
+        return answer;
+      };
+      const leaseOf = async (name: string): Promise<Lease> => {
+        const answer = await expectCommands(acquireCommands, () => lock.acquire({ name }));
+        if (answer.kind !== 'acquired') throw new Error(`${name} is ${answer.kind}`);
+        return answer.lease;
+      };
+
+      // Makes the tables, and has the server learn the scripts.
+      const first = await lock.acquire({ name: 'warm-up' });
+      if (first.kind !== 'acquired') throw new Error(first.kind);
+      await lock.inspect('warm-up');
+      await lock.extend(first.lease);
+      await lock.release(first.lease, { as: 'abandoned' });
+      await lock.forceRelease('warm-up', 1);
+      await store.write('warm-up', 'payload');
+      await store.write('warm-up', 'payload', 1);
+      await store.read('warm-up');
+      await store.delete('warm-up');
+      await quiet(() => server.commandsServed());
+
+      const lease = await leaseOf('one');
+      await expectCommands(acquireCommands, () => lock.acquire({ name: 'one' })); // held
+      await expectCommands(1, () => lock.extend(lease));
+      await expectCommands(1, () => lock.release(lease, { as: 'done', holdFor: 60_000 }));
+      await expectCommands(acquireCommands, () => lock.acquire({ name: 'one' })); // done
+      await expectCommands(1, () => lock.inspect('one'));
+      await expectCommands(1, () => lock.forceRelease('one', lease.token));
+      await expectCommands(1, () => store.write('one', 'payload', lease.token));
+      await expectCommands(1, () => store.write('one', 'payload', 1)); // refused
+      await expectCommands(1, () => store.write('one', 'payload'));
+      await expectCommands(1, () => store.read('one'));
+      await expectCommands(1, () => store.read('one', lease.token));
+      await expectCommands(1, () => store.delete('one'));
+    } finally {
+      client.destroy();
+      await proxy.close();
+    }
+  });
+});
+
+/** Waits until nothing more is asked of a server: old records are purged behind the first release. */
+async function quiet(count: () => Promise<number>): Promise<void> {
+  for (let last = -1, now = await count(); last !== now; [last, now] = [now, await count()]) await sleep(100);
+}

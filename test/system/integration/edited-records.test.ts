@@ -1,0 +1,317 @@
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { RefreshingValue } from '../../../src/index.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { sqliteLock } from '../../../src/lock/sqlite.ts';
+import { sqliteStore } from '../../../src/store/sqlite.ts';
+import { recordLines } from '../../support/events.ts';
+import {
+  backends,
+  type Connected,
+  lockPrefix,
+  lockTable,
+  storePrefix,
+  storeTable,
+} from './support/backends.ts';
+
+// Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
+// answer or say what is wrong, and values over them are served.
+
+const SPACE = `edited_${process.pid}`;
+const NAME = 'v';
+const HELD = { rates: { USD: 1.08 } };
+const LOADED = 'loaded anew';
+
+/** What is put into a field: a literal of SQL, or a text for Redis. */
+type Edit = readonly [field: string, value: string];
+
+interface Engine {
+  readonly lock: Lock;
+  readonly store: SnapshotStore;
+  /** Changes the record (or the snapshot) as it is. @returns whether the engine has taken that. */
+  edit(what: 'lock' | 'store', edits: readonly Edit[]): Promise<boolean>;
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const COLUMNS = {
+  lock: [
+    ...['token', 'owner', 'request_id', 'lease_until', 'not_before', 'state', 'took_over'],
+    ...['acquired_at', 'finished_at', 'host', 'last_error'],
+  ],
+  store: ['version', 'written_at', 'payload'],
+} as const;
+
+const FIELDS = {
+  lock: [
+    ...['token', 'owner', 'requestId', 'leaseUntil', 'notBefore', 'state', 'tookOver'],
+    ...['acquiredAt', 'finishedAt', 'host', 'lastError', 'other'],
+  ],
+  store: ['version', 'writtenAt', 'payload', 'other'],
+} as const;
+
+/** The fields that decide nothing. */
+const FOR_PEOPLE: readonly string[] = [
+  ...['host', 'last_error', 'lastError', 'took_over', 'tookOver', 'other'],
+];
+
+const LITERALS = [
+  ...['NULL', "''", "'abc'", '0', '1', '-1', '0.5', '1e300', '9007199254740991', '9007199254740993'],
+  ...['9223372036854775807', '-9223372036854775808', "'infinity'", "'-infinity'", "'NaN'", "X'00ff'"],
+  ...[
+    "'0000-00-00 00:00:00'",
+    "'1000-01-01 00:00:00'",
+    "'9999-12-31 23:59:59'",
+    "'running'",
+    "'done'",
+    "'failed'",
+  ],
+  ...["'released'", 'TRUE', 'CURRENT_TIMESTAMP', `'{"__proto__":{"polluted":true}}'`, "'\\\\0\n\u001b[2J'"],
+];
+
+const TEXTS = [
+  ...[
+    '',
+    'abc',
+    '0',
+    '1',
+    '-1',
+    '0.5',
+    '1e15',
+    '1e300',
+    '1e400',
+    'nan',
+    'inf',
+    '-inf',
+    '0x10',
+    '9007199254740990',
+  ],
+  ...[
+    '9007199254740991',
+    '9223372036854775807',
+    'running',
+    'done',
+    'failed',
+    'released',
+    '\0',
+    '\u001b[2J\n',
+  ],
+  ...['{"__proto__":{"polluted":true}}', 'x'.repeat(100_000)],
+];
+
+async function sqlEngine(
+  [lock, store]: readonly [Lock, SnapshotStore],
+  [locks, stores]: readonly [string, string],
+  run: (sql: string) => Promise<unknown>,
+  close: () => Promise<unknown>,
+): Promise<Engine> {
+  await lock.acquire({ name: 'warm-up' });
+  await store.write('warm-up', '');
+  return {
+    lock,
+    store,
+    async edit(what, edits) {
+      const values = edits.map(([field, value]) => `${field} = ${value}`).join(', ');
+      try {
+        await run(`UPDATE ${what === 'lock' ? locks : stores} SET ${values} WHERE name = '${NAME}'`);
+        return true;
+      } catch {
+        return false; // the engine's own types have refused it
+      }
+    },
+    async empty() {
+      await run(`DELETE FROM ${locks}`);
+      await run(`DELETE FROM ${stores}`);
+    },
+    async close() {
+      await close();
+    },
+  };
+}
+
+async function connected(name: string): Promise<Connected> {
+  const backend = backends.find((one) => one.name === name);
+  if (backend === undefined) throw new Error(`no backend ${name}`);
+  return backend.connect(inject(backend.engine).url);
+}
+
+const adaptersOf = (client: Connected): [Lock, SnapshotStore] => [client.lock(SPACE), client.store(SPACE)];
+
+const engines: Readonly<Record<string, () => Promise<Engine>>> = {
+  async Redis() {
+    const client = await connected('Redis with ioredis');
+    const admin = new Redis(inject('redis').url);
+    const keys = { lock: lockPrefix(SPACE) + NAME, store: storePrefix(SPACE) + NAME };
+    const [lock, store] = adaptersOf(client);
+    return {
+      lock,
+      store,
+      async edit(what, edits) {
+        for (const [field, value] of edits) await admin.hset(keys[what], field, value);
+        return true;
+      },
+      async empty() {
+        await admin.del(keys.lock, keys.store);
+      },
+      async close() {
+        await client.close();
+        admin.disconnect();
+      },
+    };
+  },
+  async PostgreSQL() {
+    const client = await connected('PostgreSQL with a pool');
+    const admin = new pg.Client(inject('postgres').url);
+    await admin.connect();
+    const run = (sql: string): Promise<unknown> => admin.query(sql);
+    const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
+    return sqlEngine(adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+  },
+  async MariaDB() {
+    const client = await connected('MariaDB with a pool of promises');
+    const admin = await createConnection(inject('mariadb').url);
+    const run = (sql: string): Promise<unknown> => admin.query(sql);
+    const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
+    return sqlEngine(adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+  },
+  async SQLite() {
+    const client = new Database(':memory:');
+    const run = async (sql: string): Promise<unknown> => client.exec(sql);
+    const close = async (): Promise<unknown> => client.close();
+    const adapters = [sqliteLock({ client }), sqliteStore({ client })] as const;
+    return sqlEngine(adapters, ['tickless_lock', 'tickless_snapshot'], run, close);
+  },
+};
+
+function editsOf(what: 'lock' | 'store', isRedis: boolean): fc.Arbitrary<Edit[]> {
+  const field = fc.constantFrom<string>(...(isRedis ? FIELDS : COLUMNS)[what]);
+  const edit = fc.tuple(field, fc.constantFrom(...(isRedis ? TEXTS : LITERALS)));
+  return fc.uniqueArray(edit, { minLength: 1, maxLength: 3, selector: ([name]) => name });
+}
+
+/** The answer, or that the engine could not be asked, in a line that people can read. */
+async function answered<R>(step: Promise<R>, what: 'LOCK' | 'STORE'): Promise<R | undefined> {
+  try {
+    return await step;
+  } catch (error) {
+    expect(error).toMatchObject({ code: `ERR_TICKLESS_${what}_UNAVAILABLE`, cause: expect.any(Error) });
+    expect((error as Error).message).toMatch(/^v: the (lock|store) is unavailable: ./);
+    return undefined;
+  }
+}
+
+describe.each(Object.keys(engines))('%s', (name) => {
+  const isRedis = name === 'Redis';
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await (engines[name] as () => Promise<Engine>)();
+  });
+  afterAll(() => engine?.close());
+
+  it('a record: no second lease, tokens that grow, and an answer or the reason', async () => {
+    await fc.assert(
+      fc.asyncProperty(editsOf('lock', isRedis), fc.boolean(), async (edits, isDone) => {
+        const { lock } = engine;
+        await engine.empty();
+        const first = await lock.acquire({ name: NAME, leaseFor: 60_000 });
+        if (first.kind !== 'acquired') throw new Error(first.kind);
+        if (isDone) await lock.release(first.lease, { as: 'done', holdFor: 60_000 });
+        const isTaken = await engine.edit('lock', edits);
+        await answered(lock.inspect(NAME), 'LOCK');
+        await lock
+          .list()
+          .catch((error: Error) => expect(error).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' }));
+        const answer = await answered(lock.acquire({ name: NAME, leaseFor: 60_000 }), 'LOCK');
+        const isHarmless = edits.every(([field]) => FOR_PEOPLE.includes(field));
+        if (!isTaken || isHarmless) expect(answer?.kind).toBe(isDone ? 'done' : 'held');
+        if (answer === undefined) return;
+        if (answer.kind !== 'acquired') {
+          expect(answer.retryAfter).toBeGreaterThan(0);
+          expect(Number.isFinite(answer.retryAfter + answer.now)).toBe(true);
+          // It is held by what is written there, and not for ever by what can't be read.
+          const { leaseLeft = 0, holdLeft = 0 } = (await lock.inspect(NAME)) ?? {};
+          expect(leaseLeft + holdLeft).toBeGreaterThan(0);
+          return;
+        }
+        const { lease } = answer;
+        expect(Number.isSafeInteger(lease.token)).toBe(true);
+        if (!edits.some(([field]) => field === 'token'))
+          expect(lease.token).toBeGreaterThan(first.lease.token);
+        expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
+        expect(await lock.extend(lease, 1000)).toBe(true);
+        expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+        const next = await answered(lock.acquire({ name: NAME }), 'LOCK');
+        if (next?.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lease.token);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  it('a round that is done, of a state that there is not, holds nobody back', async () => {
+    const { lock } = engine;
+    await engine.empty();
+    const first = await lock.acquire({ name: NAME });
+    if (first.kind !== 'acquired') throw new Error(first.kind);
+    await lock.release(first.lease, { as: 'done', holdFor: 60_000 });
+    expect(await engine.edit('lock', [['state', isRedis ? 'abc' : "'abc'"]])).toBe(true);
+    expect(await lock.acquire({ name: NAME })).toMatchObject({ kind: 'acquired', tookOver: false });
+  });
+
+  it.runIf(isRedis)(
+    'a snapshot of which a field can’t be read is told as damaged, in that field',
+    async () => {
+      const { store } = engine;
+      for (const field of ['version', 'writtenAt']) {
+        await engine.empty();
+        await store.write(NAME, 'payload', 5);
+        await engine.edit('store', [[field, 'abc']]);
+        const version = field === 'version' ? 0 : 5;
+        const damage = `its hash is damaged: in the field ${field}`;
+        expect(await store.read(NAME)).toEqual({ version, age: 0, payload: '', damage });
+      }
+    },
+  );
+
+  it('a value over both: what was held, or what it loads, and people are told why', async () => {
+    const none = fc.constant<Edit[]>([]);
+    const locks = fc.oneof(none, editsOf('lock', isRedis));
+    const stores = fc.oneof(none, editsOf('store', isRedis));
+    await fc.assert(
+      fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
+        const { lock, store } = engine;
+        await engine.empty();
+        const options = { name: NAME, schedule: 60_000, timeout: 3000, lock, store } as const;
+        const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
+        await first.get();
+        await first.close();
+        const isLockEdited = ofLock.length > 0 && (await engine.edit('lock', ofLock));
+        const isStoreEdited = ofStore.length > 0 && (await engine.edit('store', ofStore));
+        const logger = recordLines();
+        const before = await answered(store.read(NAME), 'STORE');
+        const second = new RefreshingValue<unknown>({ ...options, load: async () => LOADED, logger });
+        const read = await second.get().catch((error: { code?: string }) => error.code);
+        await second.close();
+        for (const line of logger.lines) {
+          expect(line).toMatch(/^(warn|error) tickless: v: .{10}/);
+          expect(line.length).toBeLessThan(6000);
+        }
+        if (read === 'ERR_TICKLESS_LOAD_TIMEOUT') {
+          // By what is written there somebody is loading, or has failed just now: that was waited for.
+          const { leaseLeft = 0, holdLeft = 0 } = (await lock.inspect(NAME)) ?? {};
+          expect(isLockEdited && leaseLeft + holdLeft > 0).toBe(true);
+        } else if (read === LOADED) {
+          expect(isStoreEdited).toBe(true);
+          const isThere = before !== undefined && before.version > 0;
+          if (isThere)
+            expect(logger.lines.join()).toMatch(/its snapshot (of version \d+ can't be used|can't be read)/);
+        } else expect(read).toEqual(HELD);
+      }),
+      { numRuns: 80 },
+    );
+  });
+});

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { mysqlLock } from '../../../src/lock/mysql.ts';
+import {
+  type PostgresClient,
+  type PostgresCommand,
+  type PostgresResult,
+  postgresLock,
+} from '../../../src/lock/postgres.ts';
+
+// A command that nobody waits for any more is not sent late: an acquire would leave a lease that nobody has.
+
+const TIMEOUT_MS = 200;
+const table = (what: string): string => `exhausted_${what}_${process.pid}`;
+
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+async function expectGivenUp(step: Promise<unknown>): Promise<void> {
+  await expect(step).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+}
+
+/** Neither now nor soon. */
+async function expectNoLease(lock: Lock, name: string): Promise<void> {
+  for (let i = 0; i < 5; i++) {
+    await sleep(50);
+    expect(await lock.inspect(name)).toBeUndefined();
+  }
+}
+
+describe('PostgreSQL', () => {
+  const poolOf = (max: number): pg.Pool => {
+    const pool = new pg.Pool({ connectionString: inject('postgres').url, max });
+    pool.on('error', () => {});
+    ended.push(() => pool.end());
+    return pool;
+  };
+  const lockOf = (client: PostgresClient): Lock =>
+    postgresLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+
+  it('a pool that is exhausted: what nobody waits for any more is not run, and the connection goes back', async () => {
+    const pool = poolOf(1);
+    const [lock, other] = [lockOf(pool), lockOf(poolOf(1))];
+    await lock.inspect('table');
+    const busy = await pool.connect();
+    await expectGivenUp(lock.acquire({ name: 'late' }));
+    busy.release();
+    await expectNoLease(other, 'late');
+    expect({ total: pool.totalCount, idle: pool.idleCount }).toEqual({ total: 1, idle: 1 });
+    expect(await lock.acquire({ name: 'in time' })).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('a pool that has a connection in time: the command is run', async () => {
+    const pool = poolOf(1);
+    const lock = postgresLock({ client: pool, table: table('lock'), timeout: 5000 });
+    await lock.inspect('table');
+    const busy = await pool.connect();
+    const answer = lock.acquire({ name: 'soon' });
+    await sleep(50);
+    busy.release();
+    expect(await answer).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('a command without an answer in time: the pool closes its connection', async () => {
+    const pool = poolOf(1);
+    const lock = lockOf(pool);
+    await lock.inspect('table');
+    const blocking = await poolOf(1).connect();
+    await blocking.query(`BEGIN; LOCK TABLE "${table('lock')}"`);
+    try {
+      await expectGivenUp(lock.acquire({ name: 'blocked' }));
+      await sleep(50);
+      expect(pool.totalCount).toBe(0);
+    } finally {
+      await blocking.query('ROLLBACK');
+      blocking.release();
+    }
+    expect(await lock.inspect('table')).toBeUndefined();
+  });
+
+  it('a connection that breaks under a command: is told, and replaced', async () => {
+    const pool = poolOf(1);
+    const lock = postgresLock({ client: pool, table: table('lock'), timeout: 10_000 });
+    await lock.inspect('table');
+    const [{ pid }] = (await pool.query('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
+    const blocking = await poolOf(1).connect();
+    await blocking.query(`BEGIN; LOCK TABLE "${table('lock')}"`);
+    try {
+      const begun = performance.now();
+      const step = expectGivenUp(lock.acquire({ name: 'broken' }));
+      await sleep(100);
+      await blocking.query('SELECT pg_terminate_backend($1)', [pid]);
+      await step;
+      expect(performance.now() - begun).toBeLessThan(8000);
+    } finally {
+      await blocking.query('ROLLBACK');
+      blocking.release();
+    }
+    expect(await lock.acquire({ name: 'broken' })).toMatchObject({ kind: 'acquired' });
+    expect(pool.totalCount).toBe(1);
+  });
+
+  it('a single client that is busy: what nobody waits for any more is not run', async () => {
+    const client = new pg.Client(inject('postgres').url);
+    await client.connect();
+    ended.push(() => client.end());
+    const [lock, other] = [lockOf(client), lockOf(poolOf(1))];
+    await lock.inspect('table');
+    const busy = client.query('SELECT pg_sleep(0.6)');
+    await expectGivenUp(lock.acquire({ name: 'late too' }));
+    await busy;
+    await expectNoLease(other, 'late too');
+    expect(await lock.acquire({ name: 'in time too' })).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('a table that had to be made meanwhile: the time counts from the begin', async () => {
+    const sent: string[] = [];
+    let out = 0;
+    /** Each connection comes when more than half of the time is over. */
+    const pool = {
+      totalCount: 1,
+      async connect() {
+        await sleep(0.6 * TIMEOUT_MS);
+        out += 1;
+        return connection;
+      },
+      query: () => Promise.reject(new Error('not on the pool')),
+    };
+    const connection = {
+      async query({ text }: PostgresCommand): Promise<PostgresResult> {
+        sent.push(text);
+        throw Object.assign(new Error('no table'), { code: '42P01' });
+      },
+      release() {
+        out -= 1;
+      },
+      on: () => {},
+      removeListener: () => {},
+    };
+    await expectGivenUp(lockOf(pool).acquire({ name: 'late' }));
+    await sleep(4 * TIMEOUT_MS);
+    expect(sent).toEqual([expect.stringContaining('INSERT INTO')]);
+    expect(out).toBe(0);
+  });
+});
+
+describe('MariaDB', () => {
+  it('a pool that is exhausted: what nobody waits for any more is not run, and the connection goes back', async () => {
+    const pools = [1, 1].map((connectionLimit) =>
+      createPool({ uri: inject('mariadb').url, connectionLimit }),
+    );
+    const [lock, other] = pools.map((client) => {
+      ended.push(() => client.end());
+      return mysqlLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+    }) as [Lock, Lock];
+    await lock.inspect('table');
+    const busy = await (pools[0] as (typeof pools)[number]).getConnection();
+    // The first one asks for the version of the server, before it acquires.
+    await expectGivenUp(lock.acquire({ name: 'late' }));
+    busy.release();
+    await expectNoLease(other, 'late');
+    expect(await lock.acquire({ name: 'in time' })).toMatchObject({ kind: 'acquired' });
+  });
+});

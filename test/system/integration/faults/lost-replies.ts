@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LockRecord } from '../../../../src/cluster/lock-contract.ts';
+import type { StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
+import { startProxy } from '../support/proxy.ts';
+import type { Engine } from './clients.ts';
+import {
+  begin,
+  type Judge,
+  LEASE,
+  loadStarted,
+  publications,
+  quiet,
+  type ServedStage,
+  STEP_TIMEOUT,
+} from './scenario.ts';
+
+/**
+ * Twice as patient as elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
+ * second, a lock that can't be asked is no lost answer.
+ */
+const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT };
+
+const STEPS = ['acquire', 'publish', 'release'] as const;
+const WAYS = ['cut', 'silence'] as const;
+
+type Step = (typeof STEPS)[number];
+
+/** What tells the commands of a step from others. */
+const COMMANDS: Readonly<Record<'redis' | 'sql', Readonly<Record<Step | 'read', RegExp>>>> = {
+  redis: {
+    acquire: /tickless:lock:\S+ \S+ \d+-[0-9a-f]{8}-/, // an owner
+    publish: /tickless:snapshot:\S+ \S+ \{"tickless"/,
+    release: /tickless:lock:.* done /,
+    read: /tickless:snapshot:\S+ \S+ -?\d+$/,
+  },
+  sql: {
+    acquire: /INSERT INTO .tickless_lock/,
+    publish: /INSERT INTO .tickless_snapshot/,
+    release: /UPDATE .tickless_lock.*(done|646f6e65)/s, // in MariaDB as hexadecimal digits
+    read: /SELECT version.*FROM .tickless_snapshot/s,
+  },
+};
+
+function commandsOf(engine: Engine): Readonly<Record<Step | 'read', RegExp>> {
+  return engine === 'redis' ? COMMANDS.redis : COMMANDS.sql;
+}
+
+/** The engine does what it is asked for, and its answer does not arrive. */
+export async function lostReplies(stage: ServedStage, judge: Judge): Promise<void> {
+  const { engine, fleet, server, shared } = stage;
+  const times = stage.count(4);
+  const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));
+  const name = await begin(stage, PATIENT, (by) => proxies[by]?.url as string);
+  const wrong: string[] = [];
+
+  /** The holder of that token has an answer to its release, also where it asked twice, or has left it to expire. */
+  function isReleased({ token }: { readonly token: number }): Promise<unknown> {
+    const answered = fleet.until(
+      (told) =>
+        told.kind === 'step' &&
+        told.step === 'release' &&
+        told.token === token &&
+        ['done: true', 'done: false'].includes(told.answer),
+      3 * PATIENT.leaseFor,
+    );
+    return Promise.race([answered, sleep(2 * PATIENT.leaseFor)]);
+  }
+
+  /**
+   * Has each instance lose one answer.
+   *
+   * @returns whether it was that of the one who made the round; another one may have been asking for the round before.
+   */
+  async function loseOne(step: Step, then: (typeof WAYS)[number]): Promise<boolean> {
+    const matching = commandsOf(engine)[step];
+    const found = new Map<number, readonly [LockRecord | undefined, StoredSnapshot | undefined]>();
+    for (const by of fleet.numbers) {
+      void proxies[by]?.loseReplies({ matching, then }).then(async () => {
+        const look = [shared.lock.inspect(name), shared.store.read(name)] as const;
+        found.set(by, await Promise.all(look).catch(() => [undefined, undefined] as const));
+      });
+    }
+    const [published] = await Promise.all([publications(fleet, 1), loadStarted(fleet).then(isReleased)]);
+    for (const proxy of proxies) proxy.heal();
+    await quiet();
+    const token = published.kind === 'event' ? published.version : undefined;
+    const [record, snapshot] = found.get(published.by) ?? [];
+    if (record === undefined || (record.token < Number(token) && step === 'acquire')) return false;
+    const what = `${step}, ${then}: `;
+    if (record.token !== token) wrong.push(`${what}lease ${record.token}, then ${token}`);
+    if (step === 'publish' && snapshot?.version !== token) wrong.push(`${what}snapshot ${snapshot?.version}`);
+    if (step === 'release' && record.state !== 'done') wrong.push(`${what}state ${record.state}`);
+    return true;
+  }
+
+  /** The answers of the store to those who look for what another one has loaded. */
+  async function loseReads(then: (typeof WAYS)[number]): Promise<number> {
+    let lost = 0;
+    for (const proxy of proxies) {
+      void proxy.loseReplies({ matching: commandsOf(engine).read, then }).then(() => {
+        lost += 1;
+      });
+    }
+    await publications(fleet, 2);
+    for (const proxy of proxies) proxy.heal();
+    await quiet();
+    return lost;
+  }
+
+  for (const step of STEPS) {
+    for (const then of WAYS) {
+      let lost = 0;
+      for (let left = 6 * times; left > 0 && lost < times; left--) if (await loseOne(step, then)) lost += 1;
+      judge.is(`${step}, ${then}: answers lost to the winner`, lost, times);
+    }
+  }
+  for (const then of WAYS) {
+    let lost = 0;
+    for (let left = times; left > 0; left--) lost += await loseReads(then);
+    judge.atLeast(`read, ${then}: answers lost`, lost, times);
+  }
+  await fleet.end();
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+
+  const { loads, published, unleased } = judge.rounds(stage);
+  judge.none('another lease, or not done, after the retry', wrong);
+  judge.is('loads beside one in each round', loads.length + unleased - published.length, 0);
+}

@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { type MongodbLockOptions, mongodbLock } from '../../../src/lock/mongodb.ts';
+import { mongodbStore } from '../../../src/store/mongodb.ts';
+import { conformance } from './support/conformance.ts';
+import { EvaluatedCollection } from './support/evaluated-collection.ts';
+
+// No server: an evaluator of its language. What only a server can show is in conformance.test.ts, where one is given.
+
+/** All is done by this process: an answer takes a millisecond or two. */
+const UNIT_MS = 100;
+const START = Date.UTC(2030, 0, 1);
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+describe("MongoDB's pipelines, evaluated by mingo", () => {
+  const locks = new EvaluatedCollection();
+  const stores = new EvaluatedCollection();
+  const none = new EvaluatedCollection({ failsWith: new Error('connect ECONNREFUSED') });
+
+  conformance(
+    {
+      unit: UNIT_MS,
+      lock: () => mongodbLock({ collection: locks }),
+      other: () => mongodbLock({ collection: locks }),
+      unreachable: () => mongodbLock({ collection: none }),
+      forget: (name) => void locks.documents.delete(name),
+    },
+    {
+      unit: UNIT_MS,
+      store: () => mongodbStore({ collection: stores }),
+      other: () => mongodbStore({ collection: stores }),
+      unreachable: () => mongodbStore({ collection: none }),
+    },
+  );
+});
+
+/** A lock over an evaluated collection whose clock stands still unless the test moves it. */
+class Bench {
+  now = START;
+  readonly collection: EvaluatedCollection = new EvaluatedCollection({ now: () => this.now });
+  readonly lock: Lock;
+
+  constructor(options: Omit<MongodbLockOptions, 'collection'> = {}) {
+    this.lock = mongodbLock({ collection: this.collection, leaseFor: MINUTE, ...options });
+  }
+
+  get document(): Record<string, unknown> {
+    return this.collection.documents.get('rates') as Record<string, unknown>;
+  }
+
+  async lease(): Promise<Lease> {
+    const answer = await this.lock.acquire({ name: 'rates', owner: 'me', requestId: 'first', host: 'here' });
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    return answer.lease;
+  }
+
+  async kindAt(now: number): Promise<string> {
+    this.now = now;
+    return (await this.lock.acquire({ name: 'rates' })).kind;
+  }
+}
+
+describe('a record in MongoDB, by mingo', () => {
+  const begun = {
+    _id: 'rates',
+    token: START * 1000,
+    owner: 'me',
+    requestId: 'first',
+    host: 'here',
+    state: 'running',
+    tookOver: false,
+    leaseUntil: new Date(START + MINUTE),
+    notBefore: new Date(START),
+    acquiredAt: new Date(START),
+    finishedAt: null,
+    lastError: null,
+    askedAt: new Date(START),
+    expireAt: new Date(START + MINUTE + 7 * DAY),
+  };
+
+  it('holds what the other versions of tickless read', async () => {
+    const bench = new Bench();
+    const lease = await bench.lease();
+    expect(bench.document).toEqual(begun);
+    bench.now += 1000;
+    await bench.lock.extend(lease, 2 * MINUTE);
+    const extended = {
+      ...begun,
+      leaseUntil: new Date(START + 1000 + 2 * MINUTE),
+      expireAt: new Date(START + 1000 + 2 * MINUTE + 7 * DAY),
+    };
+    expect(bench.document).toEqual(extended);
+    bench.now += 1000;
+    await bench.lock.release(lease, { as: 'failed', holdFor: 5000, error: 'down' });
+    const ended = {
+      ...extended,
+      state: 'failed',
+      leaseUntil: new Date(START + 2000),
+      notBefore: new Date(START + 7000),
+      finishedAt: new Date(START + 2000),
+      lastError: 'down',
+      expireAt: new Date(START + 7000 + 7 * DAY),
+    };
+    expect(bench.document).toEqual(ended);
+    bench.now += 1000;
+    await bench.lock.release(lease, { as: 'failed', holdFor: 5000, error: 'told once more' });
+    expect(bench.document).toEqual(ended);
+    await bench.lock.forceRelease('rates', lease.token);
+    expect(bench.document).toEqual({
+      ...ended,
+      state: 'released',
+      leaseUntil: new Date(START + 3000),
+      notBefore: new Date(START + 3000),
+      finishedAt: new Date(START + 3000),
+      expireAt: new Date(START + 3000 + 7 * DAY),
+    });
+  });
+
+  it('holds texts as they are, whatever they mean to MongoDB', async () => {
+    const { lock } = new Bench();
+    const texts = { owner: '$token', host: '$$ROOT' };
+    const answer = await lock.acquire({ name: 'rates', requestId: '$$NOW', ...texts });
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    await lock.release(answer.lease, { as: 'failed', holdFor: 0, error: '$owner' });
+    expect(await lock.inspect('rates')).toMatchObject({ ...texts, lastError: '$owner' });
+  });
+
+  it('holds so much of an error as people read', async () => {
+    const bench = new Bench();
+    await bench.lock.release(await bench.lease(), { as: 'failed', holdFor: 0, error: 'x'.repeat(16_001) });
+    expect(bench.document.lastError).toBe('x'.repeat(16_000));
+  });
+
+  it('is deleted when its retention is over, and not before', async () => {
+    const bench = new Bench({ retention: { days: 1 } });
+    await bench.lease();
+    bench.now = START + MINUTE + DAY - 1;
+    expect(await bench.lock.inspect('rates')).toMatchObject({ state: 'running' });
+    bench.now += 1;
+    expect(await bench.lock.inspect('rates')).toBeUndefined();
+  });
+
+  it('stays for ever where that is wanted, without an index', async () => {
+    const bench = new Bench({ retention: Infinity });
+    const lease = await bench.lease();
+    await bench.lock.release(lease, { as: 'done', holdFor: 1000 });
+    expect(bench.document.expireAt).toBeNull();
+    expect(bench.collection.commands.map(({ name }) => name)).not.toContain('createIndex');
+  });
+});
+
+describe('to the millisecond, by mingo', () => {
+  it('a lease is over when its time has passed', async () => {
+    const bench = new Bench();
+    const lease = await bench.lease();
+    expect(await bench.kindAt(START + MINUTE - 1)).toBe('held');
+    bench.now = START + MINUTE;
+    expect(await bench.lock.extend(lease)).toBe(false);
+    expect(await bench.kindAt(START + MINUTE)).toBe('acquired');
+  });
+
+  it('a hold is over when its time has passed', async () => {
+    const bench = new Bench();
+    await bench.lock.release(await bench.lease(), { as: 'done', holdFor: 1000 });
+    expect(await bench.kindAt(START + 999)).toBe('done');
+    expect(await bench.kindAt(START + 1000)).toBe('acquired');
+  });
+
+  it('a lease does not outlive a clock that was set back by more than a minute', async () => {
+    const bench = new Bench();
+    const { token } = await bench.lease();
+    expect(await bench.kindAt(START - MINUTE)).toBe('held');
+    expect(await bench.kindAt(START - MINUTE - 1)).toBe('acquired');
+    expect(bench.document.token).toBe(token + 1);
+  });
+
+  it('nor does a hold', async () => {
+    const bench = new Bench();
+    bench.now = START - DAY;
+    const lease = await bench.lease();
+    await bench.lock.extend(lease, 2 * DAY);
+    bench.now = START;
+    await bench.lock.release(lease, { as: 'done', holdFor: 1000 });
+    expect(await bench.kindAt(START - MINUTE)).toBe('done');
+    expect(await bench.kindAt(START - MINUTE - 1)).toBe('acquired');
+  });
+});
+
+describe('what a caller hands back as a lease, by mingo', () => {
+  it.each([
+    ['a token', { token: { $gt: 0 } }],
+    ['a request', { requestId: { $gt: '' } }],
+  ])('is no condition: %s', async (_, change) => {
+    const bench = new Bench();
+    const lease = { ...(await bench.lease()), ...change } as never;
+    const before = structuredClone(bench.document);
+    expect(await bench.lock.extend(lease)).toBe(false);
+    expect(await bench.lock.release(lease, { as: 'done', holdFor: 1000 })).toBe(false);
+    expect(bench.document).toEqual(before);
+  });
+});
+
+describe('a list, by mingo', () => {
+  it('tells what is left now', async () => {
+    const bench = new Bench();
+    await bench.lease();
+    bench.now += 1000;
+    const left = { leaseLeft: MINUTE - 1000, acquiredAgo: 1000 };
+    expect(await bench.lock.list()).toMatchObject([left]);
+    expect(await bench.lock.inspect('rates')).toMatchObject(left);
+  });
+
+  it('has the first names, where there are more than the limit', async () => {
+    const { lock } = new Bench();
+    for (const name of ['c', 'b', 'a']) await lock.acquire({ name });
+    expect((await lock.list({ limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a record that somebody has edited in MongoDB, by mingo', () => {
+  it.each([
+    { token: '1' },
+    { token: -1 },
+    { token: Number.MAX_SAFE_INTEGER },
+    { token: null },
+    { state: 'weird' },
+    { owner: 5 },
+    { requestId: null },
+    { leaseUntil: 'soon' },
+    { notBefore: START },
+    { acquiredAt: null },
+  ])('counts as none with %o', async (change) => {
+    const bench = new Bench();
+    const lease = { ...(await bench.lease()), ...change } as Lease;
+    Object.assign(bench.document, change);
+    const before = structuredClone(bench.document);
+    const { lock } = bench;
+    expect(await lock.inspect('rates')).toBeUndefined();
+    expect(await lock.list()).toEqual([]);
+    expect(await lock.extend(lease)).toBe(false);
+    expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(false);
+    if (Number.isSafeInteger(lease.token)) expect(await lock.forceRelease('rates', lease.token)).toBe(false);
+    expect(bench.document).toEqual(before);
+    expect(await lock.acquire({ name: 'rates' })).toMatchObject({ kind: 'acquired', tookOver: false });
+    expect(await lock.acquire({ name: 'rates' })).toMatchObject({ kind: 'held' });
+  });
+
+  it('can be told again how it ended only while it can be read', async () => {
+    const bench = new Bench();
+    const lease = await bench.lease();
+    await bench.lock.release(lease, { as: 'done', holdFor: 1000 });
+    Object.assign(bench.document, { acquiredAt: null });
+    expect(await bench.lock.release(lease, { as: 'done', holdFor: 1000 })).toBe(false);
+  });
+
+  it("holds nobody back if it can't be read, or if nothing says when it ended", async () => {
+    for (const change of [{ owner: 5 }, { finishedAt: 'yesterday' }, { finishedAt: null }]) {
+      const bench = new Bench();
+      await bench.lock.release(await bench.lease(), { as: 'done', holdFor: 1000 });
+      expect(await bench.kindAt(START)).toBe('done');
+      Object.assign(bench.document, change);
+      expect(await bench.kindAt(START)).toBe('acquired');
+    }
+  });
+
+  it('shows nothing in place of what is only for people', async () => {
+    const bench = new Bench();
+    await bench.lease();
+    Object.assign(bench.document, { host: 5, tookOver: 'yes', finishedAt: 'never', lastError: { $gt: 0 } });
+    expect(await bench.lock.inspect('rates')).toEqual({
+      name: 'rates',
+      token: START * 1000,
+      owner: 'me',
+      host: '',
+      state: 'running',
+      tookOver: false,
+      leaseLeft: MINUTE,
+      holdLeft: 0,
+      acquiredAgo: 0,
+      finishedAgo: undefined,
+      lastError: undefined,
+    });
+  });
+});
+
+describe('a snapshot that somebody has edited in MongoDB, by mingo', () => {
+  it.each([{ version: '1' }, { version: -2 }, { writtenAt: null }, { payload: 5 }])(
+    'counts as none with %o',
+    async (change) => {
+      const collection = new EvaluatedCollection();
+      const store = mongodbStore({ collection });
+      await store.write('rates', 'payload');
+      Object.assign(collection.documents.get('rates') as object, change);
+      expect(await store.read('rates')).toBeUndefined();
+      expect(await store.write('rates', 'mended')).toMatchObject({ kind: 'written' });
+      expect(await store.read('rates')).toMatchObject({ payload: 'mended' });
+    },
+  );
+});
+
+describe('the commands, as the driver is asked for them', () => {
+  it('wait for the majority, ask the primary, and end when nobody waits any more', async () => {
+    const bench = new Bench({ timeout: 1500 });
+    const lease = await bench.lease();
+    await bench.lock.extend(lease);
+    await bench.lock.inspect('rates');
+    const written = { writeConcern: { w: 'majority' }, maxTimeMS: 1500, returnDocument: 'after' };
+    const expected = [
+      ['findOneAndUpdate', expect.objectContaining({ ...written, upsert: true })],
+      ['createIndex', { expireAfterSeconds: 0 }],
+      ['findOneAndUpdate', expect.objectContaining(written)],
+      ['aggregate', { readPreference: 'primary', maxTimeMS: 1500 }],
+    ];
+    expect(bench.collection.commands.map(({ name, args }) => [name, args.at(-1)])).toEqual(expected);
+  });
+
+  it('are asked for only of a collection, and with options that there are', () => {
+    const collection = new EvaluatedCollection();
+    const options = { collection, retention: 1000, leaseFor: 1000, timeout: 1000 };
+    expect(() => mongodbLock(options)).not.toThrow();
+    expect(() => mongodbLock({ ...options, client: {} } as never)).toThrow(/client/);
+    expect(() => mongodbLock({ collection: {} } as never)).toThrow(/^lock: .*collection/s);
+    expect(() => mongodbStore({ collection: {} } as never)).toThrow(/^store: .*collection/s);
+  });
+});

@@ -1,0 +1,330 @@
+import {
+  type ConnectionOptions,
+  createConnection as createCallbackConnection,
+  createPool as createCallbackPool,
+} from 'mysql2';
+import { createConnection, createPool } from 'mysql2/promise';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../src/lock/mysql.ts';
+import { sqlLock } from '../../../src/lock/sql.ts';
+import { MYSQL, MysqlSql } from '../../../src/sql/mysql.ts';
+import { mysqlStore } from '../../../src/store/mysql.ts';
+import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+
+// What sessions and clients of MySQL can be set to, and what the adapters must not depend on.
+
+interface Mode {
+  readonly name: string;
+  /** Statements of the session. */
+  readonly set?: readonly string[];
+  readonly options?: ConnectionOptions;
+}
+
+const sqlMode = (mode: string): Mode => ({ name: `sql_mode ${mode}`, set: [`SET sql_mode = '${mode}'`] });
+const charset = (name: string): Mode => ({ name: `charset ${name}`, options: { charset: name } });
+
+const NO_BACKSLASHES = sqlMode('NO_BACKSLASH_ESCAPES');
+const ANSI_QUOTES = sqlMode('ANSI_QUOTES,PIPES_AS_CONCAT');
+const LATIN1 = charset('LATIN1_SWEDISH_CI');
+
+/** Tried with each kind of client. */
+const MAIN_MODES: readonly Mode[] = [
+  { name: 'the default' },
+  NO_BACKSLASHES,
+  ANSI_QUOTES,
+  LATIN1,
+  sqlMode(''), // not strict
+];
+
+const MODES: readonly Mode[] = [
+  ...MAIN_MODES,
+  sqlMode('TRADITIONAL'),
+  sqlMode('ANSI,NO_BACKSLASH_ESCAPES'),
+  sqlMode('ORACLE'),
+  sqlMode('MSSQL,HIGH_NOT_PRECEDENCE'),
+  sqlMode('EMPTY_STRING_IS_NULL'),
+  sqlMode('SIMULTANEOUS_ASSIGNMENT'),
+  sqlMode('PAD_CHAR_TO_FULL_LENGTH,NO_UNSIGNED_SUBTRACTION,TIME_ROUND_FRACTIONAL'),
+  charset('UTF8_GENERAL_CI'),
+  charset('UTF8MB4_BIN'),
+  charset('SJIS_JAPANESE_CI'), // the second byte of a character may be a backslash
+  charset('GBK_CHINESE_CI'),
+  {
+    name: 'a charset for results alone, and another collation',
+    set: ['SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin', 'SET character_set_results = ascii'],
+  },
+  { name: 'stringifyObjects', options: { stringifyObjects: true } as ConnectionOptions },
+  { name: 'namedPlaceholders', options: { namedPlaceholders: true } },
+  { name: 'timezone', options: { timezone: '+05:45' }, set: [`SET time_zone = '-07:30'`] },
+  { name: 'multipleStatements', options: { multipleStatements: true } },
+  { name: 'bigNumberStrings', options: { supportBigNumbers: true, bigNumberStrings: true } },
+  { name: 'dateStrings, decimalNumbers', options: { dateStrings: true, decimalNumbers: true } },
+  { name: 'disableEval', options: { disableEval: true } as ConnectionOptions },
+  { name: 'rowsAsArray', options: { rowsAsArray: true } },
+  { name: 'nestTables', options: { nestTables: true } as ConnectionOptions },
+  { name: 'nestTables with a text', options: { nestTables: '_' } as ConnectionOptions },
+  { name: 'no typeCast', options: { typeCast: false } },
+  { name: 'a typeCast of its own', options: { typeCast: () => 'cast' } },
+  { name: 'a queryFormat of its own', options: { queryFormat } },
+  { name: 'no FOUND_ROWS', options: { flags: ['-FOUND_ROWS'] } },
+];
+
+/** As the documents of the drivers have it. */
+function queryFormat(sql: string, values: unknown): string {
+  if (!values) return sql;
+  return sql.replace(/:(\w+)/g, (found, name: string) => {
+    const value = (values as Record<string, unknown>)[name];
+    return value === undefined ? found : `'${String(value)}'`;
+  });
+}
+
+interface Opened {
+  readonly client: MysqlClient;
+  end(): Promise<unknown>;
+}
+
+const CLIENTS: Readonly<Record<string, (mode: Mode) => Promise<Opened>>> = {
+  'a pool of promises': async ({ set = [], options }) => {
+    const pool = createPool({ uri: inject('mariadb').url, ...options });
+    // Commands of a connection wait for those before them.
+    pool.on('connection', (connection) => {
+      for (const sql of set) void (connection as unknown as MysqlClient).query(plain(sql));
+    });
+    return { client: pool, end: () => pool.end() };
+  },
+  'a pool of callbacks': async ({ set = [], options }) => {
+    const pool = createCallbackPool({ uri: inject('mariadb').url, ...options });
+    pool.on('connection', (connection) => {
+      for (const sql of set) connection.query(sql);
+    });
+    return { client: pool, end: () => pool.promise().end() };
+  },
+  'a connection of promises': async ({ set = [], options }) => {
+    const connection = await createConnection({ uri: inject('mariadb').url, ...options });
+    for (const sql of set) await connection.query(sql);
+    return { client: connection, end: () => connection.end() };
+  },
+  'a connection of callbacks': async ({ set = [], options }) => {
+    const connection = createCallbackConnection({ uri: inject('mariadb').url, ...options });
+    for (const sql of set) await connection.promise().query(sql);
+    return { client: connection, end: () => connection.promise().end() };
+  },
+};
+
+function plain(sql: string): Parameters<MysqlClient['query']>[0] {
+  return { sql } as Parameters<MysqlClient['query']>[0];
+}
+
+/** Without RETURNING. */
+function lockAsMysql(client: MysqlClient, table: string): Lock {
+  return sqlLock(
+    { table },
+    {
+      client: new MysqlSql(client, 3000, false),
+      dialect: MYSQL,
+      definition: mysqlLockTable,
+      definedBy: 'mysqlLockTable()',
+      longestName: 512,
+    },
+  );
+}
+
+/** None of them begins with another. */
+const TEXTS: readonly string[] = [
+  "it's",
+  'say "it"',
+  '`tick`',
+  'x\\y',
+  '\\',
+  "'\\'' \\",
+  `\\" OR 1 = 1 -- `,
+  "' OR 1 = 1 -- ",
+  "'; DROP TABLE tickless_lock; -- ",
+  '%',
+  '_',
+  'a%b_c',
+  '\u{1f570}\ufe0f clock',
+  '\u00e4\u00ff\u20ac',
+  '\u8868\u80fd\u30bd', // end with a backslash in Shift-JIS
+  '\ufeffmark',
+  ':name :token',
+  '? ?? ???',
+  '/* comment',
+  '-- comment',
+  '# comment',
+  'line\nline\r\nline\x1a\b\t',
+  "X'41'",
+  'FROM_BASE64(:payload)',
+  '$& $1 $$ $`',
+  'space ',
+  ' blank',
+];
+
+let tables = 0;
+
+describe.each(MODES)('$name', (mode) => {
+  const clients = MAIN_MODES.includes(mode) ? Object.keys(CLIENTS) : ['a pool of promises'];
+  const opened: Opened[] = [];
+  afterEach(async () => {
+    for (const { end } of opened.splice(0)) await end();
+  });
+  const open = async (kind: string): Promise<MysqlClient> => {
+    const connect = CLIENTS[kind] as (mode: Mode) => Promise<Opened>;
+    const one = await connect(mode);
+    opened.push(one);
+    return one.client;
+  };
+
+  it.each(clients)('%s: texts come back as they are', async (kind) => {
+    const client = await open(kind);
+    const table = `modes_${process.pid}_${++tables}`;
+    const store = mysqlStore({ client, table: `${table}_store` });
+    await expectTexts(mysqlLock({ client, table }), store);
+    await expectTexts(lockAsMysql(client, `${table}_as_mysql`), store);
+  });
+
+  it.each(clients)('%s: no text is a part of a statement', async (kind) => {
+    const client = await open(kind);
+    const table = `modes_${process.pid}_${++tables}`;
+    const lock = mysqlLock({ client, table });
+    const store = mysqlStore({ client, table: `${table}_store` });
+    const theirs = 'other-team';
+    const digits = Buffer.from(theirs).toString('hex');
+    const answer = await lock.acquire({ name: theirs });
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    const { token, requestId } = answer.lease;
+    const { version } = await store.write(theirs, 'payload');
+    for (const quote of [`'`, `\\'`, `"`, `\\"`, `''`, `%27`, '\u00bf\u0027', '\ubf27', '\u2019']) {
+      const name = `${quote} OR name=0x${digits} -- `;
+      expect(await lock.inspect(name)).toBeUndefined();
+      expect(await lock.list({ prefix: name })).toEqual([]);
+      expect(await lock.forceRelease(name, token)).toBe(false);
+      expect(await lock.extend({ name, token, requestId })).toBe(false);
+      expect(await lock.release({ name, token, requestId }, { as: 'abandoned' })).toBe(false);
+      expect(await store.read(name)).toBeUndefined();
+      expect(await store.delete(name)).toBe(false);
+    }
+    expect(await lock.inspect(theirs)).toMatchObject({ state: 'running', token });
+    expect(await store.read(theirs)).toMatchObject({ version, payload: 'payload' });
+  });
+});
+
+/** Every text as everything that a text can be. */
+async function expectTexts(lock: Lock, store: SnapshotStore): Promise<void> {
+  await lock.inspect('table');
+  await store.read('table');
+  for (const text of TEXTS) {
+    const request = { name: text, owner: text, requestId: text, host: text, leaseFor: 60_000 };
+    const answer = await lock.acquire(request);
+    const { name, owner, requestId, host } = request;
+    expect(answer, text).toMatchObject({ kind: 'acquired', lease: { name, owner, requestId } });
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    // The same request again, and another one.
+    expect(await lock.acquire(request), text).toMatchObject({ kind: 'acquired' });
+    expect(await lock.acquire({ name }), text).toMatchObject({ kind: 'held', owner, host });
+    expect(await lock.extend(answer.lease, 60_000), text).toBe(true);
+    const error = `${text}\0${text}`;
+    const [record, ...others] = await lock.list({ prefix: text });
+    expect(others, text).toEqual([]);
+    expect(record, text).toMatchObject({ name, owner, host, state: 'running' });
+    expect(await lock.release(answer.lease, { as: 'failed', holdFor: 60_000, error }), text).toBe(true);
+    // Told again it changes nothing, and is answered the same.
+    expect(await lock.release(answer.lease, { as: 'failed', holdFor: 60_000, error }), text).toBe(true);
+    const lastError = error.replace('\0', '\ufffd');
+    expect(await lock.inspect(name), text).toMatchObject({ name, owner, host, state: 'failed', lastError });
+    expect(await lock.acquire({ name }), text).toMatchObject({ kind: 'held', isBackoff: true });
+    expect(await lock.acquire({ name, force: true }), text).toMatchObject({ kind: 'acquired' });
+
+    const payload = JSON.stringify({ [text]: text });
+    const first = await store.write(name, text);
+    expect(await store.read(name), text).toMatchObject({ payload: text, version: first.version });
+    const token = first.version + 1;
+    expect(await store.write(name, payload, token), text).toEqual({ kind: 'written', version: token });
+    expect(await store.write(name, 'late', first.version), text).toEqual({ kind: 'refused', version: token });
+    expect(await store.read(name), text).toMatchObject({ payload, version: token });
+  }
+  expect((await lock.list()).map(({ name }) => name)).toEqual([...TEXTS].sort());
+  const all = JSON.stringify(TEXTS);
+  for (const payload of ['', 'nul\0nul', TEXTS.join(''), all.repeat(1000)]) {
+    await store.write('all', payload);
+    expect((await store.read('all'))?.payload === payload).toBe(true);
+  }
+  for (const name of [...TEXTS, 'all']) expect(await store.delete(name), name).toBe(true);
+}
+
+it('a text that would be cut by a server that is not strict: is told as an option that breaks a rule', async () => {
+  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(
+    sqlMode(''),
+  );
+  try {
+    const lock = mysqlLock({ client, table: `modes_${process.pid}_${++tables}` });
+    const longest = '\u00e4'.repeat(1024);
+    const request = { name: 'long', owner: longest, requestId: longest, host: longest };
+    for (let time = 0; time < 2; time++) {
+      expect(await lock.acquire(request)).toMatchObject({ kind: 'acquired' });
+    }
+    for (const option of ['owner', 'requestId', 'host']) {
+      await expect(lock.acquire({ ...request, [option]: `${longest}x` })).rejects.toMatchObject({
+        code: 'ERR_TICKLESS_OPTION',
+        option,
+      });
+    }
+  } finally {
+    await end();
+  }
+});
+
+it('a payload of 12 MB goes through; one that is too long is refused, and the pool works on', async () => {
+  const { client, end } = await (CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>)(LATIN1);
+  try {
+    const store = mysqlStore({ client, table: `modes_${process.pid}_${++tables}`, timeout: 30_000 });
+    const payload = `'\\\u00e4"`.repeat(2_400_000); // 12 million bytes
+    await store.write('long', payload);
+    expect((await store.read('long'))?.payload === payload).toBe(true);
+    await expect(store.write('long', payload + payload)).rejects.toMatchObject({
+      code: 'ERR_TICKLESS_STORE_UNAVAILABLE',
+    });
+    await store.write('long', 'short');
+    expect(await store.read('long')).toMatchObject({ payload: 'short' });
+  } finally {
+    await end();
+  }
+});
+
+describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode) => {
+  const table = `modes_${process.pid}_${++tables}`;
+  const all: Opened[] = [];
+  const clientAt = (i: number): MysqlClient => (all[i] as Opened).client;
+  beforeAll(async () => {
+    const connect = CLIENTS['a pool of promises'] as (mode: Mode) => Promise<Opened>;
+    for (let i = 0; i < 2; i++) all.push(await connect(mode));
+    all.push(await connect({ ...mode, options: { ...mode.options, port: 1 } }));
+  });
+  afterAll(async () => {
+    for (const { end } of all) await end();
+  });
+
+  describe('lock', { concurrent: true }, () => {
+    const suite = lockConformance({
+      unit: 300,
+      lock: () => mysqlLock({ client: clientAt(0), table }),
+      other: () => mysqlLock({ client: clientAt(1), table }),
+      unreachable: () => mysqlLock({ client: clientAt(2), table, timeout: 1000 }),
+      async forget(name) {
+        await new MysqlSql(clientAt(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, { name });
+      },
+    });
+    for (const { name, run } of suite) it(name, run);
+  });
+  describe('store', { concurrent: true }, () => {
+    const suite = storeConformance({
+      unit: 300,
+      store: () => mysqlStore({ client: clientAt(0), table: `${table}_store` }),
+      other: () => mysqlStore({ client: clientAt(1), table: `${table}_store` }),
+      unreachable: () => mysqlStore({ client: clientAt(2), table: `${table}_store`, timeout: 1000 }),
+    });
+    for (const { name, run } of suite) it(name, run);
+  });
+});

@@ -1,0 +1,191 @@
+import { Redis } from 'ioredis';
+import { createPool as createCallbackPool } from 'mysql2';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { createClient } from 'redis';
+import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Lock, LockOptions } from '../../../../src/lock/create-lock.ts';
+import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../../src/lock/mysql.ts';
+import { type PostgresClient, postgresLock } from '../../../../src/lock/postgres.ts';
+import { redisLock } from '../../../../src/lock/redis.ts';
+import { sqlLock } from '../../../../src/lock/sql.ts';
+import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
+import type { StoreOptions } from '../../../../src/store/create-store.ts';
+import { mysqlStore } from '../../../../src/store/mysql.ts';
+import { postgresStore } from '../../../../src/store/postgres.ts';
+import { redisStore } from '../../../../src/store/redis.ts';
+import type { ServerKind } from './servers.ts';
+
+/** A client of a server, as an application has it. */
+export interface Connected {
+  /** @param space what separates it from others on the server: its table or its prefix is named after it. */
+  lock(space: string, options?: LockOptions): Lock;
+  store(space: string, options?: StoreOptions): SnapshotStore;
+  /** Forgets the record of a name, as if the engine had lost it. */
+  forget(space: string, name: string): Promise<void>;
+  /** Closes the client as its documentation says. */
+  close(): Promise<unknown>;
+  /** Closes it also where the server does not answer. */
+  destroy(): void;
+}
+
+/** A kind of client, with the adapters for it. */
+export interface Backend {
+  readonly name: string;
+  readonly engine: ServerKind;
+  /** Does the client connect again by itself? */
+  readonly reconnects: boolean;
+  /** Commands that an acquire takes, once all is warm. */
+  readonly acquireCommands: number;
+  /** Does not wait for the server, unless the client has to be connected by hand. */
+  connect(url: string): Promise<Connected>;
+}
+
+/** The name of the table of a lock; that of a store has `_store`. */
+export const lockTable = (space: string): string => `${space}_lock`;
+export const storeTable = (space: string): string => `${space}_store`;
+export const lockPrefix = (space: string): string => `${space}:lock:`;
+export const storePrefix = (space: string): string => `${space}:store:`;
+
+// A client that can't be reached tells so by events, which its user listens to.
+const ignore = (): void => {};
+
+function postgres(client: PostgresClient): Pick<Connected, 'lock' | 'store' | 'forget'> {
+  return {
+    lock: (space, options) => postgresLock({ client, table: lockTable(space), ...options }),
+    store: (space, options) => postgresStore({ client, table: storeTable(space), ...options }),
+    async forget(space, name) {
+      await client.query({ text: `DELETE FROM "${lockTable(space)}" WHERE name = $1`, values: [name] });
+    },
+  };
+}
+
+function mysql(client: MysqlClient): Pick<Connected, 'lock' | 'store' | 'forget'> {
+  return {
+    lock: (space, options) => mysqlLock({ client, table: lockTable(space), ...options }),
+    store: (space, options) => mysqlStore({ client, table: storeTable(space), ...options }),
+    async forget(space, name) {
+      const sql = new MysqlSql(client, 3000);
+      await sql.change(`DELETE FROM ${lockTable(space)} WHERE name = :name`, { name });
+    },
+  };
+}
+
+/** All of them. */
+export const backends: readonly Backend[] = [
+  {
+    name: 'Redis with ioredis',
+    engine: 'redis',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const client = new Redis(url);
+      client.on('error', ignore);
+      return {
+        lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
+        store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+        async forget(space, name) {
+          await client.del(lockPrefix(space) + name);
+        },
+        close: () => client.quit(),
+        destroy: () => client.disconnect(),
+      };
+    },
+  },
+  {
+    name: 'Redis with node-redis',
+    engine: 'redis',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const client = createClient({ url });
+      client.on('error', ignore);
+      const connected = client.connect().catch(ignore); // it goes on trying by itself
+      await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
+      return {
+        lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
+        store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+        async forget(space, name) {
+          await client.del(lockPrefix(space) + name);
+        },
+        close: () => client.close(),
+        destroy: () => {
+          if (client.isOpen) client.destroy();
+        },
+      };
+    },
+  },
+  {
+    name: 'PostgreSQL with a pool',
+    engine: 'postgres',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const pool = new pg.Pool({ connectionString: url });
+      pool.on('error', ignore);
+      return { ...postgres(pool), close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
+    },
+  },
+  {
+    name: 'PostgreSQL with a single client',
+    engine: 'postgres',
+    reconnects: false,
+    acquireCommands: 1,
+    async connect(url) {
+      const client = new pg.Client(url);
+      client.on('error', ignore);
+      const connected = client.connect().catch(ignore);
+      await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
+      return {
+        ...postgres(client),
+        close: () => client.end(),
+        destroy: () => void client.end().catch(ignore),
+      };
+    },
+  },
+  {
+    name: 'MariaDB with a pool of promises',
+    engine: 'mariadb',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const pool = createPool(url);
+      return { ...mysql(pool), close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
+    },
+  },
+  {
+    name: 'MariaDB with a pool of callbacks',
+    engine: 'mariadb',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const pool = createCallbackPool(url);
+      return {
+        ...mysql(pool),
+        close: () => pool.promise().end(),
+        destroy: () => pool.end(ignore),
+      };
+    },
+  },
+  {
+    name: 'MariaDB as MySQL, without RETURNING',
+    engine: 'mariadb',
+    reconnects: true,
+    acquireCommands: 2,
+    async connect(url) {
+      const pool = createPool(url);
+      const lock = (space: string, options: LockOptions = {}): Lock =>
+        sqlLock(
+          { table: lockTable(space), ...options },
+          {
+            client: new MysqlSql(pool, Number(options.timeout ?? 3000), false),
+            dialect: MYSQL,
+            definition: mysqlLockTable,
+            definedBy: 'mysqlLockTable()',
+            longestName: 512,
+          },
+        );
+      return { ...mysql(pool), lock, close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
+    },
+  },
+];

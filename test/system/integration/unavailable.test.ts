@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
+import { backends, type Connected } from './support/backends.ts';
+import { ownKinds, startOwn } from './support/own-server.ts';
+import { startProxy } from './support/proxy.ts';
+import type { RealServer } from './support/servers.ts';
+
+// Servers that hang, die, come back, or come back empty. That no rejection is left unhandled needs no test of its own:
+// the run fails where one is.
+
+const TIMEOUT_MS = 400;
+/** On top of the timeout: the machine is busy. */
+const ROOM_MS = 1500;
+
+/** What becomes of each step of a lock and a store, and how long that takes. */
+async function steps(lock: Lock, store: SnapshotStore, name: string): Promise<Outcome[]> {
+  const lease = { name, requestId: 'somebody', token: 1 };
+  const all: Readonly<Record<string, () => Promise<unknown>>> = {
+    acquire: () => lock.acquire({ name }),
+    extend: () => lock.extend(lease),
+    release: () => lock.release(lease, { as: 'done', holdFor: 0 }),
+    inspect: () => lock.inspect(name),
+    list: () => lock.list(),
+    forceRelease: () => lock.forceRelease(name, 1),
+    read: () => store.read(name),
+    write: () => store.write(name, 'payload'),
+    delete: () => store.delete(name),
+  };
+  return Promise.all(
+    Object.entries(all).map(async ([step, run]) => {
+      const begun = performance.now();
+      const error = await run().then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      return { step, error, took: performance.now() - begun };
+    }),
+  );
+}
+
+interface Adapters {
+  readonly lock: Lock;
+  readonly store: SnapshotStore;
+  readonly client: Connected;
+}
+
+interface Outcome {
+  readonly step: string;
+  readonly error: unknown;
+  readonly took: number;
+}
+
+const STORE_STEPS: readonly string[] = ['read', 'write', 'delete'];
+
+/** All of them were refused in time, with an error that says which and why. */
+function expectUnavailable(outcomes: readonly Outcome[]): void {
+  for (const { step, error, took } of outcomes) {
+    const what = STORE_STEPS.includes(step) ? 'STORE' : 'LOCK';
+    expect.soft(error, step).toMatchObject({
+      code: `ERR_TICKLESS_${what}_UNAVAILABLE`,
+      message: expect.stringMatching(/the (lock|store) is unavailable: ./),
+      cause: expect.any(Error),
+    });
+    expect.soft(took, step).toBeLessThan(TIMEOUT_MS + ROOM_MS);
+  }
+}
+
+let spaces = 0;
+
+describe.each(ownKinds)('%s', (kind) => {
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await startOwn(kind);
+  });
+  afterAll(() => server?.close());
+
+  describe.each(backends.filter(({ engine }) => engine === kind))('$name', (backend) => {
+    const clients: Connected[] = [];
+    let space: string;
+    const connect = async (url = server.url): Promise<Adapters> => {
+      const client = await backend.connect(url);
+      clients.push(client);
+      const options = { timeout: TIMEOUT_MS };
+      return { client, lock: client.lock(space, options), store: client.store(space, options) };
+    };
+    beforeEach(() => {
+      space = `unavailable_${++spaces}`;
+    });
+    afterEach(() => {
+      for (const client of clients.splice(0)) client.destroy();
+    });
+
+    it('a server that hangs: each step rejects in time, and works once it goes on', async () => {
+      const { lock, store } = await connect();
+      const first = await acquired(lock, 'warm');
+      await lock.release(first.lease, { as: 'abandoned' });
+      await store.write('warm', 'payload');
+      server.freeze();
+      try {
+        expectUnavailable(await steps(lock, store, 'hangs'));
+        expectUnavailable(await steps(lock, store, 'hangs'));
+      } finally {
+        server.thaw();
+      }
+      // What was sent is done late: the name may be held, for a lease that nobody has.
+      await untilServed({ lock, store });
+      expect((await acquired(lock, 'warm')).lease.token).toBeGreaterThan(first.lease.token);
+    });
+
+    it('a server that hangs when the first connection is made: each step rejects in time', async () => {
+      server.freeze();
+      try {
+        const { lock, store } = await connect();
+        expectUnavailable(await steps(lock, store, 'hangs'));
+      } finally {
+        server.thaw();
+      }
+    });
+
+    it('a server that was killed: each step rejects in time, and works when it is back with its data', async () => {
+      const before = await connect();
+      const held = await acquired(before.lock, 'killed');
+      const written = await before.store.write('killed', 'payload');
+      await server.kill();
+      try {
+        expectUnavailable(await steps(before.lock, before.store, 'gone'));
+      } finally {
+        await server.restart();
+      }
+      const after = backend.reconnects ? before : await connect();
+      await untilServed(after);
+      expect(await after.lock.acquire({ name: 'killed' })).toMatchObject({
+        kind: 'held',
+        token: held.lease.token,
+      });
+      expect(await after.lock.release(held.lease, { as: 'done', holdFor: 0 })).toBe(true);
+      expect((await acquired(after.lock, 'killed')).lease.token).toBeGreaterThan(held.lease.token);
+      expect(await after.store.read('killed')).toMatchObject({
+        version: written.version,
+        payload: 'payload',
+      });
+    });
+
+    it('a server that comes back empty: works again, and tokens and versions still grow', async () => {
+      const before = await connect();
+      const held = await acquired(before.lock, 'emptied');
+      const written = await before.store.write('emptied', 'payload');
+      await server.restart({ empty: true });
+      const after = backend.reconnects ? before : await connect();
+      await untilServed(after);
+      expect(await after.store.read('emptied')).toBeUndefined();
+      expect(await after.lock.extend(held.lease)).toBe(false);
+      expect((await acquired(after.lock, 'emptied')).lease.token).toBeGreaterThan(held.lease.token);
+      expect((await after.store.write('emptied', 'next')).version).toBeGreaterThan(written.version);
+    });
+
+    it('an answer that is lost: asking again with the same request gives the same', async () => {
+      const proxy = await startProxy(server);
+      try {
+        const direct = await connect();
+        let through = await connect(proxy.url);
+        await acquired(through.lock, 'warm-up');
+        await through.store.write('warm-up', 'payload');
+        /** The first time the command arrives, but the client hears nothing of it, and nothing more on that connection. */
+        const twice = async <R>(step: (adapters: Adapters) => Promise<R>): Promise<R> => {
+          const lost = proxy.loseReplies({ then: 'silence' });
+          await expect(step(through)).rejects.toThrow(/is unavailable/);
+          await lost;
+          const answer = await step(direct);
+          proxy.cut();
+          if (!backend.reconnects) through = await connect(proxy.url);
+          await untilServed(through);
+          return answer;
+        };
+        const request = { name: 'lost', requestId: 'once', leaseFor: 30_000 };
+        const answer = await twice(({ lock }) => lock.acquire(request));
+        expect(answer).toMatchObject({ kind: 'acquired', tookOver: false });
+        const { lease } = answer as Acquired;
+        const { token } = lease;
+        expect(await direct.lock.acquire(request)).toMatchObject({ kind: 'acquired', lease: { token } });
+        expect(await twice(({ lock }) => lock.extend(lease, 60_000))).toBe(true);
+        const written = await twice(({ store }) => store.write('lost', 'payload', token));
+        expect(written).toEqual({ kind: 'written', version: token });
+        expect(await twice(({ lock }) => lock.release(lease, { as: 'done', holdFor: 60_000 }))).toBe(true);
+        expect(await direct.lock.inspect('lost')).toMatchObject({ state: 'done', token });
+      } finally {
+        await proxy.close();
+      }
+    });
+
+    it('a network that is parted for a while: each step rejects in time, and works when it is healed', async () => {
+      const proxy = await startProxy(server);
+      try {
+        const { lock, store } = await connect(proxy.url);
+        await acquired(lock, 'parted');
+        await store.write('parted', 'payload');
+        proxy.partition();
+        expectUnavailable(await steps(lock, store, 'parted'));
+        proxy.heal();
+        await untilServed({ lock, store });
+      } finally {
+        await proxy.close();
+      }
+    });
+
+    it('a client that was closed: each step rejects at once, and says so', async () => {
+      const { lock, store, client } = await connect();
+      await acquired(lock, 'closed');
+      await store.write('closed', 'payload');
+      await client.close();
+      const outcomes = await steps(lock, store, 'closed');
+      expectUnavailable(outcomes);
+      for (const { step, error } of outcomes) {
+        expect.soft(String(error), step).toMatch(/clos|end|not queryable/i);
+        expect.soft(String(error), step).not.toMatch(/no answer within/);
+      }
+    });
+
+    it('a port where nobody listens: each step rejects in time', async () => {
+      const { lock, store } = await connect(server.url.replace(/:\d+/, ':1'));
+      expectUnavailable(await steps(lock, store, 'nobody'));
+    });
+  });
+});
+
+type Acquired = Extract<AcquireAnswer, { kind: 'acquired' }>;
+
+async function acquired(lock: Lock, name: string): Promise<Acquired> {
+  const answer = await lock.acquire({ name });
+  if (answer.kind !== 'acquired') throw new Error(`${name} is ${answer.kind}`);
+  return answer;
+}
+
+/** Asks until it is answered: clients wait a while before they connect again. */
+async function untilServed({ lock, store }: Omit<Adapters, 'client'>): Promise<void> {
+  const endAt = performance.now() + 15_000;
+  for (;;) {
+    try {
+      await Promise.all([lock.inspect('any'), store.read('any')]);
+      return;
+    } catch (error) {
+      if (performance.now() > endAt) throw error;
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
+
+const MINUTE = 60_000;
+const hang = () => new Promise(() => {});
+
+// Twin of test/system/processes/vitest-fake-timers.test.ts: the same scenarios under the fake timers of Vitest.
+describe('the fake timers of Jest move a value without a clock of its own', () => {
+  beforeEach(() => void jest.useFakeTimers({ now: new Date('2026-11-20T12:00:00Z') }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('a reload is due when the time has passed, and not before', async () => {
+    const load = jest.fn(async () => load.mock.calls.length);
+    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
+    expect(await value.get()).toBe(1);
+    expect(value.inspect().nextExecuteTime).toBe(Date.UTC(2026, 10, 20, 12, 10));
+
+    await jest.advanceTimersByTimeAsync(10 * MINUTE - 1);
+    expect(await value.get()).toBe(1);
+    expect(load).toHaveBeenCalledTimes(1);
+    expect(value.inspect()).toMatchObject({ age: 10 * MINUTE - 1, state: 'fresh' });
+
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await value.get()).toBe(1); // served at once, reloads behind
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await value.get()).toBe(2);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('a synchronous load runs on the first read, and behind a later one', async () => {
+    const load = jest.fn(() => load.mock.calls.length);
+    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
+    expect(value.current).toBe(1);
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(value.current).toBe(1);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(value.current).toBe(2);
+  });
+
+  it('the pauses between tries pass', async () => {
+    const startedAt = [];
+    const begin = Date.now();
+    const load = jest.fn(async () => {
+      startedAt.push(Date.now() - begin);
+      if (startedAt.length < 3) throw new Error('down');
+      return 'up';
+    });
+    const value = new RefreshingValue({ name: 'v', load, retry: { retries: 2 } });
+    const got = value.get();
+    await jest.advanceTimersByTimeAsync(999);
+    expect(load).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(2001);
+    expect(await got).toBe('up');
+    expect(startedAt).toEqual([0, 1000, 3000]); // p-retry's defaults: 1 s, then 2 s
+  });
+
+  it('a load that hangs is aborted at its deadline', async () => {
+    const load = jest.fn(() => hang());
+    const value = new RefreshingValue({ name: 'v', load, timeout: { seconds: 5 } });
+    const got = value.get().catch((error) => error);
+    await jest.advanceTimersByTimeAsync(4999);
+    expect(load.mock.calls[0]?.[0].signal.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
+    expect(isLoadTimeoutError(await got)).toBe(true);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('after a failure no read starts a load until the cool-down is over', async () => {
+    const load = jest.fn(async () => {
+      if (load.mock.calls.length === 1) throw new Error('down');
+      return 'up';
+    });
+    const value = new RefreshingValue({ name: 'v', load, coolDown: { seconds: 10 }, random: () => 0.5 });
+    expect(isLoadError(await value.get().catch((error) => error))).toBe(true);
+    await jest.advanceTimersByTimeAsync(7499); // half of 10 s, and half of the other half
+    const cooling = await value.get().catch((error) => error);
+    expect(isCoolingDownError(cooling) && cooling.retryAfter).toBe(1);
+    expect(load).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await value.get()).toBe('up');
+  });
+
+  it('patience waits so long for a fresh value, then serves the old one', async () => {
+    const load = jest.fn(async () => (load.mock.calls.length === 1 ? 'old' : hang()));
+    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
+    await value.get();
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    const read = jest.fn();
+    void value.get({ patience: 200 }).then(read);
+    await jest.advanceTimersByTimeAsync(199);
+    expect(read).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(read).toHaveBeenCalledWith('old');
+  });
+
+  it('setSystemTime steps the wall clock only: a delay is not moved by it', async () => {
+    const load = jest.fn(async () => load.mock.calls.length);
+    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
+    await value.get();
+    jest.setSystemTime(Date.now() + 3 * 60 * MINUTE);
+    await jest.advanceTimersByTimeAsync(9 * MINUTE);
+    await value.get();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(load).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    await value.get();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+});

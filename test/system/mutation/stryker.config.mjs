@@ -1,0 +1,43 @@
+// What Stryker is to do for the part that MUTATION_PART names; started by scripts/mutation.mjs from the root.
+
+import { fileURLToPath } from 'node:url';
+import { parts } from './parts.mjs';
+
+const part = process.env.MUTATION_PART ?? 'schedule';
+const { mutate } = parts[part];
+const results = `.tmp/mutation/${part}`;
+
+export default {
+  packageManager: 'npm',
+  plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/system/mutation/vitest.config.ts', related: false },
+  coverageAnalysis: 'perTest',
+  mutate,
+  // The rest of the repository is not copied.
+  ignorePatterns: [
+    '**',
+    '!src/**',
+    '!test/**',
+    '!scripts/**',
+    '!vitest*.config.ts',
+    '!package.json',
+    '!tsconfig*.json',
+    '**/node_modules/**',
+  ],
+  // There is nothing to rewrite in ours, and TypeScript 7 has no API for it.
+  tsconfigFile: 'no-tsconfig.json',
+  disableTypeChecks: false,
+  tempDirName: `.tmp/mutation/sandbox-${part}`,
+  incremental: true,
+  incrementalFile: `${results}.json`,
+  reporters: ['json', 'html', 'progress-append-only'],
+  jsonReporter: { fileName: `${results}.report.json` },
+  htmlReporter: { fileName: `${results}.html` },
+  concurrency: Number(process.env.MUTATION_CONCURRENCY ?? 2),
+  dryRunTimeoutMinutes: 15,
+  timeoutMS: 10_000,
+  timeoutFactor: 3,
+  allowEmpty: true,
+  allowConsoleColors: false,
+};

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { isLoadError, isLoadTimeoutError, RefreshingValue } from '../../../src/index.ts';
+import { recordEvents } from '../../support/events.ts';
+
+/** Waits until something holds, at most ten seconds. */
+async function until(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error('it did not come to hold within ten seconds');
+    await sleep(2);
+  }
+}
+
+describe('in real time, on the clock of the machine', () => {
+  it('40 reads during an outage: all served, one load per cool-down', async () => {
+    let isDown = false;
+    let loads = 0;
+    const failedAt: number[] = [];
+    const load = async () => {
+      loads += 1;
+      if (!isDown) return 'value';
+      failedAt.push(performance.now());
+      throw new Error('down');
+    };
+    const value = new RefreshingValue({ name: 'v', load, schedule: 20, coolDown: 120, logger: false });
+    expect(await value.get()).toBe('value');
+    const startedAt: number[] = [];
+    const coolDowns: number[] = [];
+    value.on('load-started', () => startedAt.push(performance.now()));
+    value.on('cooling-down', ({ delay }) => coolDowns.push(delay));
+
+    isDown = true;
+    loads = 0;
+    await sleep(25); // the period is over
+    const begin = performance.now();
+    const served: string[] = [];
+    for (let read = 0; read < 40; read++) {
+      served.push(await value.get());
+      await sleep(10);
+    }
+    const outageMs = performance.now() - begin;
+
+    expect(served).toEqual(Array(40).fill('value'));
+    expect(loads).toBe(startedAt.length);
+    expect(loads).toBeGreaterThanOrEqual(2); // it does try again
+    expect(loads).toBeLessThanOrEqual(Math.floor(outageMs / 60) + 1); // half of 120 ms is the shortest cool-down
+    for (const [i, delay] of coolDowns.entries()) {
+      const next = startedAt[i + 1] ?? Number.POSITIVE_INFINITY;
+      expect(next - (failedAt[i] as number)).toBeGreaterThanOrEqual(delay);
+    }
+  });
+
+  it('a load of 300 ms, due every 30 ms, read every 5 ms: never two live loads', async () => {
+    let live = 0;
+    let mostLive = 0;
+    let loads = 0;
+    const load = async () => {
+      mostLive = Math.max(mostLive, ++live);
+      await sleep(300);
+      live -= 1;
+      return ++loads;
+    };
+    const value = new RefreshingValue({ name: 'v', load, schedule: 30 });
+    await value.get();
+    let reads = 0;
+    for (const end = performance.now() + 2000; performance.now() < end; reads++) {
+      value.current;
+      expect(await value.get()).toBeLessThanOrEqual(loads);
+      await sleep(5);
+    }
+    expect(mostLive).toBe(1);
+    expect(loads).toBeGreaterThanOrEqual(3);
+    expect(loads).toBeLessThan(reads / 5);
+    await value.close();
+  });
+
+  it('a load that never settles is freed at its deadline, and the value refreshes again', async () => {
+    let hangs = false;
+    let loads = 0;
+    const signals: AbortSignal[] = [];
+    const load = ({ signal }: { signal: AbortSignal }) => {
+      loads += 1;
+      signals.push(signal);
+      return hangs ? new Promise<number>(() => {}) : Promise.resolve(loads);
+    };
+    const options = { schedule: 10, timeout: 60, coolDown: 10, logger: false } as const;
+    const value = new RefreshingValue({ name: 'v', load, ...options });
+    const events = recordEvents(value);
+    expect(await value.get()).toBe(1);
+
+    hangs = true;
+    await until(() => value.current === 1 && events.some(({ type }) => type === 'load-timed-out'));
+    expect(signals[1]?.aborted).toBe(true);
+    expect(isLoadTimeoutError(signals[1]?.reason)).toBe(true);
+
+    hangs = false;
+    await until(() => value.current > 1);
+    expect(value.inspect().failures).toBe(0);
+    expect(signals.filter(({ aborted }) => !aborted).length).toBeGreaterThanOrEqual(2);
+    await value.close();
+  });
+
+  it('10,000 concurrent first reads: one load, one promise', async () => {
+    let loads = 0;
+    const load = async () => {
+      loads += 1;
+      await sleep(20);
+      return { loads };
+    };
+    const value = new RefreshingValue({ name: 'v', load });
+    const values = await Promise.all(Array.from({ length: 10_000 }, () => value.get()));
+    expect(loads).toBe(1);
+    expect(new Set(values).size).toBe(1);
+    expect(new Set(Array.from({ length: 10_000 }, () => value.get())).size).toBe(1);
+  });
+
+  it.each(['rejects', 'throws'])(
+    '10,000 first reads of a load that %s: one load, one LoadError',
+    async (how) => {
+      let loads = 0;
+      const down = new Error('down');
+      const load = (): Promise<string> => {
+        loads += 1;
+        if (how === 'throws') throw down;
+        return sleep(20).then(() => Promise.reject(down));
+      };
+      const value = new RefreshingValue({ name: 'v', load, coolDown: { minutes: 1 } });
+      const reads = Array.from({ length: 10_000 }, () => value.get());
+      const outcomes = await Promise.allSettled(reads);
+      const errors = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : undefined));
+      expect(loads).toBe(1);
+      expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10_000);
+      if (how === 'rejects') {
+        expect(new Set(errors).size).toBe(1);
+        expect(isLoadError(errors[0])).toBe(true);
+        expect(errors[0].cause).toBe(down);
+      } else {
+        // A load that fails on the caller's stack has failed before the second read: that one meets the cool-down.
+        expect(isLoadError(errors[0])).toBe(true);
+        expect(new Set(errors.slice(1).map(({ cause }) => cause))).toEqual(new Set([errors[0]]));
+      }
+    },
+  );
+});

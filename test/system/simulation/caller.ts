@@ -1,0 +1,186 @@
+import { AbsentError } from '../../../src/index.ts';
+import { type Instance, KEYS } from './instance.ts';
+import { callers } from './source.ts';
+import type { Call, Loaded, Subject } from './subject.ts';
+import type { World } from './world.ts';
+
+/** Of a group. */
+const MEMBERS = 3;
+
+interface CallOptions {
+  /** The caller chose to. */
+  readonly mayWait?: boolean;
+  readonly signal?: AbortSignal;
+  readonly isOfMany?: boolean;
+}
+
+/** Calls the public surface as users do, and takes down what they were promised. */
+export class Caller {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A call that makes a promise. What the caller drops must not be an unhandled rejection. */
+  call(subject: Subject, what: Call['what'], ask: () => Promise<unknown>, options: CallOptions = {}): void {
+    const call = this.#begin(subject, what, options);
+    this.ask(() => subject.called(call, ask(), () => this.#tell(subject, call)));
+  }
+
+  /** A read without a promise. */
+  current(subject: Subject, read: () => Loaded): void {
+    const call = this.#begin(subject, 'current');
+    let outcome: NonNullable<Call['outcome']>;
+    callers.run('a reader', () => {
+      try {
+        outcome = { value: read() };
+      } catch (error) {
+        outcome = { error };
+      }
+      subject.settled(call, outcome);
+      this.#tell(subject, call);
+    });
+  }
+
+  /** All keys in one call. */
+  getMany(instance: Instance): void {
+    const { codes } = instance;
+    const errors = new Map<string, unknown>();
+    const calls = KEYS.map((key) => {
+      const ofKey = instance.subject(`codes[${key}]`);
+      return { key, ofKey, call: this.#begin(ofKey, 'get', { mayWait: true, isOfMany: true }) };
+    });
+    this.ask(() => {
+      const found = codes.getMany(KEYS, { onError: (error, key) => errors.set(key, error) });
+      for (const { key, ofKey, call } of calls) {
+        const one = found.then((values) => {
+          if (values.has(key)) return values.get(key);
+          const about = { cacheName: 'codes', key, retryAfter: 0 };
+          throw errors.get(key) ?? new AbsentError('it is missing from getMany', about);
+        });
+        ofKey.called(call, one, () => this.#tell(ofKey, call));
+      }
+    });
+  }
+
+  #begin(
+    subject: Subject,
+    what: Call['what'],
+    { mayWait = false, signal, isOfMany = false }: CallOptions = {},
+  ): Call {
+    const world = this.#world;
+    const held = subject.held.now;
+    const wasLoaded = held.value !== undefined;
+    const { maxStaleness } = world.scenario;
+    const isTooStale = subject.options.mayBeTooStale && !((held.age ?? Infinity) <= maxStaleness - 1);
+    const isRead = what === 'get' || what === 'current';
+    // One that is loaded for the same call may push it out before it is read.
+    const mayNotGo = world.scenario.maxKeys === KEYS.length;
+    const call: Call = {
+      what,
+      order: world.next(),
+      at: world.timeline.now,
+      held,
+      wasLoaded,
+      isServed: isRead && wasLoaded && !isTooStale && (isOfMany ? mayNotGo : !mayWait),
+      isOfMany,
+      mayWait: mayWait || isTooStale || what !== 'get',
+      signal,
+      hasWaited: false,
+      outcome: undefined,
+    };
+    if (what === 'get' && !call.mayWait) world.commands.read(subject);
+    world.trace.tell(subject.id, () => `${what} (${call.order})${wasLoaded ? '' : ', of none'}`);
+    if (isRead || what === 'request') subject.reads();
+    return call;
+  }
+
+  #tell(subject: Subject, { what, order, at, outcome = { value: undefined } }: Call): void {
+    const { trace, timeline } = this.#world;
+    trace.tell(subject.id, () => {
+      const waited = timeline.now > at ? `after ${(timeline.now - at).toFixed(1)} ms` : 'at once';
+      if ('error' in outcome) return `${what} (${order}) fails ${waited}: ${outcome.error}`;
+      const { value } = outcome as { readonly value: Loaded | undefined };
+      return `${what} (${order}) is answered ${waited}${value === undefined ? '' : ` with load ${value.serial}`}`;
+    });
+  }
+
+  /** As a reader does: with a context of his own. */
+  ask(ask: () => unknown): void {
+    callers.run('a reader', () => {
+      try {
+        void ask();
+      } catch {
+        // it says so itself
+      }
+    });
+  }
+
+  /** Puts a value in by hand. */
+  set(subject: Subject, set: (value: Loaded) => void): void {
+    const world = this.#world;
+    const { now } = world.timeline;
+    const value = { serial: world.next(), revision: -1 };
+    world.freshness.set(value.serial, { firstAt: now, lastAt: now, by: undefined });
+    world.change(subject, 'set', value);
+    set(value);
+    const isServed = subject.peek()?.serial === value.serial;
+    world.referee.holds(
+      7,
+      isServed || subject.id.includes('['),
+      () => `${subject.id}: what was set is not served`,
+    );
+  }
+
+  /** A caller who waits for a fresh value, and goes away. */
+  leave(subject: Subject, get: (signal: AbortSignal) => Promise<unknown>): void {
+    const controller = new AbortController();
+    const { signal } = controller;
+    subject.instance.machine.receive(this.#world.random.between(0, 100), () => {
+      const reason = new Error('the caller has left');
+      controller.abort(reason);
+      for (const run of subject.running) {
+        const isHis = run.signal.aborted && run.signal.reason === reason;
+        this.#world.referee.holds(
+          10,
+          !isHis,
+          () => `${subject.id}: load ${run.serial} ended with its caller`,
+        );
+      }
+    });
+    this.call(subject, 'get', () => get(signal), { mayWait: true, signal });
+  }
+
+  /** Starts what is due in the group: all of it, where it may start as many at a time as there are members. */
+  startGroup(instance: Instance): void {
+    const { group, local, calendar, machine, isUnseen } = instance;
+    if (group === undefined) return;
+    if (isUnseen) {
+      this.ask(() => group.requestStart());
+      return;
+    }
+    const isIdle = group.inspect().running === 0;
+    const due = [local, calendar].filter((value) => {
+      const { isDue, running, paused, nextExecuteTime } = value.inspect();
+      return isDue && !running && !paused && nextExecuteTime <= machine.now();
+    });
+    this.ask(() => group.requestStart());
+    if (!isIdle || instance.closing !== 'no') return;
+    if (this.#world.scenario.concurrency < MEMBERS) {
+      const isAtIt = due.length === 0 || group.inspect().running > 0;
+      this.#world.referee.holds(
+        'group',
+        isAtIt,
+        () => `${instance.name}: requestStart() starts none of its group`,
+      );
+      return;
+    }
+    for (const value of due) {
+      const { running, isDue, name } = value.inspect();
+      this.#world.referee.holds('group', running || !isDue, () => {
+        return `${instance.name}.${name}: it is due, and requestStart() does not start it`;
+      });
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { TicklessEvent } from '../../../src/index.ts';
+import type { Change, Loaded, Subject, Watch } from './subject.ts';
+
+/** What a subject held at an instant, as far as its readers may know. */
+export interface Holding {
+  readonly value: Loaded | undefined;
+  /** By the monotonic clock of its machine; `undefined`: nobody knows. */
+  readonly age: number | undefined;
+}
+
+/** What a subject holds, and since when: without a look at its status, which would compare the clocks. */
+export class Held implements Watch {
+  readonly #subject: Subject;
+  /** When each value was seen there last, in the order of loads and changes. */
+  readonly #seen: Map<Loaded, number> = new Map();
+  #loadedAt: number | undefined;
+  /** In the order of loads and changes. */
+  #absentAt = -1;
+  #isAbsent = false;
+  isPaused: boolean = false;
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  get now(): Holding {
+    const value = this.#subject.peek();
+    const isKnown = value !== undefined && this.#loadedAt !== undefined;
+    return { value, age: isKnown ? this.#monotonic - (this.#loadedAt as number) : undefined };
+  }
+
+  /** It was held at or after that. */
+  hasHeld(value: unknown, since: number): boolean {
+    this.#look();
+    return (this.#seen.get(value as Loaded) ?? -1) >= since;
+  }
+
+  /** The source had no such key, at or after that. */
+  wasAbsent(since: number): boolean {
+    return this.#isAbsent || this.#absentAt >= since;
+  }
+
+  told(event: TicklessEvent): void {
+    this.#look();
+    switch (event.type) {
+      case 'load-succeeded':
+      case 'load-kept':
+        this.#absent(event.type === 'load-succeeded' && event.isAbsent === true);
+        this.#loadedAt = this.#monotonic;
+        break;
+      case 'snapshot-adopted':
+        this.#absent(this.#subject.peek() === undefined);
+        this.#loadedAt = this.#monotonic - event.age;
+        break;
+      case 'load-failed':
+      case 'load-timed-out':
+        this.#absent(false);
+        break;
+    }
+  }
+
+  changed({ kind, value }: Change): void {
+    if (kind === 'pause') this.isPaused = true;
+    if (kind === 'resume') this.isPaused = false;
+    if (kind !== 'set' && kind !== 'invalidate' && kind !== 'drop') return;
+    this.#look();
+    this.#absent(false);
+    if (kind !== 'set') return;
+    this.#seen.set(value as Loaded, this.#order);
+    this.#loadedAt = this.#monotonic;
+  }
+
+  stepped(): void {
+    this.#look();
+  }
+
+  unseen(): void {
+    this.#look();
+  }
+
+  #look(): void {
+    const value = this.#subject.peek();
+    if (value !== undefined) this.#seen.set(value, this.#order);
+  }
+
+  #absent(isAbsent: boolean): void {
+    if (this.#isAbsent || isAbsent) this.#absentAt = this.#order;
+    this.#isAbsent = isAbsent;
+  }
+
+  get #order(): number {
+    return this.#subject.instance.world.last;
+  }
+
+  get #monotonic(): number {
+    return this.#subject.instance.machine.monotonic();
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  type EventOf,
+  type EventType,
+  eventTypes,
+  type LockedContext,
+  lockedTask,
+  PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import type { Machine } from './machine.ts';
+import { Link } from './network.ts';
+import type { Loaded, Subject } from './subject.ts';
+import { subjectsOf } from './subjects.ts';
+import type { World } from './world.ts';
+
+/** The keys that are read. */
+export const KEYS: readonly string[] = ['1', '2', '3', '4'];
+
+/** The value with a calendar schedule is due at each multiple of this by the wall clock. */
+export const CALENDAR_MS = 600_000;
+
+/** One process of the service: its values, keys and tasks. */
+export class Instance {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly link: Link;
+  readonly rates: RefreshingValue<Loaded>;
+  readonly local: RefreshingValue<Loaded>;
+  readonly calendar: RefreshingValue<Loaded>;
+  readonly codes: RefreshingCache<string, Loaded>;
+  readonly report: PeriodicExecutor;
+  readonly nightly: () => Promise<unknown>;
+  readonly group: RefreshGroup | undefined;
+  readonly subjects: Map<string, Subject>;
+  /** `close()` was called; the second time: it has ended. */
+  closing: 'no' | 'closing' | 'closed' = 'no';
+  /** How often its wall clock was stepped. */
+  wallSteps: number = 0;
+  /** Until then nobody looks at it: who looks at a member has it compare the clocks. */
+  unseenUntil: number = 0;
+  readonly world: World;
+
+  constructor(name: string, machine: Machine, world: World) {
+    const { scenario, timeline, random, engine } = world;
+    this.name = name;
+    this.machine = machine;
+    this.world = world;
+    this.link = new Link(machine, engine, timeline, random, world.wireOf(this), scenario.leaseFor);
+    const { lock, store } = this.link;
+    const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
+    const { piggyback, concurrency } = scenario;
+    const common = {
+      clock: machine,
+      random: () => random.next(),
+      logger: false,
+      timeout,
+      coolDown,
+      ...(retries > 0 ? { retry: { retries, minTimeout: 40 } } : {}),
+    } as const;
+    const shared = {
+      ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),
+      ...(scenario.hasStore ? { store } : {}),
+    };
+    this.group = scenario.isGrouped
+      ? new RefreshGroup({ piggyback, concurrency, clock: machine, logger: false })
+      : undefined;
+    const member = this.group === undefined ? {} : { group: this.group };
+    const limits = maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale };
+    const load = (name: string) => (context: Parameters<World['source']['load']>[1]) =>
+      world.source.load(this.#subject(name), context) as Promise<Loaded>;
+
+    this.rates = new RefreshingValue<Loaded>({
+      name: 'rates',
+      load: load('rates'),
+      schedule: period,
+      ...common,
+      ...shared,
+      ...limits,
+    });
+    this.local = new RefreshingValue<Loaded>({
+      name: 'local',
+      load: load('local'),
+      schedule: period,
+      ...common,
+      ...member,
+    });
+    this.calendar = new RefreshingValue<Loaded>({
+      name: 'calendar',
+      load: load('calendar'),
+      schedule: ({ since, endedAt }) => (Math.floor((since ?? endedAt) / CALENDAR_MS) + 1) * CALENDAR_MS,
+      ...common,
+      ...member,
+    });
+    const loadKey = (key: string, context: Parameters<World['source']['load']>[1]): Promise<Loaded> =>
+      world.source.load(this.#subject(`codes[${key}]`), context) as Promise<Loaded>;
+    this.codes = new RefreshingCache<string, Loaded>({
+      name: 'codes',
+      ...(scenario.isBatched
+        ? {
+            loadMany: async (keys, context) => {
+              const batch = { takes: random.between(0, 100) };
+              const answers = keys.map(async (key) => {
+                const about = { ...context, previous: context.previous.get(key) };
+                const { source } = world;
+                const answer = source.load(this.#subject(`codes[${key}]`), about, batch) as Promise<Loaded>;
+                return [key, await answer.catch((error: Error) => error)] as const;
+              });
+              return new Map(await Promise.all(answers));
+            },
+          }
+        : { load: loadKey }),
+      schedule: period,
+      max: scenario.maxKeys,
+      absentFor: period,
+      ...common,
+      ...(scenario.hasKeyLocks ? shared : {}),
+      ...limits,
+    });
+    this.report = new PeriodicExecutor(
+      async (context) =>
+        void (await world.source.load(this.#subject('report'), { ...context, previous: undefined })),
+      {
+        name: 'report',
+        schedule: period,
+        ...common,
+        ...(scenario.hasLock ? { lock } : {}),
+        ...member,
+      },
+    );
+    this.nightly = lockedTask((context) => this.#runNightly(context), {
+      name: 'nightly',
+      lock,
+      lockAtLeastFor: scenario.leaseFor / 2,
+      clock: machine,
+    });
+    this.subjects = subjectsOf(this);
+    for (const part of [...this.singles, this.codes]) {
+      for (const type of eventTypes) part.on(type, (event) => this.#told(event));
+    }
+  }
+
+  /** What has a due time of its own. */
+  get singles(): readonly (RefreshingValue<Loaded> | PeriodicExecutor)[] {
+    return [this.rates, this.local, this.calendar, this.report];
+  }
+
+  subject(id: string): Subject {
+    return this.#subject(id);
+  }
+
+  /** Nobody looks at it now. */
+  get isUnseen(): boolean {
+    return this.world.timeline.now < this.unseenUntil;
+  }
+
+  stepWall(ms: number): void {
+    this.wallSteps += 1;
+    this.machine.stepWall(ms);
+    this.world.trace.tell(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+  }
+
+  resume(): void {
+    for (const name of ['rates', 'local', 'calendar']) this.world.change(this.subject(name), 'resume');
+    for (const part of [...this.singles, this.codes]) part.resume();
+  }
+
+  close(timeout: number): Promise<unknown> {
+    for (const subject of this.subjects.values()) this.world.change(subject, 'close');
+    this.closing = 'closing';
+    const parts = [...this.singles, this.codes, ...(this.group === undefined ? [] : [this.group])];
+    return Promise.all(parts.map((part) => part.close({ timeout }))).then(() => {
+      this.closing = 'closed';
+    });
+  }
+
+  #runNightly({ signal, token }: LockedContext): unknown {
+    return this.world.source.load(this.#subject('nightly'), {
+      signal,
+      token,
+      attempt: 1,
+      trigger: 'first',
+      previous: undefined,
+    });
+  }
+
+  #subject(id: string): Subject {
+    return this.subjects.get(id) as Subject;
+  }
+
+  #told(event: EventOf<EventType>): void {
+    const { key } = event as { readonly key?: unknown };
+    this.world.trace.tell(
+      this.name,
+      () => `${event.name}${key === undefined ? '' : `[${key}]`}: ${wordsOf(event)}`,
+    );
+    if (key !== undefined) this.#subject(`codes[${key}]`).told(event);
+    else if (event.name !== 'codes') this.#subject(event.name).told(event);
+    this.world.meddle(this, event.type);
+  }
+}
+
+/** An event as a line. */
+function wordsOf(event: EventOf<EventType>): string {
+  const words: string[] = [event.type];
+  for (const [name, value] of Object.entries(event)) {
+    if (['type', 'name', 'at', 'key', 'owner', 'host'].includes(name)) continue;
+    const isNumber = typeof value === 'number' && !Number.isInteger(value);
+    words.push(`${name} ${value instanceof Error ? value.message : isNumber ? value.toFixed(1) : value}`);
+  }
+  return words.join(', ');
+}

@@ -1,0 +1,109 @@
+import {
+  isAbsentError,
+  isClosedError,
+  isCoolingDownError,
+  isLeaseLostError,
+  isLoadError,
+  isLoadTimeoutError,
+  isLockUnavailableError,
+  isNotLoadedError,
+  isStaleValueError,
+  type TicklessEvent,
+} from '../../../../src/index.ts';
+import type { Call, Loaded, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** So many failures are remembered: who waits, for many keys maybe, hears of one later. */
+const REMEMBERED = 50;
+
+/**
+ * What callers get. Rule 2: who finds a value does not wait. Rule 3: who waits together fails with one error. Rule 5:
+ * inside a cool-down the last error is the cause. Rule 7: no answer was begun before the value was invalidated. Rule
+ * 16: an unavailable lock is no error where loads may go without.
+ */
+export class Calls implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  readonly #failures: unknown[] = [];
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+  }
+
+  told(event: TicklessEvent): void {
+    if (event.type !== 'load-failed' && event.type !== 'load-timed-out' && event.type !== 'cooling-down')
+      return;
+    this.#failures.push(event.error);
+    if (this.#failures.length > REMEMBERED) this.#failures.shift();
+  }
+
+  settled(call: Call): void {
+    const { outcome } = call;
+    if (outcome === undefined || call.what === 'current') return;
+    if ('error' in outcome) this.#rejected(call, outcome.error);
+    else if (call.what !== 'request' && call.what !== 'execute')
+      this.#resolved(call, outcome.value as Loaded);
+  }
+
+  stepped(): void {
+    for (const call of this.#subject.waiting) {
+      const { wasLoaded, mayWait, what } = call;
+      call.hasWaited = true;
+      const isServed = wasLoaded && !mayWait;
+      this.#world.referee.holds(
+        2,
+        !isServed,
+        () => `${this.#subject.id}: ${what} waits though there is a value`,
+      );
+    }
+  }
+
+  #resolved({ what, order, at, wasLoaded, hasWaited }: Call, value: Loaded): void {
+    const { id, mark } = this.#subject;
+    const { referee } = this.#world;
+    const run = this.#world.freshness.get(value?.serial)?.by;
+    const isWaiting = what === 'refresh' || (!wasLoaded && hasWaited); // the others are served with what there is
+    if (run?.subject !== this.#subject) return; // that of others, or set by hand: see the watch of values
+    if (what === 'refresh' && run.endedAt !== undefined) {
+      referee.holds(
+        7,
+        run.endedAt >= at,
+        () => `${id}: ${what} got load ${run.serial}, which had ended before`,
+      );
+    }
+    const isBefore = mark !== undefined && mark.order < order && run.serial < mark.order;
+    referee.holds(7, !isBefore || !isWaiting, () => {
+      return `${id}: ${what} after ${mark?.kind} got load ${run.serial}, which began before it`;
+    });
+  }
+
+  #rejected({ what, wasLoaded, mayWait, signal, isOfMany }: Call, error: unknown): void {
+    const { id, options } = this.#subject;
+    const { referee } = this.#world;
+    const message = error instanceof Error ? error.message : String(error);
+    if (signal?.aborted && signal.reason === error) return;
+    // Those have reasons of their own: see the watch of results.
+    if (isClosedError(error) || isAbsentError(error) || isStaleValueError(error) || isNotLoadedError(error))
+      return;
+    const isServed = wasLoaded && what === 'get' && !mayWait;
+    referee.holds(2, !isServed, () => `${id}: ${what} was rejected though there is a value: ${message}`);
+    if (isLockUnavailableError(error)) {
+      referee.holds(16, !options.mayLoadWithoutLock, () => `${id}: ${what} was rejected: ${message}`);
+    }
+    if (isCoolingDownError(error)) {
+      const isLast = isOfMany ? this.#failures.includes(error.cause) : error.cause === this.#failures.at(-1);
+      referee.holds(5, isLast, () => `${id}: a cool-down names a cause that is not the last failure`);
+      return;
+    }
+    const isOfLoad =
+      isLoadError(error) ||
+      isLoadTimeoutError(error) ||
+      isLeaseLostError(error) ||
+      isLockUnavailableError(error);
+    referee.holds(3, isOfLoad, () => `${id}: ${what} was rejected with something else: ${message}`);
+    referee.holds(3, this.#failures.includes(error), () => {
+      return `${id}: ${what} was rejected with an error of its own: ${message}`;
+    });
+  }
+}

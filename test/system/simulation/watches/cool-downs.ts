@@ -1,0 +1,104 @@
+import type { EventOf, TicklessEvent } from '../../../../src/index.ts';
+import { RETRY_AFTER_S } from '../source.ts';
+import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Rule 5: after a failure there is a cool-down, in which no read starts a load. */
+export class CoolDowns implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  #failures = 0;
+  /** How many it were before the load that has just succeeded. */
+  #before = 0;
+  #mayHaveRecovered = false;
+  /** By its own clock. */
+  #noneBefore = Number.NEGATIVE_INFINITY;
+  /** What the last event of a failure said. */
+  #lastFailure: unknown;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+  }
+
+  began({ serial, trigger, attempt }: LoadRun): void {
+    const isByRead = (trigger === 'due' || trigger === 'first') && attempt === 1;
+    if (!isByRead || this.#subject.id.endsWith('nightly')) return;
+    const left = this.#noneBefore - this.#subject.instance.machine.monotonic();
+    this.#world.referee.holds(5, left <= 0, () => {
+      return `${this.#subject.id}: load ${serial} begins ${left.toFixed(1)} ms before the cool-down ends`;
+    });
+  }
+
+  told(event: TicklessEvent): void {
+    if (event.type !== 'cooling-down') this.#before = 0;
+    switch (event.type) {
+      case 'load-failed':
+      case 'load-timed-out': {
+        this.#lastFailure = event.error;
+        this.#failures += 1;
+        const rest = asksForRest(event.error) ? RETRY_AFTER_S * 1000 : 0;
+        const least = Math.max(rest, this.#span(this.#failures) / 2);
+        this.#noneBefore = this.#subject.instance.machine.monotonic() + least;
+        break;
+      }
+      case 'cooling-down':
+        this.#begun(event);
+        break;
+      case 'load-succeeded':
+      case 'load-kept': {
+        const before = this.#failures;
+        this.#over();
+        this.#before = before;
+        break;
+      }
+      case 'snapshot-adopted':
+        this.#over();
+        break;
+      case 'round-done-elsewhere': // of a task that counts as a success, unless somebody asks for his own
+        if (this.#subject.options.holdsValue) break;
+        this.#mayHaveRecovered = true;
+        this.#noneBefore = Number.NEGATIVE_INFINITY;
+        break;
+    }
+  }
+
+  changed({ kind }: Change): void {
+    if (kind === 'set') this.#over();
+  }
+
+  #over(): void {
+    this.#mayHaveRecovered = false;
+    this.#failures = 0;
+    this.#noneBefore = Number.NEGATIVE_INFINITY;
+  }
+
+  #begun({ delay, failures, error }: EventOf<'cooling-down'>): void {
+    const { id, instance } = this.#subject;
+    const isOfLoad = error === this.#lastFailure;
+    // The schedule could not say when to go on. Of what a load has just brought that is one failure more in a row.
+    if (!isOfLoad) this.#failures = Math.max(this.#failures, this.#before) + 1;
+    this.#before = 0;
+    const span = this.#span(failures);
+    const rest = asksForRest(error) ? RETRY_AFTER_S * 1000 : 0;
+    const isWithin = delay >= Math.max(rest, span / 2) - 1e-6 && delay <= Math.max(rest, span) + 1e-6;
+    this.#world.referee.holds(5, isWithin, () => `${id}: failure ${failures} cools down for ${delay} ms`);
+    if (this.#mayHaveRecovered && failures === 1) this.#failures = 1;
+    this.#mayHaveRecovered = false;
+    this.#world.referee.holds(5, failures === this.#failures, () => {
+      return `${id}: ${failures} failures in a row are told, not ${this.#failures}`;
+    });
+    this.#noneBefore = instance.machine.monotonic() + delay;
+  }
+
+  /** The longest that it may be, by the documentation. */
+  #span(failures: number): number {
+    const { initial, factor, max } = this.#subject.options.coolDown;
+    return Math.min(max, initial * factor ** (failures - 1));
+  }
+}
+
+function asksForRest(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if ('retryAfter' in at) return true;
+  return false;
+}

@@ -1,0 +1,74 @@
+import type { TicklessEvent } from '../../../../src/index.ts';
+import type { LoadRun, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Timers are late by so much at most. */
+const LATE_MS = 10;
+const ROUNDING_MS = 0.01;
+
+/** Rule 1: never two live executions of one executor or key; one past its deadline is told to stop. Rule 4: it ends. */
+export class OneExecution implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  /** The first try of the last load. */
+  #first: LoadRun | undefined;
+  /** Since when it says that it is running, by its own clock. */
+  #runningSince: number | undefined;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+  }
+
+  began(run: LoadRun): void {
+    const most = this.#world.scenario.retries + 1;
+    this.#world.referee.holds('retry', run.attempt <= most, () => {
+      return `${this.#subject.id}: load ${run.serial} is try ${run.attempt} of ${most}`;
+    });
+    if (run.attempt === 1) this.#first = run;
+    for (const other of this.#subject.running) {
+      if (other === run || other.isBatched) continue;
+      this.#world.referee.holds(1, other.signal.aborted, () => {
+        return `${this.#subject.id}: load ${run.serial} begins while load ${other.serial} is live`;
+      });
+    }
+  }
+
+  told({ type }: TicklessEvent): void {
+    this.#runningSince = undefined; // another flight, maybe
+    const { id, instance, options } = this.#subject;
+    const first = this.#first;
+    // Behind a lock, and with other keys, the time runs before the load begins.
+    if (type !== 'load-timed-out' || first === undefined || first.isBatched || options.lockName !== undefined)
+      return;
+    const after = instance.machine.monotonic() - first.begunAtOwn;
+    this.#world.referee.holds('timeout', after >= options.timeout - ROUNDING_MS, () => {
+      return `${id}: load ${first.serial} is said to have timed out after ${after.toFixed(1)} ms`;
+    });
+  }
+
+  changed(): void {
+    this.#runningSince = undefined;
+  }
+
+  unseen(): void {
+    this.#runningSince = undefined;
+  }
+
+  stepped(): void {
+    const { id, instance, options, running } = this.#subject;
+    if (!instance.machine.isAwake) {
+      this.#runningSince = undefined;
+      return;
+    }
+    const now = instance.machine.monotonic();
+    for (const { isBatched, signal, begunAtOwn, serial } of running) {
+      const isPast = !isBatched && !signal.aborted && now > begunAtOwn + options.timeout + LATE_MS;
+      this.#world.referee.holds(1, !isPast, () => `${id}: load ${serial} goes on past its deadline`);
+    }
+    if (this.#subject.status?.running !== true) this.#runningSince = undefined;
+    else this.#runningSince ??= now;
+    const isStuck = now > (this.#runningSince ?? now) + options.timeout + LATE_MS;
+    this.#world.referee.holds(4, !isStuck, () => `${id}: it is said to be running past its deadline`);
+  }
+}

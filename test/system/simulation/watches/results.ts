@@ -1,0 +1,67 @@
+import { isAbsentError, isClosedError, isNotLoadedError, isStaleValueError } from '../../../../src/index.ts';
+import type { Call, Loaded, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Instants of two clocks. */
+const ROUNDING_MS = 0.01;
+
+/**
+ * What a read brings is what is held: when it was called, if it needn't wait, else at some time since. It is not older
+ * than `maxStaleness` where that is not to be served. And a read is refused only where there is a reason.
+ */
+export class Results implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+  }
+
+  settled(call: Call): void {
+    const { outcome, what } = call;
+    if (outcome === undefined) return;
+    if ('error' in outcome) this.#isJustified(call, outcome.error);
+    else if (what !== 'request' && what !== 'execute') this.#isRight(call, outcome.value);
+  }
+
+  #isRight({ what, order, held, isServed, isOfMany }: Call, value: unknown): void {
+    const { id, held: now } = this.#subject;
+    const isHeld = isServed ? value === held.value : value === held.value || now.hasHeld(value, order);
+    this.#holds(value !== undefined && isHeld, () => {
+      const which = (loaded: unknown): string => `${(loaded as Loaded | undefined)?.serial}`;
+      return `${id}: ${what} (${order}) got load ${which(value)}, and ${which(held.value)} was held when it was called`;
+    });
+    const present = now.now;
+    // It may have been replaced since, and a read of many keys waits for the last.
+    if (what === 'refresh' || isOfMany || present.value !== value || present.age === undefined) return;
+    this.#holds(present.age <= this.#limit + ROUNDING_MS, () => {
+      return `${id}: ${what} (${order}) got load ${(value as Loaded).serial}, which is ${present.age?.toFixed(1)} ms old`;
+    });
+  }
+
+  #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {
+    const { id, instance, held: now } = this.#subject;
+    const refused = (isSo: boolean): void => {
+      this.#holds(isSo, () => `${id}: ${what} (${order}) is refused for no reason: ${error}`);
+    };
+    if (isClosedError(error)) refused(instance.closing !== 'no');
+    else if (isAbsentError(error)) refused(id.includes('[') && now.wasAbsent(order));
+    else if (isStaleValueError(error)) {
+      const isTooOld = (age: number | undefined): boolean => (age ?? 0) > this.#limit - ROUNDING_MS;
+      refused(what !== 'refresh' && (isTooOld(held.age) || isTooOld(now.now.age)));
+    } else if (isNotLoadedError(error)) {
+      const isEmpty = now.now.value === undefined && !isOfMany;
+      refused(isEmpty && (what === 'current' || now.isPaused));
+    } else if (what === 'current') refused(false);
+  }
+
+  /** The age beyond which it is not to be served. */
+  get #limit(): number {
+    return this.#subject.options.mayBeTooStale ? this.#world.scenario.maxStaleness : Infinity;
+  }
+
+  #holds(isSo: boolean, message: () => string): void {
+    this.#world.referee.holds('results', isSo, message);
+  }
+}

@@ -1,0 +1,152 @@
+import type { EventOf, TicklessEvent } from '../../../../src/index.ts';
+import { KEYS } from '../instance.ts';
+import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Instants that are rounded, again at each step of the wall clock. */
+const ROUNDING_MS = 3;
+
+/** Keys are due between one and two periods after their load, so that not all are at once. */
+const SPREAD = 1;
+
+/**
+ * Of members without a lock: a read of what is due starts a load, if nothing stands against it (rules 4 and 5: no cool-down
+ * outlives its time, or a success), and a read of what is fresh is not said to be of a stale value.
+ */
+export class Starts implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  readonly #isKeyed: boolean;
+  /** By its own clock, as all instants here. `undefined`: there was no success. */
+  #loadedAt: number | undefined;
+  /** Not before and not after that it falls due, as far as it is known. */
+  #dueFrom = Number.NEGATIVE_INFINITY;
+  #dueBy = Number.NEGATIVE_INFINITY;
+  #mayFrom = Number.NEGATIVE_INFINITY;
+  #isInvalidated = false;
+  #isTagged = false;
+  #lastEnded: LoadRun | undefined;
+  /** Something went on since it was looked at. */
+  #isMoving = false;
+  /** A read was to start a load. */
+  #isToStart = false;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+    this.#isKeyed = subject.id.includes('[');
+  }
+
+  reads(): void {
+    const { instance, held } = this.#subject;
+    const now = instance.machine.monotonic();
+    if (held.isPaused || instance.closing !== 'no' || now < this.#mayFrom + ROUNDING_MS) return;
+    if (now >= this.#dueBy + ROUNDING_MS * (1 + instance.wallSteps)) this.#isToStart = true;
+  }
+
+  began(): void {
+    this.#isMoving = true;
+  }
+
+  ended(run: LoadRun): void {
+    this.#isMoving = true;
+    this.#lastEnded = run;
+  }
+
+  told(event: TicklessEvent): void {
+    const now = this.#subject.instance.machine.monotonic();
+    if (event.type === 'stale-served') {
+      this.#world.referee.holds('results', now >= this.#dueFrom, () => {
+        return `${this.#subject.id}: it is said to be stale ${(this.#dueFrom - now).toFixed(1)} ms before it is due`;
+      });
+      return;
+    }
+    switch (event.type) {
+      case 'load-succeeded':
+      case 'load-kept':
+        this.#isMoving = true;
+        this.#succeeded(event, now);
+        break;
+      case 'load-failed':
+      case 'load-timed-out':
+        this.#isMoving = true;
+        this.#mayFrom = Infinity; // how long is told next
+        break;
+      case 'cooling-down':
+        this.#mayFrom = now + event.delay;
+        break;
+    }
+  }
+
+  changed({ kind }: Change): void {
+    this.#isToStart = false; // it may not have to any more
+    if (kind === 'set') {
+      this.#isTagged = false;
+      this.#mayFrom = Number.NEGATIVE_INFINITY;
+      this.#planned(this.#subject.instance.machine.monotonic());
+    }
+    if (kind === 'invalidate' || kind === 'drop') this.#isDue();
+    if (kind === 'tag' && this.#isTagged) this.#isDue();
+    if (kind === 'drop') this.#loadedAt = undefined;
+    if (kind === 'reschedule' && this.#loadedAt !== undefined && !this.#isInvalidated) {
+      this.#planned(this.#loadedAt);
+      this.#dueFrom = Number.NEGATIVE_INFINITY;
+      if (this.#subject.instance.wallSteps > 0) this.#dueBy = Infinity; // small steps are not noticed
+    }
+  }
+
+  stepped(): void {
+    const { id, status, instance } = this.#subject;
+    const isUnderWay = this.#isMoving || status?.running === true || instance.closing !== 'no';
+    this.#world.referee.holds('starts', !this.#isToStart || isUnderWay, () => {
+      return `${id}: it is due and was read, and no load is under way`;
+    });
+    this.#isToStart = this.#isMoving = false;
+  }
+
+  unseen(): void {
+    this.#isToStart = this.#isMoving = false;
+  }
+
+  #succeeded(event: EventOf<'load-succeeded' | 'load-kept'>, now: number): void {
+    this.#mayFrom = Number.NEGATIVE_INFINITY;
+    const serial = this.#lastEnded?.serial ?? 0;
+    if (event.type === 'load-succeeded') this.#isTagged = this.#world.tagged.has(serial);
+    if (event.type === 'load-succeeded' && event.isAbsent) {
+      this.#isDue();
+      this.#mayFrom = now + this.#world.scenario.period;
+      return;
+    }
+    this.#planned(now);
+    if (this.#world.said.has(serial)) this.#unknown();
+  }
+
+  /** Due a delay after that, if it is a delay. */
+  #planned(loadedAt: number): void {
+    this.#loadedAt = loadedAt;
+    this.#isInvalidated = false;
+    const { delay } = this.#isKeyed ? { delay: this.#world.scenario.period } : this.#subject.options;
+    if (delay === undefined) {
+      this.#unknown();
+      return;
+    }
+    this.#dueBy = loadedAt + delay * (this.#isKeyed ? 1 + SPREAD : 1);
+    const isSure = !this.#isKeyed && this.#subject.instance.wallSteps === 0;
+    this.#dueFrom = isSure ? loadedAt + delay - ROUNDING_MS : Number.NEGATIVE_INFINITY;
+  }
+
+  #isDue(): void {
+    this.#isInvalidated = true;
+    this.#dueFrom = this.#dueBy = Number.NEGATIVE_INFINITY;
+  }
+
+  #unknown(): void {
+    this.#dueFrom = Number.NEGATIVE_INFINITY;
+    this.#dueBy = Infinity;
+  }
+}
+
+/** What is to be known of it is known: nobody else loads it, and nothing pushes it out. */
+export function startsAreKnown({ options, id }: Subject, { scenario }: World): boolean {
+  return options.lockName === undefined && (!id.includes('[') || scenario.maxKeys === KEYS.length);
+}

@@ -1,0 +1,423 @@
+import { describe, expect, it } from 'vitest';
+import {
+  absent,
+  isAbsentError,
+  type KeyedAnswer,
+  keep,
+  RefreshGroup,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+type Options = Partial<RefreshingCacheOptions<string, string>>;
+
+interface Made {
+  readonly clock: FakeClock;
+  readonly cache: RefreshingCache<string, string>;
+}
+
+function make(options: Options): Made {
+  const clock = new FakeClock();
+  const shared = { name: 'c', schedule: 1000, jitter: false, clock, logger: false } as const;
+  return { clock, cache: new RefreshingCache<string, string>({ ...shared, ...options }) };
+}
+
+/** Loads of `a` end when the test says so, all others at once. */
+function manualA(options: Options): Made & { readonly manual: ManualLoad<string> } {
+  const manual = new ManualLoad<string>();
+  return {
+    manual,
+    ...make({ load: (key, context) => (key === 'a' ? manual.load(context) : key), ...options }),
+  };
+}
+
+describe('sizeOf', () => {
+  it('of more than maxSize: nobody reloads that unread', async () => {
+    const asked: string[] = [];
+    const load = (key: string): string => {
+      asked.push(key);
+      return key;
+    };
+    const { clock, cache } = make({ load, maxSize: 1, sizeOf: () => 2 });
+    await cache.requestStart({ wait: true });
+    await cache.get('a');
+    await clock.advance(2000);
+    await cache.requestStart({ wait: true });
+    expect(asked).toEqual(['a']);
+  });
+
+  it('is not asked about a key that is absent', async () => {
+    const asked: string[] = [];
+    const { cache } = make({
+      load: (key): KeyedAnswer<string> => (key === 'a' ? absent() : key),
+      maxSize: 10,
+      sizeOf: (value) => asked.push(value),
+    });
+    expect(isAbsentError(await rejectionOf(cache.get('a')))).toBe(true);
+    expect([await cache.get('b'), asked]).toEqual(['b', ['b']]);
+  });
+});
+
+describe('a key that is pushed out while it is loaded', () => {
+  it('answers who waits, and never has two live loads', async () => {
+    const { clock, cache, manual } = manualA({ max: 2 });
+    cache.set('a', 'old');
+    await clock.advance(1000);
+    const refresh = cache.refresh('a');
+    for (const key of ['b', 'c', 'd']) await cache.get(key);
+    expect([[...cache.keys()], cache.size]).toEqual([['c', 'd'], 2]);
+    const again = [cache.refresh('a'), cache.refresh('a')];
+    manual.call(0).resolve('new');
+    expect([await refresh, ...(await Promise.all(again))]).toEqual(['new', 'new', 'new']);
+    expect([manual.calls.length, manual.mostLive]).toEqual([1, 1]);
+    expect(cache.peek('a')).toBe('new');
+    expect([cache.size, [...cache.keys()]]).toEqual([2, ['d', 'a']]);
+  });
+
+  it('is served its old value until the load has landed; peek, inspect and delete say the same', async () => {
+    const { clock, cache } = manualA({ max: 1 });
+    cache.set('a', 'old');
+    await clock.advance(1000);
+    void cache.get('a'); // due: reloads behind
+    await cache.get('b');
+    expect([[...cache.keys()], cache.size]).toEqual([['b'], 1]);
+    expect(await cache.get('a')).toBe('old');
+    expect([cache.peek('a'), cache.inspect('a')?.value]).toEqual(['old', 'old']);
+    expect([cache.delete('a'), cache.peek('a'), cache.delete('a')]).toEqual([true, undefined, false]);
+  });
+
+  it('answers who waits also when the load fails, and then cools down', async () => {
+    const { cache, manual } = manualA({ max: 1 });
+    cache.set('a', 'old');
+    const failed = rejectionOf(cache.refresh('a'));
+    await cache.get('b');
+    manual.call(0).reject(new Error('down'));
+    expect(await failed).toMatchObject({ name: 'LoadError', key: 'a' });
+    await settled(cache.get('a'));
+    expect([manual.calls.length, cache.size]).toEqual([1, 1]);
+  });
+
+  it('pushes out nobody when it is only looked at', async () => {
+    const { cache, manual } = manualA({ max: 2 });
+    cache.set('a', 'old');
+    const refresh = cache.refresh('a');
+    for (const key of ['b', 'c']) await cache.get(key);
+    cache.inspect('a');
+    cache.peek('a');
+    cache.invalidateWhere(() => false);
+    expect([...cache.keys()]).toEqual(['b', 'c']);
+    manual.call(0).resolve('new');
+    await refresh;
+  });
+
+  it('first loads of more keys than are held all answer', async () => {
+    const load = async (key: string): Promise<string> => key;
+    const { clock, cache } = make({ max: 3, load });
+    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+    expect(await Promise.all(keys.map((key) => cache.get(key)))).toEqual(keys);
+    expect([cache.size, [...cache.keys()], clock.timerCount]).toEqual([3, keys.slice(-3), 0]);
+  });
+
+  it('deleted while it is pushed out, it answers with a load begun after', async () => {
+    const { clock, cache, manual } = manualA({ max: 1 });
+    cache.set('a', 'old');
+    const refresh = cache.refresh('a');
+    await cache.get('b');
+    cache.delete('a');
+    await clock.flush();
+    manual.call(0).resolve('late');
+    manual.call(1).resolve('new');
+    expect([await refresh, cache.peek('a'), manual.mostLive]).toEqual(['new', 'new', 1]);
+  });
+});
+
+it('a key whose reload failed is let go like any other', async () => {
+  const clock = new FakeClock();
+  let isDown = false;
+  const load = async (key: string): Promise<string> => {
+    if (isDown) throw new Error('down');
+    return key;
+  };
+  const cache = new RefreshingCache<string, string>({ name: 'c', load, max: 1, clock, logger: false });
+  await cache.get('a');
+  isDown = true;
+  await cache.refresh('a').catch(() => {});
+  cache.set('b', 'b');
+  expect([cache.peek('a'), cache.inspect('a'), cache.size]).toEqual([undefined, undefined, 1]);
+});
+
+describe('maxSize and sizeOf', () => {
+  const bySize = { maxSize: 10, sizeOf: (value: string) => Number(value.slice(1)) };
+  /** The value of a key: its size. */
+  const sized = (sizes: Record<string, string>): Options => ({
+    ...bySize,
+    load: (key) => sizes[key] ?? absent(),
+  });
+
+  it('values are let go when their sizes add up to more; fractions and 0 count as the next whole number', () => {
+    const { cache } = make(sized({ a: '=2.5', b: '=2.1', c: '=3', d: '=0', e: '=1' }));
+    for (const key of ['a', 'b', 'c', 'd']) cache.current(key); // 3 + 3 + 3 + 1
+    expect(cache.size).toBe(4);
+    cache.current('e');
+    expect([...cache.keys()]).toEqual(['b', 'c', 'd', 'e']);
+  });
+
+  it('a reload with another size makes room, or takes it', async () => {
+    const sizes: Record<string, string> = { a: '=4', b: '=4', c: '=6' };
+    const { cache } = make(sized(sizes));
+    for (const key of ['a', 'b']) cache.current(key);
+    sizes.a = '=8';
+    await cache.refresh('a');
+    expect([...cache.keys()]).toEqual(['a']);
+    sizes.a = '=4';
+    await cache.refresh('a');
+    cache.current('c');
+    expect([...cache.keys()]).toEqual(['a', 'c']);
+    cache.set('a', '=5');
+    expect([cache.size, cache.peek('a'), cache.peek('c')]).toEqual([1, '=5', undefined]);
+  });
+
+  it('a value larger than all is answered, not held, and told to the logger; the old one is gone', async () => {
+    const logger = recordLines();
+    const sizes: Record<string, string> = { a: '=3', b: '=3' };
+    const { cache } = make({ ...sized(sizes), logger });
+    for (const key of ['a', 'b']) cache.current(key);
+    sizes.a = '=11';
+    expect(await cache.refresh('a')).toBe('=11');
+    expect([cache.peek('a'), [...cache.keys()]]).toEqual([undefined, ['b']]);
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toMatch(/^error tickless: c: .*maxSize.*11/);
+    expect([await cache.get('a'), cache.current('a'), cache.size]).toEqual(['=11', '=11', 1]);
+    cache.set('b', '=12');
+    expect([cache.size, logger.lines.length]).toEqual([0, 4]);
+  });
+
+  it('a value larger than all is not there for a group to reload', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false });
+    let loads = 0;
+    const load = async (): Promise<string> => `${++loads}`;
+    const options = { maxSize: 10, sizeOf: () => 11, schedule: 1000, jitter: false } as const;
+    const cache = group.cache<string, string>({ name: 'c', load, ...options });
+    expect(await cache.get('a')).toBe('1');
+    await clock.advance(5000);
+    group.requestStart();
+    await clock.flush();
+    expect([loads, group.inspect().running]).toEqual([1, 0]);
+  });
+
+  it('keep() is not asked for its size: it is that of the value that stays', async () => {
+    const seen: unknown[] = [];
+    const { clock, cache } = make({
+      load: (_: string, { previous }: { previous?: unknown }) => (previous === undefined ? 'v' : keep()),
+      maxSize: 10,
+      sizeOf: (value: unknown) => {
+        seen.push(value);
+        return 4;
+      },
+    });
+    for (const key of ['a', 'b']) await cache.get(key);
+    await cache.refresh('a');
+    await clock.flush();
+    await cache.get('c');
+    expect([seen, [...cache.keys()]]).toEqual([
+      ['v', 'v', 'v'],
+      ['b', 'c'],
+    ]);
+  });
+
+  it('the line about a value that is too large names its key', () => {
+    const logger = recordLines();
+    make({ ...sized({ a: '=11' }), logger }).cache.current('a');
+    expect(logger.lines[0]).toContain('"a"');
+  });
+
+  const bad: [string, unknown][] = [
+    ['negative', -1],
+    ['NaN', Number.NaN],
+    ['infinite', Number.POSITIVE_INFINITY],
+    ['a string', '5'],
+    ['nothing', undefined],
+    ['an error that sizeOf throws', new Error('no size')],
+  ];
+  for (const [what, size] of bad) {
+    it(`a size that is ${what} fails the load, or the set, of that key`, async () => {
+      const sizeOf = (_value: string, key: string): number => {
+        if (key === 'good') return 1;
+        if (size instanceof Error) throw size;
+        return size as number;
+      };
+      const { cache } = make({ maxSize: 10, sizeOf, load: async (key) => key });
+      const [good, failed] = [cache.get('good'), rejectionOf(cache.get('bad'))];
+      expect(await failed).toMatchObject({ name: 'LoadError', key: 'bad', cacheName: 'c' });
+      expect(await good).toBe('good');
+      const error = thrownBy(() => cache.set('bad', 'x'));
+      expect(error).toMatchObject({ name: 'OptionError', key: 'bad', option: 'value' });
+      expect((error as Error).message).toContain('must have a size: ');
+      expect([...cache.keys()]).toEqual(['good']);
+    });
+  }
+
+  it('a size that turns bad keeps the value of before, and a bad set changes nothing', async () => {
+    const { clock, cache } = make({ ...bySize, load: () => '=x' });
+    cache.set('a', '=5');
+    await clock.advance(1000);
+    expect(cache.current('a')).toBe('=5');
+    await clock.flush();
+    expect(cache.inspect('a')).toMatchObject({ value: '=5', failures: 1, lastError: { key: 'a' } });
+    thrownBy(() => cache.set('a', '=-1'));
+    expect([cache.peek('a'), cache.inspect('a')?.failures]).toEqual(['=5', 1]);
+  });
+
+  it('maxSize without sizeOf, sizeOf without maxSize and bounds that are none are refused', () => {
+    const load = (key: string): string => key;
+    const error = (options: object): unknown => thrownBy(() => make({ load, ...options }));
+    expect(error({ maxSize: 5 })).toMatchObject({ name: 'OptionError', option: 'sizeOf' });
+    expect(error({ sizeOf: () => 1 })).toMatchObject({ name: 'OptionError', option: 'maxSize' });
+    for (const none of [0, -1, 1.5, Number.NaN, '5', Number.POSITIVE_INFINITY]) {
+      expect(error({ max: none })).toMatchObject({ name: 'OptionError', option: 'max', received: none });
+      if (none !== Number.POSITIVE_INFINITY) {
+        expect(error({ maxSize: none, sizeOf: () => 1 })).toMatchObject({
+          option: 'maxSize',
+          received: none,
+        });
+      }
+    }
+  });
+});
+
+describe('absent keys', () => {
+  /** A source that has what is in it. */
+  function source(options: Options = {}): Made & { readonly has: Set<string>; readonly asked: string[] } {
+    const has = new Set<string>();
+    const asked: string[] = [];
+    const load = async (key: string): Promise<KeyedAnswer<string>> => {
+      asked.push(key);
+      return has.has(key) ? key : absent();
+    };
+    return { has, asked, ...make({ load, ...options }) };
+  }
+
+  it('are remembered for a minute, and the error says how long still', async () => {
+    const { clock, cache, has, asked } = source();
+    const events = recordEvents(cache);
+    const error = { name: 'AbsentError', code: 'ERR_TICKLESS_ABSENT', key: 'x', cacheName: 'c' };
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ ...error, retryAfter: 60_000 });
+    expect(events.at(-1)).toMatchObject({ type: 'load-succeeded', key: 'x', isAbsent: true });
+    has.add('x');
+    await clock.advance(20_000);
+    expect(thrownBy(() => cache.current('x'))).toMatchObject({ ...error, retryAfter: 40_000 });
+    expect(cache.inspect('x')).toMatchObject({ state: 'absent', failures: 0 });
+    expect([cache.size, cache.peek('x'), asked.length, clock.timerCount]).toEqual([0, undefined, 1, 0]);
+    await clock.advance(40_000);
+    expect(await cache.get('x')).toBe('x');
+    expect(cache.inspect('x')).toMatchObject({ state: 'fresh', lastError: undefined });
+  });
+
+  it('absentFor 0: the next read asks again; Infinity: none does', async () => {
+    for (const [absentFor, calls] of [
+      [0, 3],
+      [Number.POSITIVE_INFINITY, 1],
+    ] as const) {
+      const { clock, cache, asked } = source({ absentFor });
+      for (let i = 0; i < 3; i++) {
+        expect(await rejectionOf(cache.get('x'))).toMatchObject({
+          name: 'AbsentError',
+          retryAfter: absentFor,
+        });
+        if (absentFor > 0) await clock.advance({ days: 365 });
+      }
+      expect(asked).toHaveLength(calls);
+    }
+  });
+
+  for (const how of ['invalidate', 'invalidate all', 'delete', 'clear', 'set', 'refresh'] as const) {
+    it(`${how} ends it`, async () => {
+      const { cache, has } = source({ absentFor: Number.POSITIVE_INFINITY });
+      await rejectionOf(cache.get('x'));
+      has.add('x');
+      if (how === 'invalidate') cache.invalidate('x');
+      else if (how === 'invalidate all') cache.invalidate();
+      else if (how === 'delete') expect(cache.delete('x')).toBe(false);
+      else if (how === 'clear') cache.clear();
+      else if (how === 'set') cache.set('x', 'x');
+      else await cache.refresh('x');
+      expect(await cache.get('x')).toBe('x');
+      expect(cache.inspect('x')).toMatchObject({ state: 'fresh', lastError: undefined });
+    });
+  }
+
+  it('a key that was there and is absent now is let go', async () => {
+    const { clock, cache, has } = source();
+    has.add('x');
+    await cache.get('x');
+    has.delete('x');
+    await clock.advance(1000);
+    expect(await cache.get('x')).toBe('x'); // served, reloaded behind
+    await clock.flush();
+    expect([cache.size, cache.peek('x'), cache.inspect('x')?.state]).toEqual([0, undefined, 'absent']);
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'AbsentError' });
+  });
+
+  it('absent() of a refresh rejects with AbsentError, and a failure after it is one', async () => {
+    let isDown = false;
+    const load = (): KeyedAnswer<string> => {
+      if (isDown) throw new Error('down');
+      return absent();
+    };
+    const { cache } = make({ load });
+    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ name: 'AbsentError', key: 'x' });
+    isDown = true;
+    expect(await rejectionOf(cache.refresh('x'))).toMatchObject({ name: 'LoadError', key: 'x' });
+    expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'CoolingDownError', key: 'x' });
+  });
+});
+
+describe('20,000 look-ups of nonsense keys', () => {
+  const reals = Array.from({ length: 100 }, (_, index) => `real${index}`);
+  const nonsense = Array.from({ length: 20_000 }, (_, index) => `x${index}`);
+  const answers: [string, () => KeyedAnswer<string>][] = [
+    ['absent', absent],
+    [
+      'failing',
+      () => {
+        throw new Error('no such key');
+      },
+    ],
+  ];
+  for (const [what, answer] of answers) {
+    for (const isConcurrent of [false, true]) {
+      it(`${what}, ${isConcurrent ? 'all at once' : 'one by one'}: push out no value, and few are remembered`, async () => {
+        const asked: string[] = [];
+        const load = async (key: string): Promise<KeyedAnswer<string>> => {
+          asked.push(key);
+          return key.startsWith('real') ? key : answer();
+        };
+        const { clock, cache } = make({ load, max: 100, schedule: { hours: 1 } });
+        await cache.getMany(reals);
+        if (isConcurrent) await Promise.all(nonsense.map((key) => rejectionOf(cache.get(key))));
+        else for (const key of nonsense) await rejectionOf(cache.get(key));
+        expect([...cache.keys()]).toEqual(reals);
+        reals.forEach((key) => void cache.current(key));
+        expect(asked.length).toBe(20_100);
+        // Of absent keys a tenth of max is remembered; of failing ones, which must cool down, as many as max.
+        const remembered = nonsense.filter((key) => cache.inspect(key) !== undefined);
+        expect(remembered).toEqual(nonsense.slice(what === 'absent' ? -10 : -100));
+        for (const key of remembered) await rejectionOf(cache.get(key));
+        expect(asked.length).toBe(20_100);
+        await rejectionOf(cache.get('x0'));
+        expect([asked.at(-1), asked.length, clock.timerCount]).toEqual(['x0', 20_101, 0]);
+      });
+    }
+  }
+
+  it('maxAbsent says how many are remembered', async () => {
+    const { cache } = make({ load: () => absent(), max: 10, maxAbsent: 500 });
+    for (const key of nonsense.slice(0, 1000)) await rejectionOf(cache.get(key));
+    expect(nonsense.filter((key) => cache.inspect(key) !== undefined)).toEqual(nonsense.slice(500, 1000));
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { resolveCacheOptions } from '../../../src/cache/cache-options.ts';
+import { type OptionError, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { thrownBy } from '../../support/settle.ts';
+
+type Options = Partial<RefreshingCacheOptions<string, string>>;
+
+const load = (key: string): string => key;
+const sizeOf = (): number => 1;
+const loadMany = (keys: readonly string[]) => new Map(keys.map((key) => [key, key]));
+
+const resolved = (options: Options) => resolveCacheOptions<string, string, string>({ name: 'c', ...options });
+
+describe('the bounds of a cache', () => {
+  it.each<[string, Options, object, number, number]>([
+    ['unless told otherwise', { load }, { max: 10_000 }, 1000, 10_000],
+    ['with max', { load, max: 55 }, { max: 55 }, 5, 55],
+    ['with a small max', { load, max: 5 }, { max: 5 }, 1, 5],
+    ['with maxSize', { load, maxSize: 7, sizeOf }, { maxSize: 7 }, 1000, 10_000],
+    ['with both', { load, max: 30, maxSize: 7, sizeOf }, { max: 30, maxSize: 7 }, 3, 30],
+    ['with maxAbsent', { load, max: 30, maxAbsent: 20 }, { max: 30 }, 20, 30],
+  ])('%s', (_, options, bound, maxAbsent, maxFailed) => {
+    const policy = resolved(options);
+    expect(policy.bound).toStrictEqual(bound);
+    expect(policy).toMatchObject({ maxAbsent, maxFailed });
+  });
+
+  it('say how many keys make one load', () => {
+    const of = (options: Options): number => resolved(options).perLoad;
+    expect([of({ load }), of({ loadMany }), of({ loadMany, batchSize: 5 })]).toEqual([1, Infinity, 5]);
+  });
+});
+
+describe('an option of a cache that breaks a rule', () => {
+  it.each<[object, string, string]>([
+    [{ loadMany: 5 }, 'loadMany', 'must be a function'],
+    [{ load, loadMany }, 'load', 'beside loadMany'],
+    [{ load, batchSize: 5 }, 'batchSize', 'without loadMany'],
+    [{ load, maxSize: 5 }, 'sizeOf', 'with maxSize'],
+    [{ load, maxSize: 5, sizeOf: 5 }, 'sizeOf', 'must be a function'],
+    [{ load, sizeOf }, 'maxSize', 'with sizeOf'],
+    [{ load, keyOf: 'id' }, 'keyOf', 'must be a function'],
+    [{ load, jitter: true }, 'jitter', '{ ratio }'],
+    [{ load, jitter: Infinity }, 'jitter', 'finite'],
+    [{ load, max: 2 ** 24 + 1 }, 'max', 'whole number'],
+    [{ load, maxAbsent: 2 ** 24 + 1 }, 'maxAbsent', 'whole number'],
+  ])('is told with that rule: %o', (options, option, rule) => {
+    const { problems } = thrownBy(() => resolved(options)) as OptionError;
+    expect(problems).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
+  });
+
+  it('is told also where there are no options at all', () => {
+    for (const none of [undefined, null]) {
+      expect(thrownBy(() => new RefreshingCache(none as never))).toMatchObject({ name: 'OptionError' });
+    }
+  });
+
+  it('none does that is fine', () => {
+    for (const fine of [{ max: 2 ** 24 }, { jitter: 0 }, { jitter: { ratio: 2 } }, { keyOf: load }]) {
+      expect(() => resolved({ load, ...fine } as Options)).not.toThrow();
+    }
+  });
+});
+
+describe('loadMany', () => {
+  it('is called before anything else has its turn, where nobody else has to be asked', async () => {
+    const calls: (readonly string[])[] = [];
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      loadMany: (keys) => {
+        calls.push(keys);
+        return loadMany(keys);
+      },
+    });
+    let isNext = false;
+    setImmediate(() => {
+      isNext = true;
+    });
+    const read = cache.getMany(['a', 'b']);
+    while (calls.length === 0 && !isNext) await Promise.resolve();
+    expect([calls, isNext]).toEqual([[['a', 'b']], false]);
+    await read;
+  });
+
+  it.each(['lock', 'store'] as const)('waits for keys that a %s alone holds up', async (what) => {
+    const cluster = new ManualCluster();
+    const calls: (readonly string[])[] = [];
+    const { cache, link } = keyedInstance(cluster, {
+      [what === 'lock' ? 'store' : 'lock']: undefined,
+      loadMany: (keys) => {
+        calls.push(keys);
+        return loadMany(keys);
+      },
+    });
+    let asked = 0;
+    link.fault = () => {
+      asked += 1;
+      return new Promise((resolve) => setImmediate(resolve));
+    };
+    const read = cache.getMany(['x', 'y', 'z']);
+    for (let turn = 0; turn < 10; turn++) await cluster.clock.flush();
+    expect(asked).toBeGreaterThan(0);
+    expect(calls).toEqual([['x', 'y', 'z']]);
+    await cluster.clock.flush();
+    expect((await read).size).toBe(3);
+  });
+});

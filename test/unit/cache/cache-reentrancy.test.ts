@@ -1,0 +1,369 @@
+import { describe, expect, it } from 'vitest';
+import {
+  absent,
+  isAbsentError,
+  isCoolingDownError,
+  loaded,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { settled, thrownBy } from '../../support/settle.ts';
+
+const MINUTE = 60_000;
+
+/** A cache of a period of 1 min without spread on a fake clock, whose loads end when the test says so. */
+function make(options: object = {}) {
+  const clock = new FakeClock();
+  const manual = new ManualLoad<unknown>();
+  const cache: RefreshingCache<string, string> = new RefreshingCache<string, string>({
+    name: 'c',
+    load: (_key, context) => manual.load(context) as Promise<string>,
+    schedule: MINUTE,
+    jitter: false,
+    clock,
+    logger: false,
+    ...options,
+  });
+  return { clock, manual, cache };
+}
+
+describe('foreign code that looks at a key while its load lands', () => {
+  it('a schedule that inspects it leaves it refreshing', async () => {
+    let loads = 0;
+    const { clock, cache } = make({
+      load: () => `${++loads}`,
+      schedule: ({ endedAt }: { endedAt: number }) => {
+        cache.inspect('a');
+        return endedAt + MINUTE;
+      },
+    });
+    cache.current('a');
+    await clock.advance(MINUTE);
+    cache.current('a');
+    await clock.flush();
+    expect([loads, cache.inspect('a')?.nextExecuteTime]).toEqual([2, clock.now() + MINUTE]);
+  });
+
+  it('a sizeOf that inspects it does not keep it from being held', async () => {
+    const { cache } = make({
+      load: () => 'x',
+      maxSize: 10,
+      sizeOf: () => {
+        cache.inspect('a');
+        return 1;
+      },
+    });
+    expect([cache.current('a'), cache.size]).toEqual(['x', 1]);
+  });
+
+  it('its tag being invalidated meanwhile, there is one live load', async () => {
+    const { clock, cache, manual } = make({
+      schedule: ({ endedAt }: { endedAt: number }) => {
+        cache.inspect('a');
+        return endedAt + MINUTE;
+      },
+    });
+    const read = cache.get('a');
+    cache.invalidateTag('t');
+    manual.call(0).resolve(loaded('old', { tags: ['t'] }));
+    await clock.flush();
+    void cache.refresh('a').catch(() => {});
+    await clock.flush();
+    expect([manual.calls.length, manual.mostLive]).toEqual([2, 1]);
+    manual.call(1).resolve('new');
+    expect(await read).toBe('new');
+  });
+
+  it('a listener that sets a value wins over the load that a tag has made out of date', async () => {
+    const { clock, cache, manual } = make();
+    cache.on('load-succeeded', () => cache.set('a', 'by hand'));
+    const read = cache.get('a');
+    cache.invalidateTag('t');
+    manual.call(0).resolve(loaded('old', { tags: ['t'] }));
+    expect(await read).toBe('by hand');
+    await clock.flush();
+    expect([cache.current('a'), manual.calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
+  });
+
+  it('a listener that closes the cache ends the wait for another load', async () => {
+    const { clock, cache, manual } = make();
+    cache.on('load-succeeded', () => void cache.close());
+    const read = cache.get('a');
+    cache.invalidateTag('t');
+    manual.call(0).resolve(loaded('old', { tags: ['t'] }));
+    await clock.flush();
+    expect(await settled(read)).toMatchObject({ error: { name: 'ClosedError', key: 'a' } });
+    expect([manual.calls.length, clock.timerCount]).toEqual([1, 0]);
+  });
+
+  it('a listener that starts what is due does not lose a slot of the group', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, concurrency: 1, schedule: 1000 });
+    let loads = 0;
+    const cache = group.cache({ name: 'c', load: async (_key: string) => loaded(++loads, { tags: ['t'] }) });
+    await cache.get('a');
+    cache.on('load-succeeded', () => {
+      if (loads > 5) return;
+      cache.invalidateTag('t');
+      group.requestStart();
+    });
+    await clock.advance(2000);
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    for (let i = 0; i < 20; i++) await clock.advance(1);
+    expect(loads).toBe(6);
+    expect([group.inspect().running, await settled(ends[0] as Promise<unknown>)]).toEqual([
+      0,
+      { value: undefined },
+    ]);
+  });
+
+  it('a load that is aborted by set, and sets too, leaves the outer value with its own size', async () => {
+    const { clock, cache, manual } = make({ maxSize: 100, sizeOf: (value: string) => value.length });
+    void cache.get('a').catch(() => {});
+    manual.call(0).context.signal.addEventListener('abort', () => cache.set('a', 'x'.repeat(90)));
+    cache.set('a', 'y');
+    cache.set('b', 'z'.repeat(50));
+    await clock.flush();
+    expect([cache.peek('a'), cache.size]).toEqual(['y', 2]);
+  });
+});
+
+describe('keys that change, come and go', () => {
+  it('a key object that keyOf can not take any more harms no other member of the group', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, piggyback: true, concurrency: 1, schedule: 1000 });
+    const load = async (_key: { id?: string }) => 'x';
+    const keyOf = ({ id }: { id?: string }) => (id as string).toString();
+    const cache = group.cache({ name: 'c', load, keyOf, jitter: false });
+    let loads = 0;
+    const value = group.value({ name: 'v', load: async () => ++loads });
+    const key: { id?: string } = { id: 'a' };
+    await cache.get(key);
+    await value.get();
+    delete key.id;
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(2000);
+      value.current;
+      group.requestStart();
+      await clock.flush();
+    }
+    expect([loads, group.inspect().running]).toEqual([4, 0]);
+    cache.clear();
+    expect(cache.size).toBe(0);
+  });
+
+  it('10,000 reads that give up leave nothing behind', async () => {
+    const { clock, cache, manual } = make({ max: 10 });
+    for (let i = 0; i < 1000; i++) {
+      const controller = new AbortController();
+      const read = cache.get(`k${i}`, { signal: controller.signal });
+      cache.delete(`k${i}`);
+      controller.abort();
+      await read.catch(() => {});
+    }
+    await clock.flush();
+    const known = Array.from({ length: 1000 }, (_, i) => cache.inspect(`k${i}`)).filter(Boolean);
+    expect([known.length, manual.live, clock.timerCount]).toEqual([0, 0, 0]);
+  });
+
+  it('an outage with more cold keys than maxAbsent makes one load of each per cool-down', async () => {
+    let loads = 0;
+    const load = async (): Promise<string> => {
+      loads += 1;
+      throw new Error('down');
+    };
+    const { cache } = make({ load, max: 2000, maxAbsent: 10, coolDown: 5 * MINUTE });
+    const keys = Array.from({ length: 2000 }, (_, i) => `k${i}`);
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(keys.map((key) => cache.get(key).catch((error) => error)));
+    }
+    expect(loads).toBe(2000);
+    expect(isCoolingDownError(await cache.get('k0').catch((error) => error))).toBe(true);
+  });
+
+  it('clear keeps cool-downs, and forgets who is absent', async () => {
+    const asked: string[] = [];
+    const load = async (key: string): Promise<never> => {
+      asked.push(key);
+      if (key === 'absent') return absent() as never;
+      throw new Error('down');
+    };
+    const { cache } = make({ load });
+    for (const key of ['absent', 'fails']) await cache.get(key).catch(() => {});
+    cache.clear();
+    for (const key of ['absent', 'fails']) await cache.get(key).catch(() => {});
+    expect(asked).toEqual(['absent', 'fails', 'absent']);
+  });
+
+  it('a value restored over a key that was absent for ever goes on refreshing', async () => {
+    let loads = 0;
+    const { clock, cache } = make({
+      load: async () => (++loads === 1 ? absent() : `${loads}`),
+      absentFor: Infinity,
+    });
+    const error = await cache.get('a').catch((reason) => reason);
+    expect(isAbsentError(error)).toBe(true);
+    const entry = { key: 'a', value: 'dumped', age: 0, nextExecuteTime: clock.now() + 1000 };
+    cache.restore({ version: 1, name: 'c', at: clock.now(), entries: [entry] });
+    await clock.advance(1000);
+    expect(cache.current('a')).toBe('dumped');
+    await clock.flush();
+    expect([cache.current('a'), cache.inspect('a')?.lastError]).toEqual(['2', undefined]);
+  });
+
+  it('a dump from within the event of an absence is without that key', async () => {
+    const { clock, cache, manual } = make();
+    cache.set('a', 'old');
+    const dumps: number[] = [];
+    cache.on('load-succeeded', () => void dumps.push(cache.dump().entries.length));
+    void cache.refresh('a').catch(() => {});
+    manual.call(0).resolve(absent());
+    await clock.flush();
+    expect([dumps, cache.size]).toEqual([[0], 0]);
+  });
+
+  it('a promise is no value that could be restored', () => {
+    const { clock, cache } = make();
+    const entry = { key: 'a', value: Promise.resolve('x') as never, age: 0, nextExecuteTime: null };
+    const dump = { version: 1, name: 'c', at: clock.now(), entries: [entry] } as const;
+    expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });
+  });
+
+  it('inspecting an absent key is no use of it', async () => {
+    const { cache } = make({ load: () => absent(), maxAbsent: 2 });
+    for (const key of ['a', 'b']) await cache.get(key).catch(() => {});
+    cache.inspect('a');
+    await cache.get('c').catch(() => {});
+    expect(['a', 'b', 'c'].map((key) => cache.inspect(key)?.state)).toEqual([undefined, 'absent', 'absent']);
+  });
+
+  it('getMany gives waitUntil one promise, of the end of all', async () => {
+    const { clock, cache, manual } = make();
+    const ends: Promise<unknown>[] = [];
+    const many = cache.getMany(['a', 'b', 'c'], { waitUntil: (end) => void ends.push(end) });
+    expect(ends).toHaveLength(1);
+    for (let call = 0; call < 2; call++) manual.call(call).resolve('x');
+    await clock.flush();
+    expect(await settled(ends[0] as Promise<unknown>)).toBe('pending');
+    manual.call(2).resolve('x');
+    expect((await many).size).toBe(3);
+    expect(await settled(ends[0] as Promise<unknown>)).toMatchObject({ value: expect.anything() });
+  });
+
+  it('getMany gives waitUntil nothing where nothing is loaded', async () => {
+    const { cache } = make();
+    for (const key of ['a', 'b']) cache.set(key, key);
+    const ends: unknown[] = [];
+    const found = await cache.getMany(['a', 'b'], { waitUntil: (end) => void ends.push(end) });
+    expect([found.size, ends]).toEqual([2, []]);
+  });
+
+  it('requestStart with wait also waits for a reload that a read has begun', async () => {
+    const { clock, cache, manual } = make();
+    cache.set('a', 'old');
+    await clock.advance(MINUTE);
+    cache.current('a');
+    const start = cache.requestStart({ wait: true });
+    await clock.flush();
+    expect(await settled(start)).toBe('pending');
+    manual.call(0).resolve('new');
+    expect(await settled(start)).toEqual({ value: undefined });
+  });
+});
+
+describe('health', () => {
+  it('is not fatal for a value that got too old because nobody read it, and is when its reload fails', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false, maxStaleness: 1000, schedule: 100 });
+    let isDown = false;
+    const load = async () => {
+      if (isDown) throw new Error('down');
+      return 1;
+    };
+    const value = group.value({ name: 'v', load });
+    await value.get();
+    await clock.advance(5000);
+    expect(group.health()).toMatchObject({ ok: true, problems: [{ kind: 'too-stale', isFatal: false }] });
+    isDown = true;
+    await value.get().catch(() => {});
+    expect(group.health()).toMatchObject({ ok: false, problems: [{ kind: 'too-stale', isFatal: true }] });
+  });
+
+  it('tells of all failing keys of a cache in one line, cold ones too', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false });
+    const load = async (): Promise<string> => {
+      throw new Error('down');
+    };
+    const cache = group.cache<string, string>({ name: 'c', load });
+    for (let i = 0; i < 50; i++) await cache.get(`k${i}`).catch(() => {});
+    const { ok, problems } = group.health();
+    expect([ok, problems.length, problems[0]?.message]).toEqual([
+      true,
+      1,
+      '50 keys failed, such as "k49": load failed: down',
+    ]);
+  });
+});
+
+it('ready with a cool-down of next to nothing does not keep its deadline from coming', async () => {
+  const group = new RefreshGroup({ logger: false, coolDown: 0.0005 });
+  const load = (): number => {
+    throw new Error('down');
+  };
+  group.value({ name: 'v', load, required: true });
+  expect((await group.ready({ timeout: 50 })).ok).toBe(false);
+  await group.close();
+});
+
+it('close of a value gives the same promise to who calls it in its midst', async () => {
+  const manual = new ManualLoad<number>();
+  const value = new RefreshingValue({ name: 'v', load: manual.load, logger: false });
+  void value.get().catch(() => {});
+  const promises: Promise<void>[] = [];
+  manual.call(0).context.signal.addEventListener('abort', () => void promises.push(value.close()));
+  promises.push(value.close({ timeout: 0 }));
+  expect(promises[0]).toBe(promises[1]);
+  await promises[0];
+});
+
+it('options are found on a prototype, and no options at all are told as such', () => {
+  const base = { schedule: 5000, clock: new FakeClock(), max: 2 };
+  const own = Object.assign(Object.create(base), { name: 'c', load: (key: string) => key });
+  const cache = new RefreshingCache<string, string>(own);
+  cache.current('a');
+  expect((cache.inspect('a')?.nextExecuteTime as number) - base.clock.now()).toBeLessThanOrEqual(10_000);
+  expect(thrownBy(() => new RefreshGroup(null as never).value(null as never))).toMatchObject({
+    name: 'OptionError',
+  });
+});
+
+describe('arguments that are none', () => {
+  it('are told as OptionErrors, by rejection where a promise is returned', async () => {
+    const { cache } = make();
+    for (const keys of [undefined, null, 5, 'abc']) {
+      const error = await cache.getMany(keys as never).catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'OptionError', option: 'keys' });
+      expect(error.message).toContain('iterable');
+    }
+    const onError = 5 as never;
+    const error = await cache.getMany([], { onError }).catch((reason) => reason);
+    expect(error).toMatchObject({ name: 'OptionError', option: 'onError' });
+    expect(thrownBy(() => cache.invalidateTag(5 as never))).toMatchObject({
+      problems: [{ option: 'tag', rule: expect.stringContaining('string') }],
+    });
+    expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
+  });
+
+  it('a keyOf that answers with what is the same for none, or for all, is refused', async () => {
+    for (const keyOf of [async () => 'a', () => ({}), () => null, () => undefined]) {
+      const { cache } = make({ keyOf });
+      const error = await cache.get('a').catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'OptionError', option: 'keyOf' });
+    }
+  });
+});

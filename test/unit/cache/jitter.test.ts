@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { spread } from '../../../src/cache/jitter.ts';
+import { fixedDelay, never } from '../../../src/index.ts';
+import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
+
+const PERIOD = 600_000;
+const END = Date.UTC(2026, 0, 1);
+const loaded = { startedAt: END, endedAt: END, now: END };
+
+/** When after their load keys fall due that were loaded together, in periods. */
+function waits(ratio: number, maxStaleness: number): number[] {
+  const random = seeded();
+  const schedule = spread(fixedDelay(PERIOD), (period) => ratio * period);
+  return Array.from(
+    { length: 20_000 },
+    () => (schedule.nextExecuteTime({ ...loaded, random, maxStaleness }) - END) / PERIOD,
+  );
+}
+
+describe('spread', () => {
+  it.each([
+    ['from one period to two', 1, Infinity, 1, 2],
+    ['over a tenth of the time', 0.1, Infinity, 1, 1.1],
+    ['where the age limit ends the window, over one as wide before it', 0.5, 1.2 * PERIOD, 0.7, 1.2],
+    ['where it leaves no room, from half of the time on', 1, PERIOD, 0.5, 1],
+    ['where it comes before the schedule, from half of it on', 1, PERIOD / 4, 0.125, 0.25],
+  ])('draws uniformly %s', (_, ratio, maxStaleness, from, to) => {
+    expect(misfit(waits(ratio, maxStaleness), uniform(from, to))).toBeLessThan(FITS);
+  });
+
+  it('never leaves its bounds: not after the age limit, not before half of the time, not before now', () => {
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    const duration = fc.integer({ min: 1, max: 1e9 });
+    fc.assert(
+      fc.property(
+        duration,
+        fc.double({ min: 0, max: 10, noNaN: true }),
+        fc.oneof(duration, fc.constant(Infinity)),
+        fc.oneof(fc.constant(0), duration),
+        fc.oneof(fc.constant(undefined), duration),
+        random,
+        (delay, ratio, maxStaleness, elapsed, before, drawn) => {
+          const schedule = spread(fixedDelay(delay), (period) => ratio * period);
+          const answered = before === undefined ? undefined : END + before;
+          const asked = { ...loaded, now: END + elapsed, maxStaleness, answered, random: () => drawn };
+          const wait = schedule.nextExecuteTime(asked) - END;
+          const least = Math.min(delay, maxStaleness) / 2;
+          const most = Math.min(delay * (1 + ratio), Math.max(maxStaleness, 0));
+          expect(wait).toBeGreaterThanOrEqual(least - 0.001);
+          expect(wait).toBeLessThanOrEqual(most + 0.001);
+          // Asked again, it keeps its answer, or draws from what is left of the window.
+          if (wait + END !== answered) expect(wait).toBeGreaterThanOrEqual(Math.min(elapsed, most) - 0.001);
+          const again = schedule.nextExecuteTime({ ...asked, answered: END + wait, random: () => 0.5 });
+          expect(again).toBe(END + wait);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves never as it is, and a broken answer broken', () => {
+    const width = (): number => 5;
+    expect(spread(never, width).nextExecuteTime(loaded)).toBe(Infinity);
+    expect(spread({ nextExecuteTime: () => Number.NaN }, width).nextExecuteTime(loaded)).toBeNaN();
+    expect(spread({ nextExecuteTime: () => END }, width).nextExecuteTime(loaded)).toBe(END);
+  });
+});

@@ -1,0 +1,475 @@
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  absent,
+  type LoadManyContext,
+  loaded,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordLines } from '../../support/events.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+type Answers = ReadonlyMap<string, string>;
+
+/** One call of `loadMany`, waiting for the test to end it where it is manual. */
+interface Call {
+  readonly keys: readonly string[];
+  readonly context: LoadManyContext<string, string>;
+  resolve(answers: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Made {
+  readonly clock: FakeClock;
+  readonly calls: Call[];
+  readonly cache: RefreshingCache<string, string>;
+}
+
+const all = (keys: readonly string[]): Answers => new Map(keys.map((key) => [key, `v${key}`]));
+
+/** A cache whose `loadMany` notes its calls. @param answer `manual`: the test ends the calls. */
+function make(
+  answer: ((keys: readonly string[], call: number) => unknown) | 'manual' = all,
+  options: Partial<RefreshingCacheOptions<string, string>> = {},
+): Made {
+  const clock = new FakeClock();
+  const calls: Call[] = [];
+  const cache = new RefreshingCache<string, string>({
+    name: 'c',
+    loadMany: (keys, context) => {
+      if (answer !== 'manual') {
+        calls.push({ keys, context, resolve: () => {}, reject: () => {} });
+        return answer(keys, calls.length) as Answers;
+      }
+      return new Promise((resolve, reject) => {
+        calls.push({ keys, context, resolve: resolve as Call['resolve'], reject });
+      });
+    },
+    schedule: 1000,
+    jitter: false,
+    clock,
+    logger: false,
+    ...options,
+  });
+  return { clock, calls, cache };
+}
+
+const keysOf = (calls: readonly Call[]): (readonly string[])[] => calls.map(({ keys }) => keys);
+
+describe('reads that join', () => {
+  it('10,000 concurrent gets with a batch size of 500 are 20 calls of 500', async () => {
+    const { calls, cache } = make(async (keys) => all(keys), { batchSize: 500 });
+    const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+    const values = await Promise.all(keys.map((key) => cache.get(key)));
+    expect(values).toEqual(keys.map((key) => `v${key}`));
+    expect(calls.map(({ keys: { length } }) => length)).toEqual(Array(20).fill(500));
+    expect(keysOf(calls).flat()).toEqual(keys);
+  });
+
+  it('without a batch size they are one call; all readers of a key are one of its keys', async () => {
+    const { calls, cache } = make();
+    await Promise.all(['a', 'b', 'a', 'c', 'b'].map((key) => cache.get(key)));
+    expect(keysOf(calls)).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('also after an await of what is resolved, and with current and refresh', async () => {
+    const { clock, calls, cache } = make();
+    cache.set('r', 'old');
+    const late = async (key: string): Promise<string> => {
+      await Promise.resolve();
+      return cache.get(key);
+    };
+    const reads = [cache.get('a'), late('b'), cache.refresh('r'), late('c')];
+    thrownBy(() => cache.current('d'));
+    expect(await Promise.all(reads)).toEqual(['va', 'vb', 'vr', 'vc']);
+    expect(keysOf(calls).map((keys) => keys.toSorted())).toEqual([['a', 'b', 'c', 'd', 'r']]);
+    const next = cache.get('e');
+    await clock.flush();
+    await Promise.all([next, cache.get('f')]);
+    expect(keysOf(calls).slice(1)).toEqual([['e'], ['f']]);
+  });
+
+  it('also one after the other, as long as there is but a little between them', async () => {
+    const { calls, cache } = make();
+    const reads = ['a', 'b', 'c', 'd'].map(async (key, index) => {
+      for (let turn = 0; turn < 5 * index; turn++) await Promise.resolve();
+      return cache.get(key);
+    });
+    expect(await Promise.all(reads)).toEqual(['va', 'vb', 'vc', 'vd']);
+    expect(keysOf(calls)).toEqual([['a', 'b', 'c', 'd']]);
+  });
+
+  it('due keys are reloaded in one call behind their readers', async () => {
+    const { clock, calls, cache } = make();
+    await cache.getMany(['a', 'b', 'c']);
+    await clock.advance(1000);
+    expect(['a', 'b', 'c'].map((key) => cache.current(key))).toEqual(['va', 'vb', 'vc']);
+    expect(calls).toHaveLength(1);
+    await clock.flush();
+    expect(keysOf(calls)).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ]);
+    const { attempt, trigger, background, previous } = (calls[1] as Call).context;
+    expect([attempt, trigger, background, [...previous.keys()]]).toEqual([1, 'due', true, ['a', 'b', 'c']]);
+    expect(previous.get('b')).toEqual({ value: 'vb', loadedAt: clock.now() - 1000 });
+  });
+
+  it('the context is in the background only if nobody waits for any of the keys', async () => {
+    const { clock, calls, cache } = make();
+    await cache.get('a');
+    await clock.advance(1000);
+    cache.current('a');
+    await cache.get('b');
+    const { background, previous, signal } = (calls[1] as Call).context;
+    expect([(calls[1] as Call).keys, background, [...previous.keys()]]).toEqual([['b', 'a'], false, ['a']]);
+    expect(signal.aborted).toBe(false);
+  });
+
+  it('a batch never holds up a key that is loaded', async () => {
+    const { clock, calls, cache } = make('manual');
+    cache.set('a', 'held');
+    await clock.advance(1000);
+    const many = cache.getMany(['a', 'b']);
+    expect([cache.current('a'), await settled(cache.get('a'))]).toEqual(['held', { value: 'held' }]);
+    await clock.flush();
+    expect([cache.current('a'), await settled(cache.get('a'))]).toEqual(['held', { value: 'held' }]);
+    expect([await settled(many), calls.length]).toEqual(['pending', 1]);
+  });
+});
+
+describe('getMany', () => {
+  it('has the order of the question, asks only for the cold ones, and lacks the absent ones', async () => {
+    const { calls, cache } = make(
+      (keys) => new Map(keys.map((key) => [key, key === 'x' ? absent() : `v${key}`])),
+    );
+    cache.set('b', 'held');
+    const found = await cache.getMany(new Set(['c', 'x', 'b', 'a']));
+    expect([...found]).toEqual([
+      ['c', 'vc'],
+      ['b', 'held'],
+      ['a', 'va'],
+    ]);
+    expect(keysOf(calls)).toEqual([['c', 'x', 'a']]);
+    expect([...(await cache.getMany(['x', 'c', 'c'])), calls.length]).toEqual([['c', 'vc'], 1]);
+    expect((await cache.getMany([])).size).toBe(0);
+  });
+
+  const failing = (keys: readonly string[]): unknown =>
+    new Map(keys.map((key) => [key, key.startsWith('!') ? new Error(`no ${key}`) : `v${key}`]));
+
+  it('one that failed rejects it with its error, once the others are there', async () => {
+    const { cache } = make(failing);
+    const error = await rejectionOf(cache.getMany(['a', '!b', 'c']));
+    expect(error).toMatchObject({ name: 'LoadError', key: '!b', cause: { message: 'no !b' } });
+    expect([cache.peek('a'), cache.peek('c')]).toEqual(['va', 'vc']);
+  });
+
+  it('several reject it with an AggregateError of theirs, in the order of the question', async () => {
+    const { cache } = make(failing);
+    const error = (await rejectionOf(cache.getMany(['!b', 'a', '!a']))) as AggregateError;
+    expect(error).toBeInstanceOf(AggregateError);
+    expect(error.message).toMatch(/^c: 2 keys could not be had: .*no !b/);
+    expect(error.errors).toMatchObject([
+      { name: 'LoadError', key: '!b' },
+      { name: 'LoadError', key: '!a' },
+    ]);
+  });
+
+  it('a key asked for twice fails once', async () => {
+    const { cache } = make(failing);
+    expect(await rejectionOf(cache.getMany(['!a', 'b', '!a']))).toMatchObject({
+      name: 'LoadError',
+      key: '!a',
+    });
+  });
+
+  it('with onError it resolves with what there is, and tells the rest', async () => {
+    const { cache } = make(failing);
+    const told: [string, unknown][] = [];
+    const onError = (error: unknown, key: string): void => void told.push([key, (error as Error).name]);
+    expect([...(await cache.getMany(['!a', 'b', '!c'], { onError }))]).toEqual([['b', 'vb']]);
+    expect(told).toEqual([
+      ['!a', 'LoadError'],
+      ['!c', 'LoadError'],
+    ]);
+  });
+
+  it('its signal ends the wait with its reason, and no load', async () => {
+    const { clock, calls, cache } = make('manual');
+    const controller = new AbortController();
+    const many = rejectionOf(cache.getMany(['a', 'b'], { signal: controller.signal }));
+    await clock.flush();
+    const reason = new Error('client gone');
+    controller.abort(reason);
+    expect(await many).toBe(reason);
+    expect((calls[0] as Call).context.signal.aborted).toBe(false);
+  });
+});
+
+describe('bad answers', () => {
+  it('a key that is left out, and one that is an Error, fail alone', async () => {
+    const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
+    const [a, b, c] = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
+    expect(a).toMatchObject({ value: 'va' });
+    expect(b).toMatchObject({ reason: { name: 'LoadError', key: 'b', cause: { message: 'no b' } } });
+    expect(c).toMatchObject({ reason: { name: 'LoadError', key: 'c' } });
+    expect((c as PromiseRejectedResult).reason.message).toContain('left it out');
+    expect(await rejectionOf(cache.get('b'))).toMatchObject({ name: 'CoolingDownError', key: 'b' });
+  });
+
+  it('a key that is left out fails also where undefined is a value', async () => {
+    const cache = new RefreshingCache<string, string | undefined>({
+      name: 'c',
+      loadMany: () => new Map([['a', undefined]]),
+      allowUndefined: true,
+      clock: new FakeClock(),
+      logger: false,
+    });
+    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
+    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'LoadError', key: 'b' } }]);
+  });
+
+  it('a good one is nothing to log', async () => {
+    const logger = recordLines();
+    const { cache } = make(all, { logger });
+    await cache.getMany(['a', 'b']);
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('keys that were not asked for are told to the logger once, and not held', async () => {
+    const logger = recordLines();
+    const answer = (keys: readonly string[]): unknown => all([...keys, 'x', 'y']);
+    const { cache } = make(answer, { logger });
+    expect([...(await cache.getMany(['a', 'b'])).values()]).toEqual(['va', 'vb']);
+    expect([cache.size, cache.peek('x'), logger.lines.length]).toEqual([2, undefined, 1]);
+    expect(logger.lines[0]).toMatch(/^error tickless: c: .*not asked for.*"x"/);
+  });
+
+  it('a foreign key that keyOf can not take harms no other', async () => {
+    const clock = new FakeClock();
+    const cache = new RefreshingCache<{ id: string }, string>({
+      name: 'c',
+      loadMany: (keys) => new Map([...keys.map((key) => [key, key.id] as const), [null as never, 'x']]),
+      keyOf: ({ id }) => id,
+      clock,
+      logger: false,
+    });
+    expect(await cache.get({ id: 'a' })).toBe('a');
+  });
+
+  const none: [string, () => unknown][] = [
+    ['undefined', () => undefined],
+    ['null', () => null],
+    ['an array', () => [['a', 'va']]],
+    ['an object', () => ({ a: 'va' })],
+    ['a Set', () => new Set(['a'])],
+    ['a promise of an object', async () => ({ a: 'va' })],
+    ['an object that calls itself a Map', () => ({ [Symbol.toStringTag]: 'Map' })],
+  ];
+  for (const [what, answer] of none) {
+    it(`${what} in place of the Map fails every key by itself`, async () => {
+      const { cache } = make(answer);
+      const settledAll = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
+      const error = { name: 'LoadError', attempts: 1, cause: { name: 'TypeError' } };
+      expect(settledAll).toMatchObject([
+        { reason: { ...error, key: 'a' } },
+        { reason: { ...error, key: 'b' } },
+      ]);
+      if (what === 'an array')
+        expect(String((settledAll[0] as PromiseRejectedResult).reason)).toContain('a Map');
+    });
+  }
+
+  for (const isAsync of [false, true]) {
+    it(`what it ${isAsync ? 'rejects with' : 'throws'} is the cause of the failure of each key`, async () => {
+      const cause = new Error('down');
+      const { clock, cache } = make(() => {
+        if (isAsync) return Promise.reject(cause);
+        throw cause;
+      });
+      const [a, b] = await Promise.all(['a', 'b'].map((key) => rejectionOf(cache.get(key))));
+      expect([(a as Error).cause, (b as Error).cause]).toEqual([cause, cause]);
+      expect([a, b]).toMatchObject([{ key: 'a' }, { key: 'b' }]);
+      expect(clock.timerCount).toBe(0);
+    });
+  }
+
+  it('a Map of another realm, one that is thenable, and promises in it will do', async () => {
+    const foreign = make((keys) => runInNewContext('new Map(keys.map((key) => [key, key]))', { keys }));
+    expect(await foreign.cache.get('a')).toBe('a');
+    const thenable = make((keys) => ({ then: (done: (answers: unknown) => void) => done(all(keys)) }));
+    expect(await thenable.cache.get('a')).toBe('va');
+    const foreignError = make((keys) => runInNewContext('new Map([[keys[0], new Error("no")]])', { keys }));
+    expect(await rejectionOf(foreignError.cache.get('a'))).toMatchObject({ cause: { message: 'no' } });
+    const promises = make((keys) => new Map(keys.map((key) => [key, Promise.resolve(`p${key}`)])));
+    expect([...(await promises.cache.getMany(['a', 'b'])).values()]).toEqual(['pa', 'pb']);
+  });
+
+  it('each answer may be all that a load answers', async () => {
+    const { clock, cache } = make(
+      (keys) => new Map(keys.map((key) => [key, loaded(key, { maxStaleness: 5000 })])),
+    );
+    expect(await cache.get('a')).toBe('a');
+    expect(cache.inspect('a')).toMatchObject({ maxStaleness: 5000, loadedAt: clock.now() });
+  });
+});
+
+describe('tries, deadlines, aborts', () => {
+  it('the tries of keys that failed together are one call each', async () => {
+    const retry = { retries: 2, minTimeout: 100, factor: 1 };
+    const { clock, calls, cache } = make((keys) => new Map(keys.map((key) => [key, new Error('down')])), {
+      retry,
+    });
+    const failures = ['a', 'b', 'c'].map((key) => rejectionOf(cache.get(key)));
+    await clock.advance(300);
+    expect(await Promise.all(failures)).toMatchObject([{ attempts: 3 }, { attempts: 3 }, { attempts: 3 }]);
+    expect(keysOf(calls)).toEqual(Array(3).fill(['a', 'b', 'c']));
+    expect(calls.map(({ context: { attempt } }) => attempt)).toEqual([1, 2, 3]);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('only those that failed are tried again, in one call also when they came in several', async () => {
+    const retry = { retries: 1, minTimeout: 100 };
+    const answer = (keys: readonly string[], call: number): unknown =>
+      call > 2
+        ? all(keys)
+        : new Map(keys.map((key, index) => [key, index === 0 ? new Error('down') : `v${key}`]));
+    const { clock, calls, cache } = make(answer, { retry, batchSize: 2 });
+    const found = cache.getMany(['a', 'b', 'c', 'd']);
+    await clock.advance(100);
+    expect([...(await found).keys()]).toEqual(['a', 'b', 'c', 'd']);
+    expect(keysOf(calls)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+      ['a', 'c'],
+    ]);
+  });
+
+  it('a call that never settles is ended by the deadline of its keys, and then aborted', async () => {
+    const { clock, calls, cache } = make('manual', { timeout: 500 });
+    const late = ['a', 'b', 'c'].map((key) => rejectionOf(cache.get(key)));
+    await clock.advance(499);
+    const { signal } = (calls[0] as Call).context;
+    expect(signal.aborted).toBe(false);
+    await clock.advance(1);
+    const errors = await Promise.all(late);
+    expect(errors).toMatchObject(
+      ['a', 'b', 'c'].map((key) => ({ name: 'LoadTimeoutError', key, timeout: 500 })),
+    );
+    expect([signal.aborted, clock.timerCount, calls.length]).toEqual([true, 0, 1]);
+  });
+
+  it('one key that is deleted is loaded anew; the call is aborted only when all of its keys are over', async () => {
+    const { clock, calls, cache } = make('manual');
+    const reads = ['a', 'b'].map((key) => cache.get(key));
+    await clock.flush();
+    const { signal } = (calls[0] as Call).context;
+    cache.delete('a');
+    for (let i = 0; i < 3; i++) await clock.flush();
+    expect([signal.aborted, keysOf(calls)]).toEqual([false, [['a', 'b'], ['a']]]);
+    (calls[0] as Call).resolve(new Map(all(['a', 'b'])).set('a', 'old'));
+    await clock.flush();
+    expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'vb']);
+    (calls[1] as Call).resolve(all(['a']));
+    expect(await Promise.all(reads)).toEqual(['va', 'vb']);
+
+    const both = [cache.refresh('a'), cache.refresh('b')];
+    await clock.flush();
+    cache.invalidate();
+    expect((calls[2] as Call).context.signal.aborted).toBe(true);
+    for (let i = 0; i < 3; i++) await clock.flush();
+    for (const call of calls.slice(3)) call.resolve(all(call.keys));
+    expect(await Promise.all(both)).toEqual(['va', 'vb']);
+  });
+
+  for (const how of ['invalidate', 'invalidateTag'] as const) {
+    it(`after ${how} of all keys of a call, their successors come in one call too`, async () => {
+      const { clock, calls, cache } = make('manual');
+      const many = cache.getMany(['a', 'b', 'c']);
+      await clock.flush();
+      if (how === 'invalidate') cache.invalidate();
+      else cache.invalidateTag('t');
+      (calls[0] as Call).resolve(
+        new Map(['a', 'b', 'c'].map((key) => [key, loaded('old', { tags: ['t'] })])),
+      );
+      for (let i = 0; i < 4; i++) {
+        await clock.flush();
+        for (const { keys, resolve } of calls.slice(1)) resolve(all(keys));
+      }
+      expect(await settled(many)).toEqual({ value: all(['a', 'b', 'c']) });
+      expect(keysOf(calls)).toEqual(Array(2).fill(['a', 'b', 'c']));
+    });
+  }
+
+  it('a key deleted before the call departs is not on board', async () => {
+    const { calls, cache } = make();
+    const read = cache.get('a');
+    const gone = cache.get('b', { signal: AbortSignal.abort() });
+    thrownBy(() => cache.current('c'));
+    cache.delete('c');
+    await rejectionOf(gone);
+    expect([await read, keysOf(calls)]).toEqual(['va', [['a']]]);
+  });
+
+  describe('a call that nobody is on board of', () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    beforeEach(() => {
+      unhandled.length = 0;
+      process.on('unhandledRejection', note);
+    });
+    afterEach(() => void process.off('unhandledRejection', note));
+
+    it('is not made, and nothing is rejected behind', async () => {
+      const { clock, calls, cache } = make();
+      thrownBy(() => cache.current('a'));
+      cache.delete('a');
+      for (let i = 0; i < 3; i++) await clock.flush();
+      expect([calls, cache.size, unhandled]).toEqual([[], 0, []]);
+    });
+
+    it('neither where it would have departed by a timer: of a second try', async () => {
+      let isDown = true;
+      const { clock, calls, cache } = make(
+        async (keys) => {
+          if (isDown) throw new Error('down');
+          return all(keys);
+        },
+        { retry: { retries: 1, minTimeout: 100, factor: 1, randomize: false } },
+      );
+      const read = rejectionOf(cache.get('a'));
+      await clock.advance(99);
+      isDown = false;
+      let isDropped = false;
+      const { setTimeout: start } = clock;
+      vi.spyOn(clock, 'setTimeout').mockImplementation((callback, delayMs) => {
+        const timer = start.call(clock, callback, delayMs);
+        if (delayMs === 0 && !isDropped) {
+          isDropped = true; // it has just boarded
+          void cache.close({ timeout: 0 });
+        }
+        return timer;
+      });
+      await clock.advance(100);
+      for (let i = 0; i < 3; i++) await clock.flush();
+      expect(await read).toMatchObject({ name: 'ClosedError' });
+      expect([isDropped, calls.length, unhandled]).toEqual([true, 1, []]);
+    });
+  });
+
+  it('close aborts the call when it has waited long enough', async () => {
+    const { clock, calls, cache } = make('manual');
+    const waiting = ['a', 'b'].map((key) => rejectionOf(cache.get(key)));
+    await clock.flush();
+    void cache.close({ timeout: 100 });
+    await clock.advance(100);
+    expect(await Promise.all(waiting)).toMatchObject([
+      { name: 'ClosedError', key: 'a' },
+      { name: 'ClosedError', key: 'b' },
+    ]);
+    expect((calls[0] as Call).context.signal.aborted).toBe(true);
+  });
+});

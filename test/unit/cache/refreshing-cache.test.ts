@@ -1,0 +1,486 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Execution,
+  type KeyContext,
+  keep,
+  type LoadContext,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../support/events.ts';
+import { HoldingClock } from '../../support/holding-clock.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+interface Counting {
+  readonly clock: FakeClock;
+  readonly contexts: KeyContext<string, string>[];
+  readonly cache: RefreshingCache<string, string>;
+}
+
+/** A cache that loads `a1` for `a`, then `a2`; a key that begins with `!` fails. */
+function counting(options: Partial<RefreshingCacheOptions<string, string>> = {}): Counting {
+  const clock = new FakeClock();
+  const contexts: KeyContext<string, string>[] = [];
+  const cache = new RefreshingCache<string, string>({
+    name: 'c',
+    load: async (key, context: KeyContext<string, string>) => {
+      contexts.push(context);
+      if (key.startsWith('!')) throw new Error(`no ${key}`);
+      return `${key}${contexts.filter((other) => other.key === key).length}`;
+    },
+    schedule: 1000,
+    jitter: false,
+    clock,
+    logger: false,
+    ...options,
+  });
+  return { clock, contexts, cache };
+}
+
+describe('reading', () => {
+  it('the first read of a key waits, later ones are served and reload it behind them', async () => {
+    const { clock, contexts, cache } = counting();
+    expect(await cache.get('a')).toBe('a1');
+    expect([await cache.get('a'), cache.current('a')]).toEqual(['a1', 'a1']);
+    expect(contexts).toHaveLength(1);
+    await clock.advance(1000);
+    expect(cache.current('a')).toBe('a1');
+    await clock.flush();
+    expect(cache.current('a')).toBe('a2');
+  });
+
+  it('current throws before the first success, and starts the load', async () => {
+    const { clock, cache } = counting();
+    expect(thrownBy(() => cache.current('a'))).toMatchObject({ name: 'NotLoadedError', key: 'a' });
+    await clock.flush();
+    expect(cache.current('a')).toBe('a1');
+  });
+
+  it('with a synchronous load current works on the first read of each key', () => {
+    const cache = new RefreshingCache({ name: 'c', load: (key: number) => key * 2, clock: new FakeClock() });
+    expect([cache.current(1), cache.current(2), cache.current(1)]).toEqual([2, 4, 2]);
+  });
+
+  it('a synchronous load that fails is told by current, as the cause', () => {
+    const load = (): number => {
+      throw new Error('down');
+    };
+    const cache = new RefreshingCache({ name: 'c', load, clock: new FakeClock(), logger: false });
+    const error = thrownBy(() => cache.current(7));
+    expect(error).toMatchObject({ name: 'NotLoadedError', key: 7, cause: { cause: { message: 'down' } } });
+  });
+
+  it('peek and inspect start nothing', async () => {
+    const { clock, contexts, cache } = counting();
+    expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
+    await cache.get('a');
+    await clock.advance(1500);
+    expect(cache.peek('a')).toBe('a1');
+    expect(cache.inspect('a')).toMatchObject({ name: 'c', value: 'a1', state: 'stale', age: 1500 });
+    await clock.flush();
+    expect(contexts).toHaveLength(1);
+  });
+
+  it('inspect tells of a key that has failed, and of one that loads', async () => {
+    const { cache } = counting();
+    const failed = rejectionOf(cache.get('!'));
+    expect(cache.inspect('!')).toMatchObject({ state: 'empty', running: true });
+    const error = await failed;
+    expect(cache.inspect('!')).toMatchObject({
+      state: 'empty',
+      running: false,
+      failures: 1,
+      lastError: error,
+    });
+  });
+
+  it('options that are none are refused also while the value is fresh', async () => {
+    const { cache } = counting();
+    await cache.get('a');
+    expect(await rejectionOf(cache.get('a', { patience: -1 }))).toMatchObject({ option: 'patience' });
+    expect(await cache.get('a', { patience: 1 })).toBe('a1');
+  });
+
+  it('patience waits for the reload of its key', async () => {
+    const { clock, cache } = counting();
+    await cache.get('a');
+    await clock.advance(1000);
+    expect(await cache.get('a', { patience: 100 })).toBe('a2');
+  });
+
+  it('refresh loads now, and rejects with the error of its key', async () => {
+    const { contexts, cache } = counting();
+    await cache.get('a');
+    expect(await cache.refresh('a')).toBe('a2');
+    expect(await rejectionOf(cache.refresh('!b'))).toMatchObject({
+      name: 'LoadError',
+      key: '!b',
+      cacheName: 'c',
+    });
+    expect(contexts.map(({ key }) => key)).toEqual(['a', 'a', '!b']);
+  });
+
+  it('undefined is a value where it is allowed, and a failed load where it is not', async () => {
+    const load = async (): Promise<string | undefined> => undefined;
+    const clock = new FakeClock();
+    const strict = new RefreshingCache({ name: 'c', load, clock, logger: false });
+    expect(await rejectionOf(strict.get('a'))).toMatchObject({ name: 'LoadError', key: 'a' });
+    const lenient = new RefreshingCache({ name: 'c', load, allowUndefined: true, clock });
+    expect(await lenient.get('a')).toBeUndefined();
+    expect([...lenient.keys()]).toEqual(['a']);
+  });
+});
+
+describe('what the load is told', () => {
+  it('its key, why it runs, which try it is, and the value before', async () => {
+    const { clock, contexts, cache } = counting();
+    await cache.get('a');
+    await cache.get('b');
+    const loadedAt = clock.now();
+    await clock.advance(1000);
+    cache.current('a');
+    await clock.flush();
+    await cache.refresh('a');
+    cache.invalidate('b');
+    cache.current('b');
+    await clock.flush();
+    const told = contexts.map(({ key, attempt, trigger, background, previous }) => {
+      return [key, attempt, trigger, background, previous?.value];
+    });
+    expect(told).toEqual([
+      ['a', 1, 'first', false, undefined],
+      ['b', 1, 'first', false, undefined],
+      ['a', 1, 'due', true, 'a1'],
+      ['a', 1, 'forced', false, 'a2'],
+      ['b', 1, 'invalidated', true, 'b1'],
+    ]);
+    expect(contexts.at(-1)?.previous?.loadedAt).toBe(loadedAt);
+    expect(contexts.every(({ signal }) => signal instanceof AbortSignal && !signal.aborted)).toBe(true);
+  });
+
+  it('keep() leaves the value of its key with a new age', async () => {
+    const { clock, cache } = counting({
+      load: (key, { previous }) => (previous === undefined ? key : keep()),
+    });
+    await cache.get('a');
+    await clock.advance(1000);
+    expect(await cache.refresh('a')).toBe('a');
+    expect(cache.inspect('a')).toMatchObject({ age: 0, state: 'fresh' });
+    expect(cache.peek('b')).toBeUndefined();
+  });
+
+  it('events carry the key', async () => {
+    const { clock, cache } = counting({ maxStaleness: 1500, whenTooStale: 'serve', load: (key) => key });
+    const events = recordEvents(cache);
+    await cache.get('a');
+    await clock.advance(2000);
+    cache.current('a');
+    await clock.flush();
+    const failing = counting();
+    const failures = recordEvents(failing.cache);
+    await rejectionOf(failing.cache.get('!'));
+    expect(events.map(({ type, ...rest }) => [type, 'key' in rest && rest.key])).toEqual([
+      ['load-started', 'a'],
+      ['load-succeeded', 'a'],
+      ['too-stale', 'a'],
+      ['load-started', 'a'],
+      ['stale-served', 'a'],
+      ['load-succeeded', 'a'],
+    ]);
+    expect(failures.map(({ type, ...rest }) => [type, 'key' in rest && rest.key])).toEqual([
+      ['load-started', '!'],
+      ['load-failed', '!'],
+      ['cooling-down', '!'],
+    ]);
+  });
+});
+
+describe('by hand', () => {
+  it('set holds a value without a load, invalidate reloads it, delete and clear forget', async () => {
+    const { clock, contexts, cache } = counting();
+    cache.set('a', 'hand');
+    expect([cache.current('a'), await cache.get('a'), contexts.length]).toEqual(['hand', 'hand', 0]);
+    cache.invalidate('a');
+    expect(cache.current('a')).toBe('hand');
+    await clock.flush();
+    expect(cache.current('a')).toBe('a1');
+    expect([cache.delete('a'), cache.delete('a'), cache.peek('a')]).toEqual([true, false, undefined]);
+    cache.set('a', 'x');
+    cache.set('b', 'y');
+    cache.clear();
+    expect([cache.size, cache.peek('a'), [...cache.keys()]]).toEqual([0, undefined, []]);
+  });
+
+  it('invalidate without a key is about all keys; a key that is undefined is refused', async () => {
+    const { clock, contexts, cache } = counting();
+    await cache.getMany(['a', 'b']);
+    cache.invalidate();
+    expect([cache.current('a'), cache.current('b'), cache.inspect('a')?.state]).toEqual([
+      'a1',
+      'b1',
+      'stale',
+    ]);
+    await clock.flush();
+    expect(contexts).toHaveLength(4);
+    cache.invalidate('a', { drop: true });
+    expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'b2']);
+    expect(() => cache.invalidate(undefined, { drop: true })).toThrow('must not be undefined');
+    expect(cache.size).toBe(1);
+  });
+
+  it('set refuses undefined and a promise, and names the key', () => {
+    const { cache } = counting();
+    for (const [bad, rule] of [
+      [undefined, 'allowUndefined'],
+      [Promise.resolve('x'), 'promise'],
+    ] as const) {
+      const problems = [{ option: 'value', rule: expect.stringContaining(rule) }];
+      const error = { name: 'OptionError', key: 'a', problems };
+      expect(thrownBy(() => cache.set('a', bad as never))).toMatchObject(error);
+    }
+    expect(cache.size).toBe(0);
+  });
+});
+
+describe('the bound', () => {
+  it('the least recently read is let go; size and keys say what is held', async () => {
+    const { cache } = counting({ max: 3 });
+    for (const key of ['a', 'b', 'c']) await cache.get(key);
+    cache.current('a');
+    cache.peek('b');
+    cache.inspect('b');
+    await cache.get('d');
+    expect([...cache.keys()]).toEqual(['c', 'a', 'd']);
+    await cache.get('c');
+    await cache.get('e');
+    expect([cache.size, [...cache.keys()]]).toEqual([3, ['d', 'c', 'e']]);
+    expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
+  });
+
+  it('holds 10,000 values unless told otherwise', () => {
+    const cache = new RefreshingCache({ name: 'c', load: (key: number) => key, clock: new FakeClock() });
+    for (let key = 0; key < 10_001; key++) cache.current(key);
+    expect([cache.size, cache.peek(0), cache.peek(1)]).toEqual([10_000, undefined, 1]);
+  });
+});
+
+describe('keys', () => {
+  it('may be anything but undefined, and objects are the same only if identical', () => {
+    let loads = 0;
+    const cache = new RefreshingCache({
+      name: 'c',
+      load: (_key: unknown) => ++loads,
+      clock: new FakeClock(),
+    });
+    const [object, other] = [{ id: 1 }, { id: 1 }];
+    const keys = [0, 1, '1', '', Number.NaN, null, false, 1n, Symbol('s'), object, other, () => 1];
+    keys.forEach((key, index) => {
+      expect(cache.current(key)).toBe(index + 1);
+      expect(cache.current(key)).toBe(index + 1);
+    });
+    expect([...cache.keys()]).toEqual(keys);
+    expect([cache.peek(null), cache.peek(object), cache.peek(other)]).toEqual([6, 10, 11]);
+    expect([cache.delete(Number.NaN), cache.delete(null), cache.size]).toEqual([true, true, keys.length - 2]);
+  });
+
+  it('keyOf says which objects are the same, and the load gets the key as it was given', async () => {
+    const seen: unknown[] = [];
+    const cache = new RefreshingCache({
+      name: 'c',
+      load: async (key: { id: string }, context: KeyContext<{ id: string }>) => {
+        seen.push(key, context.key);
+        return key.id.toUpperCase();
+      },
+      keyOf: ({ id }) => id,
+      clock: new FakeClock(),
+    });
+    const first = { id: 'a' };
+    expect([await cache.get(first), await cache.get({ id: 'a' }), cache.size]).toEqual(['A', 'A', 1]);
+    expect(seen).toEqual([first, first]);
+    expect([...cache.keys()][0]).toBe(first);
+    expect([cache.peek({ id: 'a' }), cache.delete({ id: 'a' }), cache.size]).toEqual(['A', true, 0]);
+  });
+
+  for (const keyOf of [undefined, (key: { id: string }) => key.id]) {
+    it(`undefined is refused as a key, ${keyOf === undefined ? 'without' : 'with'} keyOf`, async () => {
+      let loads = 0;
+      const options = { name: 'c', load: async () => ++loads, clock: new FakeClock() };
+      const cache = new RefreshingCache<{ id: string }, number>({ ...options, keyOf });
+      const key = undefined as never;
+      const promises = [cache.get(key), cache.refresh(key), cache.getMany([key])];
+      for (const error of await Promise.all(promises.map(rejectionOf))) {
+        expect(error).toMatchObject({ name: 'OptionError', option: 'key' });
+      }
+      for (const act of ['current', 'peek', 'inspect', 'delete'] as const) {
+        expect(thrownBy(() => cache[act](key))).toMatchObject({ name: 'OptionError', option: 'key' });
+      }
+      expect(thrownBy(() => cache.set(key, 1))).toMatchObject({ name: 'OptionError', option: 'key' });
+      expect([loads, cache.size]).toEqual([0, 0]);
+    });
+  }
+
+  it('undefined is refused also where other keys are held', async () => {
+    const { cache } = counting();
+    for (const key of ['a', 'b', 'c']) cache.set(key, key);
+    expect(await rejectionOf(cache.get(undefined as never))).toMatchObject({ option: 'key' });
+    expect(thrownBy(() => cache.current(undefined as never))).toMatchObject({ option: 'key' });
+  });
+
+  it('keyOf may answer for one key with what is another', async () => {
+    const load = (key: string): string => `v${key}`;
+    const keyOf = (key: string): string => [...key].reverse().join('');
+    const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
+    for (let read = 0; read < 2; read++) {
+      expect(['ab', 'ba'].map((key) => cache.current(key))).toEqual(['vab', 'vba']);
+      expect([await cache.get('ab'), await cache.get('ba')]).toEqual(['vab', 'vba']);
+    }
+  });
+
+  it('a keyOf that answers with what names no key is refused', async () => {
+    for (const none of [undefined, null, {}, () => 1]) {
+      const keyOf = () => none as never;
+      const cache = new RefreshingCache({ name: 'c', load: (_: object) => 1, keyOf });
+      const told = { option: 'keyOf', rule: expect.stringContaining('a string'), received: none };
+      const error = { name: 'OptionError', cacheName: 'c', problems: [told] };
+      expect(await rejectionOf(cache.get({}))).toMatchObject(error);
+      expect(thrownBy(() => cache.current({}))).toMatchObject(error);
+    }
+  });
+});
+
+describe('its life', () => {
+  it('paused it serves, and starts nothing until it is resumed', async () => {
+    const { clock, contexts, cache } = counting();
+    await cache.get('a');
+    cache.pause();
+    await clock.advance(1000);
+    expect(cache.current('a')).toBe('a1');
+    expect(await rejectionOf(cache.get('b'))).toMatchObject({ name: 'NotLoadedError', key: 'b' });
+    await clock.flush();
+    expect(contexts).toHaveLength(1);
+    cache.resume();
+    cache.current('a');
+    await clock.flush();
+    expect(cache.current('a')).toBe('a2');
+  });
+
+  it('requestStart loads the keys that are held and due, and only those', async () => {
+    const { clock, contexts, cache } = counting();
+    for (const key of ['a', 'b']) await cache.get(key);
+    await clock.advance(500);
+    await cache.get('c');
+    await clock.advance(500);
+    await cache.requestStart({ wait: true });
+    expect(contexts.slice(3).map(({ key }) => key)).toEqual(['a', 'b']);
+    await cache.requestStart({ wait: true });
+    expect(contexts).toHaveLength(5);
+  });
+
+  it('requestStart without options resolves at once, and keeps no process alive', async () => {
+    const clock = new HoldingClock();
+    const logger = recordLines();
+    const manual = new ManualLoad<string>();
+    const load = (_: string, context: LoadContext) => manual.load(context);
+    const { cache } = counting({ clock, logger, load, timeout: 500 });
+    cache.set('a', 'old');
+    await clock.advance(1000);
+    expect(await settled(cache.requestStart())).toEqual({ value: undefined });
+    await clock.flush();
+    expect([manual.live, clock.held]).toEqual([1, 0]);
+    const wait = cache.requestStart({ wait: true });
+    expect([await settled(wait), clock.held]).toEqual(['pending', 1]);
+    manual.call(0).resolve('new');
+    await wait;
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('requestStart does not wait for a key that cools down', async () => {
+    let isDown = false;
+    const load = async (): Promise<string> => {
+      if (isDown) throw new Error('down');
+      return 'v';
+    };
+    const { cache } = counting({ load });
+    await cache.get('a');
+    isDown = true;
+    await rejectionOf(cache.refresh('a'));
+    expect(await settled(cache.requestStart({ wait: true }))).toEqual({ value: undefined });
+  });
+
+  for (const whenClosed of ['serve', 'throw'] as const) {
+    it(`closed with '${whenClosed}' it starts nothing`, async () => {
+      const { clock, contexts, cache } = counting({ whenClosed });
+      await cache.get('a');
+      await cache.close();
+      await clock.advance(5000);
+      const held = await settled(cache.get('a'));
+      if (whenClosed === 'serve') expect([held, cache.current('a')]).toEqual([{ value: 'a1' }, 'a1']);
+      else {
+        expect(held).toMatchObject({ error: { name: 'ClosedError', key: 'a' } });
+        expect(thrownBy(() => cache.current('a'))).toMatchObject({ name: 'ClosedError', key: 'a' });
+      }
+      expect(cache.peek('a')).toBe('a1');
+      for (const promise of [cache.get('b'), cache.refresh('a')]) {
+        expect(await rejectionOf(promise)).toMatchObject({ name: 'ClosedError' });
+      }
+      expect(await rejectionOf(cache.requestStart())).toMatchObject({ name: 'ClosedError' });
+      await clock.flush();
+      expect([contexts.length, clock.timerCount]).toEqual([1, 0]);
+    });
+  }
+
+  it('close tells who waits for a load that does not end', async () => {
+    const { clock, cache } = counting({ load: () => new Promise<string>(() => {}) });
+    const waiting = rejectionOf(cache.get('a'));
+    const closed = cache.close({ timeout: 100 });
+    await clock.advance(100);
+    await closed;
+    expect(await waiting).toMatchObject({ name: 'ClosedError', key: 'a' });
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('a subclass may say when a key is loaded next', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    class ByValue extends RefreshingCache<number, number> {
+      protected override nextExecuteTime({ endedAt, result }: Execution): number {
+        return endedAt + (result as number);
+      }
+    }
+    const load = (key: number): number => {
+      loads += 1;
+      return key;
+    };
+    const cache = new ByValue({ name: 'c', load, clock });
+    expect([cache.current(100), cache.current(300)]).toEqual([100, 300]);
+    await clock.advance(100);
+    expect([cache.inspect(100)?.isDue, cache.inspect(300)?.isDue]).toEqual([true, false]);
+    cache.current(100);
+    cache.current(300);
+    await clock.flush();
+    expect(loads).toBe(3);
+  });
+
+  it('all options that break a rule are named at once', () => {
+    const load = (): number => 1;
+    const bad = {
+      name: '',
+      load,
+      loadMany: load,
+      batchSize: 0,
+      max: 1.5,
+      maxAbsent: 0,
+      jitter: -1,
+      nonsense: 1,
+    };
+    const error = thrownBy(() => new RefreshingCache(bad as never)) as { problems: { option: string }[] };
+    expect(error).toMatchObject({ name: 'OptionError' });
+    expect(new Set(error.problems.map(({ option }) => option))).toEqual(
+      new Set(['name', 'load', 'batchSize', 'max', 'maxAbsent', 'jitter', 'nonsense']),
+    );
+    expect(() => new RefreshingCache({ name: 'c' } as never)).toThrow(/load must be/);
+    expect(() => new RefreshingCache({ name: 'c', load, batchSize: 5 })).toThrow(/batchSize must not/);
+  });
+});

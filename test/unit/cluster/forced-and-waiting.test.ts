@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { isStaleValueError } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('forced loads', () => {
+  it('refresh passes over the hold of a round that is done', async () => {
+    const cluster = new ManualCluster();
+    const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    b!.manual.call(0).resolve('two');
+    expect(await refreshed).toBe('two');
+  });
+
+  it('but not over a live lease: what its holder brings is the answer', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    const ofA = a!.value.refresh();
+    await cluster.clock.flush();
+    const ofB = b!.value.refresh();
+    await cluster.clock.advance(2000);
+    expect(b!.manual.calls).toHaveLength(0);
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    expect(await Promise.all([ofA, ofB])).toEqual(['two', 'two']);
+    expect(b!.manual.calls).toHaveLength(0);
+  });
+
+  it.each([0, 1])(
+    'nor is what a lease has brought already that is still to be given back, for instance %i',
+    async (who) => {
+      const cluster = new ManualCluster();
+      const all = await cluster.warm(2);
+      await cluster.clock.advance(1030);
+      all[0]!.link.break('refused', 'release');
+      all[0]!.value.current;
+      await cluster.clock.flush();
+      all[0]!.manual.call(1).resolve('two');
+      await cluster.clock.flush();
+      all[1]!.value.current; // stands by for it
+      await cluster.clock.advance(300);
+      all[1]!.value.current; // takes it over
+      await cluster.clock.flush();
+      expect(all.map(({ value }) => value.peek())).toEqual(['two', 'two']);
+      const { value, manual } = all[who]!;
+      const before = manual.calls.length;
+      const refreshed = value.refresh();
+      await cluster.clock.advance(30);
+      all[0]!.link.mend();
+      await cluster.clock.advance(1000);
+      expect(manual.calls).toHaveLength(before + 1);
+      manual.call(before).resolve('three');
+      expect(await refreshed).toBe('three');
+    },
+  );
+
+  it('invalidate does the same, behind the read that finds it due', async () => {
+    const cluster = new ManualCluster();
+    const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });
+    b!.value.invalidate();
+    expect(await b!.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(b!.manual.call(0).context.trigger).toBe('invalidated');
+  });
+
+  it('a snapshot that was being made before an invalidation, and is there now, is not its answer', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    b!.value.current; // stands by for the snapshot of a
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('begun before');
+    await cluster.clock.flush();
+    b!.value.invalidate();
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.value.peek()).toBe('one');
+    b!.manual.call(0).resolve('begun after');
+    await cluster.clock.flush();
+    expect(b!.value.peek()).toBe('begun after');
+  });
+
+  it('refresh that joins the round of a read gets a load of its own time', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('begun before');
+    await cluster.clock.flush();
+    b!.value.current; // would take that over
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    b!.manual.call(0).resolve('begun after');
+    expect(await refreshed).toBe('begun after');
+  });
+
+  it('where the holder fails, refresh tries at once', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    void rejectionOf(a!.value.refresh());
+    await cluster.clock.flush();
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).reject(new Error('down'));
+    await cluster.clock.advance(60); // the next look; the backoff lasts half a second at least
+    b!.manual.call(0).resolve('two');
+    expect(await refreshed).toBe('two');
+  });
+});
+
+describe('reads that wait by choice', () => {
+  it('patience waits for the snapshot of another, and gives up in time', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    const short = b!.value.get({ patience: 100 });
+    const long = b!.value.get({ patience: 5000 });
+    await cluster.clock.advance(100);
+    expect(await short).toBe('one');
+    expect(await settled(long)).toBe('pending');
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    expect(await long).toBe('two');
+    expect(b!.manual.calls).toHaveLength(0);
+  });
+
+  it('whenTooStale wait does, with the load running elsewhere', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { maxStaleness: 2000 });
+    await cluster.clock.advance(3000);
+    void a!.value.get();
+    await cluster.clock.flush();
+    const fresh = b!.value.get();
+    await cluster.clock.advance(500);
+    expect(await settled(fresh)).toBe('pending');
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    expect(await fresh).toBe('two');
+    expect(b!.manual.calls).toHaveLength(0);
+  });
+
+  it('one that may not be served is loaded, also where the round is done for longer', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance({ schedule: { hours: 1 } });
+    const b = cluster.instance({ schedule: 1000, maxStaleness: 2000 });
+    const first = a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.flush();
+    expect(await b.value.get()).toBe('one');
+    await cluster.clock.advance(2100);
+    const fresh = b.value.get();
+    await cluster.clock.flush();
+    b.manual.call(0).resolve('two');
+    expect(await fresh).toBe('two');
+    await cluster.clock.advance(2100);
+    const again = b.value.get();
+    await cluster.clock.flush();
+    b.manual.call(1).reject(new Error('down'));
+    expect(isStaleValueError(await rejectionOf(again))).toBe(true);
+  });
+
+  it('a signal ends its own wait for another instance, and nothing else', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    void a.value.get();
+    await cluster.clock.flush();
+    const controller = new AbortController();
+    const impatient = rejectionOf(b.value.get({ signal: controller.signal }));
+    const patient = b.value.get();
+    controller.abort(new Error('client gone'));
+    expect(await impatient).toMatchObject({ message: 'client gone' });
+    a.manual.call(0).resolve('one');
+    await cluster.clock.advance(100);
+    expect(await patient).toBe('one');
+  });
+});
+
+describe('while another instance loads', () => {
+  it('reads are served, and one look is enough for the snapshot', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    for (let read = 0; read < 20; read++) {
+      expect(await b!.value.get()).toBe('one');
+      await cluster.clock.advance(10);
+    }
+    expect(b!.link.take()).toEqual(['acquire']);
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(200);
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.link.take()).toEqual(['read']);
+    expect(b!.value.peek()).toBe('two');
+    expect(typesOf(b!.events)).toContain('snapshot-adopted');
+  });
+
+  it('where it dies, the one that stood by takes over', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.clock.stop();
+    for (let read = 0; read < 12 && b!.manual.calls.length === 0; read++) {
+      b!.value.current;
+      await cluster.clock.advance(500);
+    }
+    expect(b!.manual.calls).toHaveLength(1);
+    expect(cluster.clock.monotonic()).toBeLessThan(1130 + 3000 + 1000);
+  });
+});

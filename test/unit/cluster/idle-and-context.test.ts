@@ -1,0 +1,183 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it } from 'vitest';
+import { loaded, PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('rule 8 in a cluster: between executions there is no timer', () => {
+  it('however a round ends', async () => {
+    const cluster = new ManualCluster();
+    const { clock } = cluster;
+    const [a, b] = await cluster.warm(2);
+    expect(clock.timerCount).toBe(0);
+    await clock.advance(1030);
+    a!.value.current;
+    await clock.flush();
+    expect(clock.timerCount).toBe(2); // the deadline, and the renewal
+    b!.value.current; // stands by
+    await clock.flush();
+    expect(clock.timerCount).toBe(2);
+    a!.manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    expect(clock.timerCount).toBe(0);
+
+    void a!.value.refresh();
+    await clock.flush();
+    a!.value.set('by hand');
+    a!.manual.call(2).resolve('late');
+    await clock.flush();
+    expect(clock.timerCount).toBe(0);
+
+    const lost = rejectionOf(a!.value.refresh());
+    await clock.flush();
+    await cluster.lock.forceRelease('v', a!.manual.call(3).context.token as number);
+    await clock.advance(1000);
+    await lost;
+    a!.manual.call(3).resolve('late');
+    await clock.flush();
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('a lost lease leaves none behind either, where the load never settles', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const lost = rejectionOf(a!.value.refresh());
+    await cluster.clock.flush();
+    await cluster.lock.forceRelease('v', a!.manual.call(1).context.token as number);
+    await cluster.clock.advance(1000);
+    await lost;
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('of keys and tasks neither', async () => {
+    const cluster = new ManualCluster();
+    const keyed = keyedInstance(cluster);
+    for (const key of ['x', 'y', 'z']) await loadKey(cluster, keyed, key, key);
+    const executor = new PeriodicExecutor(async () => {}, {
+      name: 't',
+      clock: cluster.clock,
+      lock: cluster.lock,
+    });
+    await executor.requestStart();
+    await cluster.clock.flush();
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+});
+
+describe('rule 10 in a cluster: the context of the reader stays out', () => {
+  it('clients of the lock and the store do not see its AsyncLocalStorage, nor does the codec', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: [string, string | undefined][] = [];
+    const note = (what: string): void => void seen.push([what, storage.getStore()]);
+    const codec = {
+      encode: (value: unknown) => {
+        note('encode');
+        return String(value);
+      },
+      decode: (text: unknown) => {
+        note('decode');
+        return text;
+      },
+    };
+    const cluster = new ManualCluster({ codec });
+    const link = cluster.link();
+    link.fault = (step) => {
+      note(step);
+      return undefined;
+    };
+    const options = {
+      name: 'v',
+      load: async () => 'one',
+      schedule: 1000,
+      clock: cluster.clock,
+      lock: link.lock,
+      store: link.store,
+    };
+    const made = storage.run('constructor', () => [
+      new RefreshingValue(options),
+      new RefreshingValue(options),
+    ]);
+    for (const [index, value] of made.entries()) {
+      await storage.run(`first reader of ${index}`, () => value.get());
+      await storage.run('flush', () => cluster.clock.flush());
+    }
+    await cluster.clock.advance(1030);
+    for (const value of made) {
+      storage.run('due reader', () => value.current);
+      await cluster.clock.advance(300);
+    }
+    await storage.run('refresher', () => made[0]?.refresh());
+    storage.run('setter', () => made[1]?.set('by hand'));
+    await storage.run('closer', () => made[0]?.close());
+    const steps = new Set(seen.map(([what]) => what));
+    expect(steps).toEqual(new Set(['read', 'acquire', 'encode', 'write', 'release', 'decode']));
+    expect(seen.filter(([, store]) => store !== undefined)).toEqual([]);
+  });
+});
+
+describe('waitUntil', () => {
+  it('is given a promise that covers publishing and giving the lease back', async () => {
+    const cluster = new ManualCluster();
+    const promises: Promise<unknown>[] = [];
+    const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
+    promises.length = 0;
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    a!.link.break(answered, 'release');
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect(a!.value.peek()).toBe('two');
+    expect(promises).toHaveLength(1);
+    expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+    answer();
+    await cluster.clock.flush();
+    expect(await settled(promises[0] as Promise<unknown>)).toEqual({ value: undefined });
+    expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+  });
+
+  it('not before the lease is given back either, where a tag was invalidated while a key was loaded', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster);
+    await loadKey(cluster, a, 'x', loaded('ex', { tags: ['red'] }));
+    await cluster.clock.advance(1030);
+    let end: Promise<unknown> | undefined;
+    await a.cache.get('x', {
+      waitUntil: (promise) => {
+        end = promise;
+      },
+    });
+    await cluster.clock.flush();
+    a.cache.invalidateTag('red');
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    a.link.break(answered, 'release');
+    a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
+    await cluster.clock.flush();
+    expect(a.link.take().at(-1)).toBe('release');
+    expect(await settled(end as Promise<unknown>)).toBe('pending');
+    answer();
+    await cluster.clock.flush();
+    expect(await settled(end as Promise<unknown>)).toEqual({ value: undefined });
+    expect(a.cache.inspect('x')).toMatchObject({ isDue: true, value: 'ex 2' });
+  });
+
+  it('resolves too where the load fails, once the lease is given back', async () => {
+    const cluster = new ManualCluster();
+    const promises: Promise<unknown>[] = [];
+    const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(1).reject(new Error('down'));
+    await Promise.all(promises);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('failed');
+  });
+});

@@ -1,0 +1,431 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AcquireRequest,
+  isClosedError,
+  isLeaseLostError,
+  type LockedContext,
+  lockedTask,
+} from '../../../src/index.ts';
+import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('a lease whose answer comes when it has expired', () => {
+  /** Its first answer comes late by so much. */
+  async function late(cluster: ManualCluster, link: Link, byMs: number): Promise<void> {
+    const comes = new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, byMs));
+    link.breakOnce(comes, 'acquire');
+    await cluster.clock.advance(byMs);
+  }
+
+  it('is none: another one is asked for, and nothing is loaded under the first', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link, events } = cluster.instance();
+    const first = value.get();
+    await late(cluster, link, LEASE_MS + 1);
+    expect(typesOf(events)).toEqual(['lease-acquired', 'took-over', 'load-started']);
+    const requests = link.commands.filter(({ step }) => step === 'acquire').map(({ args }) => args[0]);
+    expect(new Set(requests.map((request) => (request as AcquireRequest).requestId)).size).toBe(2);
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
+  it('runs no locked task either', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    const tokens: number[] = [];
+    const task = ({ token, signal }: LockedContext): void => {
+      expect(signal.aborted).toBe(false);
+      tokens.push(token);
+    };
+    const passing = late(cluster, link, LEASE_MS + 1);
+    const run = lockedTask(task, { name: 't', lock: link.lock, clock: cluster.clock })();
+    await passing;
+    expect(await run).toMatchObject({ kind: 'executed', token: tokens[0] });
+    expect(link.take()).toEqual(['acquire', 'acquire', 'release']);
+  });
+});
+
+describe('a lease whose answer comes late', () => {
+  /** Has its lock answer so late; asked once more behind its back, as clients do that connect anew. */
+  function answeringAfter(cluster: ManualCluster, ms: number) {
+    const link = cluster.link();
+    async function acquire(request: AcquireRequest): ReturnType<typeof link.lock.acquire> {
+      await link.lock.acquire(request);
+      await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, ms));
+      return link.lock.acquire(request);
+    }
+    return { link, instance: cluster.instance({ lock: { ...link.lock, acquire } }) };
+  }
+
+  it('lasts from its request on, not by what was left of it: it is extended at once, and the load goes on', async () => {
+    const cluster = new ManualCluster();
+    const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
+    const { value, manual, events } = instance;
+    const first = value.get();
+    await cluster.clock.advance(0.6 * LEASE_MS);
+    expect(link.take()).toEqual(['acquire', 'acquire', 'extend']);
+    await cluster.clock.advance(2 * LEASE_MS);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    expect(typesOf(events)).not.toContain('lease-lost');
+  });
+
+  it('and no longer: where it can not be extended it ends with it', async () => {
+    const cluster = new ManualCluster();
+    const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
+    link.break('refused', 'extend');
+    const failed = rejectionOf(instance.value.get());
+    await cluster.clock.advance(LEASE_MS - 1);
+    const { signal } = instance.manual.call(0).context;
+    expect(signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    expect([signal.aborted, isLeaseLostError(await failed)]).toEqual([true, true]);
+  });
+
+  it('an engine that says that less is left is believed', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    const acquire = async (request: AcquireRequest): ReturnType<typeof lock.acquire> => {
+      const answer = await lock.acquire(request);
+      return answer.kind === 'acquired' ? { ...answer, lease: { ...answer.lease, remaining: 500 } } : answer;
+    };
+    const extend = async (): Promise<boolean> => Promise.reject(new Error('ECONNREFUSED'));
+    const { value, manual } = cluster.instance({ lock: { ...lock, acquire, extend } });
+    const failed = rejectionOf(value.get());
+    await cluster.clock.advance(499);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    expect(isLeaseLostError(await failed)).toBe(true);
+  });
+});
+
+it('a release that fails is not waited for any longer than the lease lasts', async () => {
+  const cluster = new ManualCluster();
+  const [a] = await cluster.warm(1);
+  a!.link.break('refused', 'release', 'extend');
+  const refresh = a!.value.refresh();
+  await cluster.clock.flush();
+  a!.manual.call(1).resolve('two');
+  await refresh;
+  await cluster.clock.advance(LEASE_MS);
+  expect(cluster.clock.timerCount).toBe(0);
+});
+
+describe('renewal', () => {
+  it('begins a third after the lease was given, and ends with the load', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.advance(LEASE_MS);
+    expect(link.take()).toEqual(['read', 'acquire', 'extend', 'extend', 'extend']);
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(link.take()).toEqual(['write', 'release']);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('ends at the deadline; a load that ignores its signal keeps the lease until it expires', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { timeout: 2500 });
+    const b = cluster.instance();
+    await b.value.get();
+    void rejectionOf(a!.value.refresh());
+    await cluster.clock.advance(2500);
+    expect(a!.link.take()).toEqual(['acquire', 'extend', 'extend']);
+    const fresh = b.value.refresh();
+    await cluster.clock.advance(LEASE_MS - 501);
+    expect(b.manual.calls).toHaveLength(0);
+    expect(a!.link.take()).toEqual([]);
+    await cluster.clock.advance(1000);
+    expect(b.manual.calls).toHaveLength(1);
+    b.manual.call(0).resolve('two');
+    expect(await fresh).toBe('two');
+    a!.manual.call(1).resolve('late');
+    await cluster.clock.flush();
+    expect(a!.link.take()).toEqual([]);
+  });
+
+  it('that fails once is tried again, and the load goes on', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.breakOnce('refused', 'extend');
+    await cluster.clock.advance(2 * LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
+  it('whose answers come late, by less than half of the lease each, keeps it', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.fault = (step) => {
+      if (step !== 'extend') return undefined;
+      return new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, 0.45 * LEASE_MS));
+    };
+    await cluster.clock.advance(4 * LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+
+  it('whose answer is lost has been done all the same', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.breakOnce('answer-lost', 'extend');
+    await cluster.clock.advance(LEASE_MS);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+  });
+});
+
+describe('retries', () => {
+  it('all tries of an execution run under one lease, and count as one', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance({ retry: { retries: 2, minTimeout: 100, factor: 1 } });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(1).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(2).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.flush();
+    expect(new Set(manual.calls.map(({ context }) => context.token)).size).toBe(1);
+    expect(manual.calls.map(({ context }) => context.attempt)).toEqual([1, 2, 3]);
+    expect(link.take()).toEqual(['read', 'acquire', 'write', 'release']);
+  });
+
+  it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100 } });
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    a!.value.set('by hand');
+    await cluster.clock.advance(100);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('running');
+    a!.manual.call(1).reject(new Error('late'));
+    await cluster.clock.flush();
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+});
+
+describe('a load that is superseded in the pause between two tries', () => {
+  it('has settled: the lease is given back at once, and the successor begins', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000 } });
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).reject(new Error('down'));
+    await cluster.clock.flush();
+    a!.value.invalidate();
+    await cluster.clock.advance(10);
+    expect(a!.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
+    a!.manual.call(2).resolve('two');
+    expect(await refreshed).toBe('two');
+    await cluster.clock.flush();
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+});
+
+describe('giving the lease back', () => {
+  it('is tried again where it fails, and the reader has long been served', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('refused', 'release');
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.advance(750); // after 100, 300 and 700 ms
+    expect(link.take()).toEqual(['read', 'acquire', 'write', 'release', 'release', 'release', 'release']);
+    link.mend();
+    await cluster.clock.advance(800);
+    expect(link.take()).toEqual(['release']);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('that never succeeds is left to expire', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('refused', 'release');
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(LEASE_MS);
+    link.take();
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(link.take()).toEqual([]);
+    expect(cluster.clock.timerCount).toBe(0);
+    expect((await cluster.lock.acquire({ name: 'v' })).kind).toBe('acquired');
+  });
+
+  it('whose answer was lost holds the round as it should', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.breakOnce('answer-lost', 'release');
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(200);
+    expect(a!.link.take()).toEqual(['acquire', 'write', 'release', 'release']);
+    const record = await cluster.lock.inspect('v');
+    expect(record?.state).toBe('done');
+    expect(record?.holdLeft).toBeGreaterThan(0);
+  });
+
+  for (const [name, supersede] of Object.entries({
+    invalidate: (value: { invalidate(): void }) => value.invalidate(),
+    set: (value: { set(text: string): void }) => value.set('by hand'),
+  })) {
+    it(`comes after the load has settled where ${name}() superseded it, not before`, async () => {
+      const cluster = new ManualCluster();
+      const [a] = await cluster.warm(1);
+      void a!.value.refresh().catch(() => {});
+      await cluster.clock.flush();
+      a!.link.take();
+      supersede(a!.value as never);
+      await cluster.clock.advance(100);
+      expect(a!.manual.call(1).context.signal.aborted).toBe(true);
+      expect(a!.link.take()).toEqual([]);
+      expect((await cluster.lock.inspect('v'))?.state).toBe('running');
+      a!.manual.call(1).resolve('late');
+      await cluster.clock.flush();
+      expect(a!.link.take()[0]).toBe('release');
+    });
+  }
+
+  it('the successor of a superseded load waits for that, and is one load', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    for (let i = 0; i < 5; i++) a!.value.invalidate();
+    await cluster.clock.advance(500);
+    expect(a!.manual.calls).toHaveLength(2);
+    a!.manual.call(1).reject(new Error('aborted'));
+    await cluster.clock.flush();
+    expect(a!.manual.calls).toHaveLength(3);
+    a!.manual.call(2).resolve('three');
+    expect(await refreshed).toBe('three');
+  });
+
+  it('one that is granted after the load was superseded is given back at once', async () => {
+    const cluster = new ManualCluster();
+    const { value, link, manual } = cluster.instance();
+    let answer = (): void => {};
+    link.break(
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+      'acquire',
+    );
+    void value.get().catch(() => {});
+    await cluster.clock.flush();
+    value.set('by hand');
+    answer();
+    await cluster.clock.flush();
+    expect(manual.calls).toHaveLength(0);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+});
+
+describe('close', () => {
+  it('waits until what was loaded is published and the lease given back', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    let answer = (): void => {};
+    link.break(
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+      'write',
+    );
+    manual.call(0).resolve('one');
+    await first;
+    const closed = value.close();
+    await cluster.clock.flush();
+    expect(await settled(closed)).toBe('pending');
+    answer();
+    await closed;
+    expect((await cluster.lock.inspect('v'))?.state).toBe('done');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('aborts a load that takes too long, and gives the lease back when that has settled', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual } = cluster.instance();
+    const first = rejectionOf(value.get());
+    await cluster.clock.flush();
+    const closed = value.close({ timeout: 1000 });
+    await cluster.clock.advance(1000);
+    expect(isClosedError(await first)).toBe(true);
+    expect(await settled(closed)).toBe('pending');
+    manual.call(0).reject(new Error('aborted'));
+    await closed;
+    expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
+  });
+
+  it('does not wait for ever for a load that ignores its signal', async () => {
+    const cluster = new ManualCluster();
+    const { value, link } = cluster.instance({ timeout: 10 * LEASE_MS });
+    void value.get().catch(() => {});
+    await cluster.clock.flush();
+    const closed = value.close({ timeout: 0 });
+    await cluster.clock.advance(1000);
+    await closed;
+    await cluster.clock.advance(9 * LEASE_MS); // nobody else loads while it may still be at it: until its deadline
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBeGreaterThan(0);
+    await cluster.clock.advance(2 * LEASE_MS);
+    const extended = link.commands.length;
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
+    expect(cluster.clock.timerCount).toBe(0);
+    await cluster.clock.advance(LEASE_MS);
+    expect(link.commands).toHaveLength(extended);
+  });
+
+  it('nor for a store that does not answer', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    link.break('no-answer', 'write');
+    manual.call(0).resolve('one');
+    await first;
+    const closed = value.close({ timeout: 2000 });
+    await cluster.clock.advance(3000);
+    await closed;
+  });
+});
+
+describe('an answer of a lock that is none', () => {
+  it.each([{}, undefined, Number.NaN, Object.create(null)])(
+    'with the token %o counts as a lock that can not be asked',
+    async (token) => {
+      const cluster = new ManualCluster();
+      const { lock } = cluster.link();
+      const lease = { name: 'v', requestId: 'r', owner: 'o', remaining: 1000, token: token as number };
+      const acquire = async () => ({ kind: 'acquired', lease, tookOver: false, now: 0 }) as const;
+      const { value, manual } = cluster.instance({ lock: { ...lock, acquire } });
+      const read = value.get();
+      await cluster.clock.advance(5000);
+      manual.call(0).resolve('without the lock');
+      expect(await read).toBe('without the lock');
+      expect(value.inspect().lock?.lockError?.message).toContain('acquire() answered');
+    },
+  );
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isLeaseLostError,
+  isLockUnavailableError,
+  isOptionError,
+  type LockedContext,
+  type LockedTaskOptions,
+  lockedTask,
+  OptionError,
+} from '../../../src/index.ts';
+import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+/** A locked task that ends when the test says so. */
+function manualTask(cluster: ManualCluster, own: Partial<LockedTaskOptions> = {}) {
+  const link = cluster.link();
+  const calls: { context: LockedContext; resolve(result: string): void; reject(error: unknown): void }[] = [];
+  const run = lockedTask(
+    (context) => new Promise<string>((resolve, reject) => void calls.push({ context, resolve, reject })),
+    { name: 'nightly', lock: link.lock, clock: cluster.clock, ...own },
+  );
+  return { link, calls, run };
+}
+
+describe('lockedTask', () => {
+  it('executes on one instance at a time; to the others it says who', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [manualTask(cluster), manualTask(cluster)];
+    const executed = a.run();
+    await cluster.clock.flush();
+    const answer = await b.run();
+    expect(answer).toMatchObject({ kind: 'held', retryAfter: LEASE_MS });
+    expect(Object.keys(answer).sort()).toEqual(['host', 'kind', 'owner', 'retryAfter']);
+    a.calls[0]?.resolve('report sent');
+    const token = a.calls[0]?.context.token;
+    expect(await executed).toEqual({ kind: 'executed', result: 'report sent', token });
+    expect(a.link.take()).toEqual(['acquire', 'release']);
+    expect(cluster.clock.timerCount).toBe(0);
+    const next = b.run();
+    await cluster.clock.flush();
+    expect(b.calls[0]?.context.token).toBeGreaterThan(token as number);
+    b.calls[0]?.resolve('once more');
+    await next;
+  });
+
+  it('is not executed again before lockAtLeastFor, counted from its start', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [manualTask(cluster, { lockAtLeastFor: 2000 }), manualTask(cluster)];
+    const executed = a.run();
+    await cluster.clock.advance(500);
+    a.calls[0]?.resolve('done');
+    await executed;
+    expect(await b.run()).toMatchObject({ kind: 'done', retryAfter: 1500 });
+    await cluster.clock.advance(1500);
+    void b.run();
+    await cluster.clock.flush();
+    expect(b.calls).toHaveLength(1);
+  });
+
+  it('one that took longer than lockAtLeastFor holds nothing back', async () => {
+    const cluster = new ManualCluster();
+    const a = manualTask(cluster, { lockAtLeastFor: 1000 });
+    const executed = a.run();
+    await cluster.clock.advance(2000);
+    a.calls[0]?.resolve('done');
+    await executed;
+    expect(await cluster.lock.inspect('nightly')).toMatchObject({ state: 'done', holdLeft: 0 });
+  });
+
+  it('lockAtMostFor aborts its signal, and what comes after that is LeaseLostError', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [manualTask(cluster, { lockAtMostFor: 5000 }), manualTask(cluster)];
+    const lost = rejectionOf(a.run());
+    await cluster.clock.advance(4999);
+    expect(a.link.take()).toEqual(['acquire']); // it is not extended
+    expect(a.calls[0]?.context.signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    expect(isLeaseLostError(a.calls[0]?.context.signal.reason)).toBe(true);
+    const executed = b.run();
+    await cluster.clock.flush();
+    a.calls[0]?.resolve('too late');
+    const error = await lost;
+    expect(isLeaseLostError(error) && error.token).toBe(a.calls[0]?.context.token);
+    expect(a.link.take()).toEqual([]);
+    b.calls[0]?.resolve('of b');
+    expect(await executed).toMatchObject({ kind: 'executed', result: 'of b' });
+  });
+
+  it('a task that fails gives the lease back at once, and its own error is the rejection', async () => {
+    const cluster = new ManualCluster();
+    for (const fail of [
+      (): never => {
+        throw new Error('down');
+      },
+      (): Promise<never> => Promise.reject(new Error('down')),
+    ]) {
+      const { lock } = cluster.link();
+      const run = lockedTask(fail, { name: 'n', lock, clock: cluster.clock, lockAtLeastFor: 1000 });
+      expect(await rejectionOf(run())).toMatchObject({ message: 'down' });
+      expect(await cluster.lock.inspect('n')).toMatchObject({
+        state: 'failed',
+        holdLeft: 0,
+        leaseLeft: 0,
+        lastError: 'down',
+      });
+      expect(cluster.clock.timerCount).toBe(0);
+    }
+  });
+
+  it('a release that fails does not take the place of the result; it is tried again behind', async () => {
+    const cluster = new ManualCluster();
+    const a = manualTask(cluster);
+    a.link.break('refused', 'release');
+    const executed = a.run();
+    await cluster.clock.flush();
+    a.calls[0]?.resolve('done');
+    expect(await executed).toMatchObject({ kind: 'executed', result: 'done' });
+    a.link.mend();
+    await cluster.clock.advance(100);
+    expect((await cluster.lock.inspect('nightly'))?.state).toBe('done');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('a lost answer to the acquire costs nothing: the same request gives the same lease', async () => {
+    const cluster = new ManualCluster();
+    const a = manualTask(cluster);
+    a.link.breakOnce('answer-lost', 'acquire');
+    const executed = a.run();
+    await cluster.clock.flush();
+    const ids = a.link.commands.map(({ args }) => (args[0] as { requestId: string }).requestId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+    a.calls[0]?.resolve('done');
+    expect(await executed).toMatchObject({ kind: 'executed' });
+  });
+
+  it('where the lock can’t be asked it is not executed', async () => {
+    const cluster = new ManualCluster();
+    const a = manualTask(cluster);
+    a.link.break('refused', 'acquire');
+    expect(isLockUnavailableError(await rejectionOf(a.run()))).toBe(true);
+    expect(a.calls).toHaveLength(0);
+    const strange = { leaseFor: 1, acquire: () => Promise.reject(undefined), extend: a.run, release: a.run };
+    const run = lockedTask(() => 1, { name: 'n', lock: strange as never, clock: cluster.clock });
+    expect(isLockUnavailableError(await rejectionOf(run()))).toBe(true);
+  });
+
+  it('says which options break a rule, all together', () => {
+    const { lock } = new ManualCluster();
+    const broken = [
+      { name: '', lock },
+      { name: 'n' },
+      { name: 'n', lock: {} },
+      { name: 'n', lock, lockAtMostFor: 0 },
+      { name: 'n', lock, lockAtMostFor: Number.POSITIVE_INFINITY },
+      { name: 'n', lock, lockAtMostFor: 1000, lockAtLeastFor: 1001 },
+      { name: 'n', lock, lockAtLeastFor: -1 },
+      { name: 'n', lock, lockAtMost: 1000 },
+      { name: 'n'.repeat(9), lock: { ...lock, acquire() {}, extend() {}, release() {}, longestName: 8 } },
+      undefined,
+    ];
+    for (const options of broken) {
+      expect(() => lockedTask(() => 1, options as never), JSON.stringify(options)).toThrow(OptionError);
+    }
+    expect(() => lockedTask(undefined as never, { name: 'n', lock })).toThrow(/task must be a function/);
+    try {
+      lockedTask(() => 1, { name: '', lock: {} as never, lockAtLeastFor: -1 });
+    } catch (error) {
+      const options = isOptionError(error) ? error.problems.map(({ option }) => option) : [];
+      expect(options.sort()).toEqual(['lock', 'lockAtLeastFor', 'name']);
+    }
+  });
+});

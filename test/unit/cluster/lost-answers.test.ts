@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadTimeoutError, type LockProvider, type SnapshotStore } from '../../../src/index.ts';
+import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+/** Which requests were sent, in their order. */
+function requestIds({
+  commands,
+}: {
+  readonly commands: readonly { step: string; args: readonly unknown[] }[];
+}) {
+  const acquires = commands.filter(({ step }) => step === 'acquire');
+  return acquires.map(({ args: [request] }) => (request as { requestId: string }).requestId);
+}
+
+describe('answers that are lost', () => {
+  it('an acquire is repeated with the same request, and gives the same lease', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link, events } = cluster.instance();
+    link.breakOnce('answer-lost', 'acquire');
+    const first = value.get();
+    await cluster.clock.flush();
+    expect(link.take()).toEqual(['read', 'acquire', 'acquire']);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.flush();
+    expect(typesOf(events)).not.toContain('took-over');
+    expect((await cluster.store.read('v'))?.version).toBe(manual.call(0).context.token);
+  });
+
+  it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
+    a!.link.break('answer-lost', 'acquire');
+    await rejectionOf(a!.value.refresh());
+    const lost = requestIds(a!.link);
+    a!.link.mend();
+    await cluster.clock.advance(1500);
+    a!.link.take();
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    // Half of the lease is over: it is extended at once.
+    expect(a!.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
+    expect(new Set([...lost, ...requestIds(a!.link)]).size).toBe(1);
+    a!.manual.call(1).resolve('two');
+    expect(await refreshed).toBe('two');
+  });
+
+  it('a request that was answered is not used again', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    for (const index of [1, 2]) {
+      const refreshed = a!.value.refresh();
+      await cluster.clock.flush();
+      a!.manual.call(index).resolve('again');
+      await refreshed;
+      await cluster.clock.flush();
+    }
+    const [one, two] = requestIds(a!.link);
+    expect(one).not.toBe(two);
+  });
+
+  it('a write is repeated with the same token, and is written', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.link.breakOnce('answer-lost', 'write');
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect(a!.link.take()).toEqual(['acquire', 'write', 'write', 'release']);
+    expect(typesOf(a!.events)).toContain('published');
+    expect(typesOf(a!.events)).not.toContain('publish-refused');
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.value.peek()).toBe('two');
+  });
+
+  it.each([
+    ['while its lease lasts', LEASE_MS - 1000, [0, LEASE_MS - 1000]],
+    ['not when its lease is over', LEASE_MS, [0]],
+  ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    const publishedAt = cluster.clock.monotonic();
+    const writes: number[] = [];
+    const broken = new Promise<void>((_, reject) => {
+      cluster.clock.setTimeout(() => reject(new Error('ECONNRESET')), brokenFor);
+    });
+    a!.link.fault = (step) => {
+      if (step !== 'write') return undefined;
+      writes.push(cluster.clock.monotonic() - publishedAt);
+      return writes.length === 1 ? broken : undefined;
+    };
+    a!.manual.call(1).resolve('two');
+    expect(await refreshed).toBe('two');
+    await cluster.clock.advance(10 * LEASE_MS);
+    expect(writes).toEqual(writtenAt);
+    const types = typesOf(a!.events);
+    expect([types.includes('published'), types.includes('lease-lost')]).toEqual(
+      writtenAt.length === 2 ? [true, false] : [false, true],
+    );
+  });
+
+  it('one that can’t be written holds nothing back: the next instance loads', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.link.break('refused', 'write');
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect(a!.value.peek()).toBe('two');
+    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', holdLeft: 0 });
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.manual.calls).toHaveLength(1);
+  });
+
+  it('a store that can’t be read is as good as empty, and left alone for a cool-down', async () => {
+    const cluster = new ManualCluster();
+    await cluster.warm(1);
+    const b = cluster.instance();
+    b.link.break('refused', 'read');
+    const read = b.value.get();
+    await cluster.clock.advance(2000);
+    b.manual.call(0).resolve('of b');
+    expect(await read).toBe('of b');
+    expect(b.logger.lines).toEqual(["warn tickless: v: its snapshot can't be read: ECONNREFUSED"]);
+  });
+});
+
+describe('what never answers', () => {
+  it('a lock: it is asked twice, each time for a quarter of the deadline, then the load runs without it', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    link.break('no-answer', 'acquire');
+    const first = value.get();
+    await cluster.clock.advance(14_900);
+    expect(manual.calls).toHaveLength(0);
+    await cluster.clock.advance(200);
+    manual.call(0).resolve('without the lock');
+    expect(await first).toBe('without the lock');
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('a store: a cold reader gets what is loaded; a warm one never waits', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    link.break('no-answer', 'read', 'write');
+    const first = value.get();
+    await cluster.clock.advance(7600);
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.advance(1030);
+    expect(await value.get()).toBe('one');
+    expect((await cluster.lock.inspect('v'))?.holdLeft).toBe(0);
+    await cluster.clock.advance(30_000);
+    expect(value.inspect().lock?.storeError).toMatchObject({ code: 'ERR_TICKLESS_STORE_UNAVAILABLE' });
+  });
+
+  it('a release: nobody waits for it', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, link } = cluster.instance();
+    link.break('no-answer', 'release');
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.advance(1030);
+    expect(await value.get()).toBe('one');
+  });
+});
+
+describe('locks and stores of others that misbehave', () => {
+  const strange: Record<string, () => unknown> = {
+    'throw an error': () => {
+      throw new Error('strange');
+    },
+    'throw undefined': () => {
+      throw undefined;
+    },
+    'reject with null': () => Promise.reject(null),
+    'reject with a symbol': () => Promise.reject(Symbol('strange')),
+    'answer with undefined': () => undefined,
+    'answer with a text': () => 'yes',
+    'have a then that throws': () => ({
+      then() {
+        throw new Error('strange');
+      },
+    }),
+  };
+  for (const [what, does] of Object.entries(strange)) {
+    it(`that ${what}: values are loaded and served`, async () => {
+      const cluster = new ManualCluster();
+      const lock = { leaseFor: 1000, acquire: does, extend: does, release: does } as unknown as LockProvider;
+      const store = { read: does, write: does } as unknown as SnapshotStore;
+      const { value, manual } = cluster.instance({ lock, store });
+      const first = value.get();
+      await cluster.clock.flush();
+      manual.call(0).resolve('one');
+      expect(await first).toBe('one');
+      await cluster.clock.advance(1030);
+      expect(await value.get()).toBe('one');
+      await cluster.clock.flush();
+      manual.call(1).resolve('two');
+      await cluster.clock.flush();
+      expect(value.peek()).toBe('two');
+      expect(value.inspect().failures).toBe(0);
+      expect(value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+    });
+  }
+
+  for (const kind of ['held', 'done'] as const) {
+    it(`a lock that answers ${kind} whatever it is asked does not keep the process busy`, async () => {
+      const cluster = new ManualCluster();
+      const answer = {
+        kind,
+        retryAfter: 10,
+        heldFor: 1,
+        finishedAgo: 1,
+        owner: 'o',
+        host: 'h',
+        token: 1,
+        isBackoff: true,
+        now: cluster.clock.now(),
+      };
+      let asked = 0;
+      const acquire = async (): Promise<typeof answer> => {
+        asked += 1;
+        if (asked > 10_000) throw new Error('too often');
+        return answer;
+      };
+      const lock = { ...cluster.link().lock, acquire } as unknown as LockProvider;
+      const { value } = cluster.instance({ lock, store: undefined, timeout: 1000 });
+      const forced = rejectionOf(value.refresh());
+      await cluster.clock.advance(1000);
+      expect(isLoadTimeoutError(await forced)).toBe(true);
+      expect(asked).toBeLessThanOrEqual(150);
+    });
+  }
+});

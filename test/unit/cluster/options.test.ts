@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { isOptionError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+const lock = memoryLock();
+const store = memoryStore();
+
+/** What a value with those options says of them. */
+function problemsOf(options: object, name = 'v'): string[] {
+  const error = thrownBy(() => new RefreshingValue({ name, load: () => 1, ...options }));
+  if (!isOptionError(error)) throw error;
+  return error.problems.map(({ option, rule }) => `${option} ${rule}`);
+}
+
+/** A lock or a store that takes names of so many bytes. */
+function upTo<E extends object>(engine: E, longestName: number): E {
+  return Object.assign(Object.create(engine) as E, { longestName });
+}
+
+describe('options of clusters', () => {
+  it('a lock and a store must have their methods', () => {
+    expect(problemsOf({ lock: {}, store: {} })).toEqual([
+      expect.stringMatching(/^lock .*acquire.*extend.*release/),
+      expect.stringMatching(/^lock .*leaseFor/),
+      expect.stringMatching(/^store .*read.*write/),
+    ]);
+    expect(problemsOf({ lock: 'redis' })[0]).toMatch(/^lock /);
+    expect(problemsOf({ store: null })).toHaveLength(1);
+  });
+
+  for (const leaseFor of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '30', undefined]) {
+    it(`leases of ${String(leaseFor)} are refused`, () => {
+      const broken = { acquire() {}, extend() {}, release() {}, leaseFor };
+      expect(problemsOf({ lock: broken })).toEqual(['lock must have a number of milliseconds as leaseFor']);
+    });
+  }
+
+  it('whenLockUnavailable is load or skip', () => {
+    expect(problemsOf({ lock, whenLockUnavailable: 'wait' })[0]).toMatch(/^whenLockUnavailable /);
+    for (const whenLockUnavailable of ['load', 'skip'] as const) {
+      new RefreshingValue({ name: 'v', load: () => 1, lock, whenLockUnavailable });
+    }
+  });
+
+  it('a name must be one that lock and store can take, in bytes', () => {
+    const options = { lock: upTo(lock, 8), store: upTo(store, 4) };
+    expect(problemsOf(options, 'a'.repeat(9))).toEqual([
+      'name must be at most 8 bytes long',
+      'name must be at most 4 bytes long',
+    ]);
+    expect(problemsOf({ lock: upTo(lock, 8) }, 'é'.repeat(5))).toHaveLength(1);
+    new RefreshingValue({ name: 'éééé', load: () => 1, lock: upTo(lock, 8) });
+  });
+
+  it('of a cache it depends on the key: the load of one that is too long fails, the others are well', async () => {
+    const short = memoryLock();
+    const acquire = short.acquire.bind(short);
+    const strict = Object.assign(Object.create(short) as typeof short, {
+      leaseFor: 1000,
+      longestName: 10,
+      acquire: async (request: Parameters<typeof acquire>[0]) => {
+        if (request.name.length > 10) throw thrownBy(() => memoryLock({ leaseFor: -1 }));
+        return acquire(request);
+      },
+      extend: short.extend.bind(short),
+      release: short.release.bind(short),
+    });
+    const cache = new RefreshingCache({
+      name: 'c',
+      load: async (key: string) => key,
+      lock: strict,
+      logger: false,
+    });
+    expect(await cache.get('x')).toBe('x');
+    const error = (await rejectionOf(cache.get('a key that is too long'))) as Error;
+    expect(isOptionError(error.cause)).toBe(true);
+  });
+});

@@ -1,0 +1,294 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Codec, RefreshingValue, type StandardResult, type StandardSchema } from '../../../src/index.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines } from '../../support/events.ts';
+import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
+
+interface Made {
+  readonly value: RefreshingValue<unknown>;
+  readonly lines: string[];
+}
+
+/** A store, and instances with it. */
+function shared(options: { codec?: Codec; schema?: StandardSchema } = {}) {
+  const clock = new FakeClock();
+  const store = memoryStore({ clock, ...options });
+  function instance(brings: unknown, own: { codec?: Codec; schema?: StandardSchema } = {}): Made {
+    const logger = recordLines();
+    const load = async (): Promise<unknown> => brings;
+    const value = new RefreshingValue<unknown>({
+      name: 'v',
+      load,
+      clock,
+      logger,
+      store: { ...store, ...own },
+    });
+    return { value, lines: logger.lines };
+  }
+  return { clock, store, instance };
+}
+
+/** What a restarted instance reads of what another one has loaded. */
+async function roundTrip(brings: unknown, options: Parameters<typeof shared>[0] = {}): Promise<unknown> {
+  const { clock, instance } = shared(options);
+  await instance(brings).value.get();
+  await clock.flush();
+  return instance('loaded anew').value.get();
+}
+
+const revived: Codec = {
+  format: 'entries/1',
+  encode: (value) => JSON.stringify([...(value as Map<string, number>)]),
+  decode: (text) => new Map(JSON.parse(text as string) as [string, number][]),
+};
+
+describe('the default codec', () => {
+  for (const value of [
+    { a: [1, 'x', null, true, { deep: [] }] },
+    'text\nwith lines\u2028and 😀',
+    0,
+    false,
+    null,
+    [],
+    { without: undefined },
+  ]) {
+    it(`brings back ${JSON.stringify(value)}`, async () => {
+      expect(await roundTrip(value)).toEqual(value);
+    });
+  }
+
+  class Rate {
+    readonly usd = 1;
+  }
+  const ring: { self?: unknown } = {};
+  ring.self = ring;
+  for (const [what, brought] of Object.entries<unknown>({
+    'a Map': new Map([['a', 1]]),
+    'a Set': { of: new Set([1]) },
+    'a Date': { at: new Date(0) },
+    NaN: [Number.NaN],
+    Infinity: Number.POSITIVE_INFINITY,
+    'a Rate': new Rate(),
+    'a bigint': { n: 1n },
+    'a function': { f: () => 1 },
+    'undefined in an array': [undefined],
+    'a ring': ring,
+  })) {
+    it(`refuses ${what} with a line that says so; the value is served all the same`, async () => {
+      const { clock, store, instance } = shared();
+      const { value, lines } = instance(brought);
+      expect(await value.get()).toBe(brought);
+      await clock.flush();
+      expect(await store.read('v')).toBeUndefined();
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain("its snapshot can't be written");
+      if (what !== 'a ring') expect(lines[0]).toContain(`JSON can't keep ${what}`);
+    });
+  }
+
+  it('a __proto__ in JSON is a property like any other', async () => {
+    const { clock, store, instance } = shared();
+    await store.write('v', sealed({}, '{"__proto__":{"isAdmin":true},"a":1}'));
+    const value = (await instance('anew').value.get()) as Record<string, unknown>;
+    expect(Object.hasOwn(value, '__proto__')).toBe(true);
+    expect(value.isAdmin).toBeUndefined();
+    expect(({} as Record<string, unknown>).isAdmin).toBeUndefined();
+    await clock.flush();
+    const { value: spoofed } = instance('anew');
+    const events = recordEvents(spoofed);
+    await store.write('v', sealedLine(`{"__proto__":${sealed({}, '1').split('\n')[0]}}`, '1'));
+    expect(await spoofed.get()).toBe('anew');
+    expect(events.map(({ type }) => type)).toContain('snapshot-rejected');
+  });
+});
+
+describe('a codec of one’s own', () => {
+  it('brings back what JSON can’t', async () => {
+    const map = new Map([['USD', 1.08]]);
+    expect(await roundTrip(map, { codec: revived })).toEqual(map);
+  });
+
+  it('may make bytes, many of them, and take its time', async () => {
+    const codec: Codec = {
+      format: 'utf-16/1',
+      encode: async (value) =>
+        new Uint8Array(Uint16Array.from([...(value as string)].map((c) => c.charCodeAt(0))).buffer),
+      decode: async (bytes) => {
+        const { buffer, byteOffset, byteLength } = bytes as Uint8Array;
+        return String.fromCharCode(...new Uint16Array(buffer, byteOffset, byteLength / 2));
+      },
+    };
+    const text = `${'\0\n'.repeat(40_000)}é`;
+    expect(await roundTrip(text, { codec })).toBe(text);
+  });
+
+  it('does not decode what was written in another format: that is reported and loaded anew', async () => {
+    const { clock, instance } = shared();
+    await instance({ a: 1 }).value.get();
+    await clock.flush();
+    const decode = (): never => {
+      throw new Error('was asked to decode');
+    };
+    const { value, lines } = instance('anew', { codec: { ...revived, format: 'entries/2', decode } });
+    expect(await value.get()).toBe('anew');
+    expect(lines[0]).toContain('it is of the format "json", and the codec reads "entries/2"');
+  });
+
+  for (const [how, decode] of Object.entries<() => unknown>({
+    throws: () => {
+      throw new Error('truncated');
+    },
+    rejects: () => Promise.reject(new Error('truncated')),
+    'throws what is no error': () => {
+      throw undefined;
+    },
+    'brings undefined': () => undefined,
+  })) {
+    it(`that ${how} makes no difference to readers`, async () => {
+      const { clock, instance } = shared();
+      await instance('x', { codec: { encode: String, decode: String } }).value.get();
+      await clock.flush();
+      const { value, lines } = instance('anew', { codec: { encode: String, decode } });
+      expect(await value.get()).toBe('anew');
+      expect(lines[0]).toMatch(/its snapshot of version \d+ can't be used/);
+    });
+  }
+
+  for (const [how, encode] of Object.entries<() => unknown>({
+    throws: () => {
+      throw new Error('too large');
+    },
+    rejects: () => Promise.reject(new Error('too large')),
+    'answers with neither text nor bytes': () => 5,
+  })) {
+    it(`whose encode ${how} leaves the value served, and others to load for themselves`, async () => {
+      const { clock, store, instance } = shared();
+      const { value, lines } = instance('x', { codec: { encode: encode as never, decode: String } });
+      expect(await value.get()).toBe('x');
+      await clock.flush();
+      expect(lines).toHaveLength(1);
+      expect(await store.read('v')).toBeUndefined();
+    });
+  }
+});
+
+describe('a schema', () => {
+  function schema(validate: (value: unknown) => StandardResult | Promise<StandardResult>): StandardSchema {
+    return { '~standard': { version: 1, validate } };
+  }
+
+  it('what it makes of the value is what readers get, be it at once or later', async () => {
+    const double = (value: unknown): StandardResult => ({ value: (value as number) * 2 });
+    expect(await roundTrip(21, { schema: schema(double) })).toBe(42);
+    expect(await roundTrip(21, { schema: schema(async (value) => double(value)) })).toBe(42);
+  });
+
+  for (const [how, validate] of Object.entries<(value: unknown) => StandardResult | Promise<StandardResult>>({
+    refuses: () => ({ issues: [{ message: 'must be a map' }, { message: 'of rates' }] }),
+    'refuses later': async () => ({ issues: [{ message: 'must be a map' }, { message: 'of rates' }] }),
+    throws: () => {
+      throw new Error('must be a map; of rates');
+    },
+  })) {
+    it(`that ${how}: the snapshot counts as absent, and that is reported`, async () => {
+      const { clock, instance } = shared();
+      await instance('x').value.get();
+      await clock.flush();
+      const { value, lines } = instance('anew', { schema: schema(validate) });
+      expect(await value.get()).toBe('anew');
+      expect(lines[0]).toContain('must be a map; of rates');
+    });
+  }
+
+  it('a listener replaces the log line', async () => {
+    const { clock, instance } = shared();
+    await instance('x').value.get();
+    await clock.flush();
+    const { value, lines } = instance('anew', { schema: schema(() => ({ issues: [] })) });
+    value.on('snapshot-rejected', () => {});
+    await value.get();
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('hostile payloads', () => {
+  async function readOf(
+    payload: string,
+  ): Promise<Made & { read: unknown; events: ReturnType<typeof recordEvents> }> {
+    const { clock, store, instance } = shared();
+    await store.write('v', payload);
+    const made = instance('anew');
+    const events = recordEvents(made.value);
+    const read = await made.value.get();
+    await clock.flush();
+    made.value.inspect();
+    return { ...made, read, events };
+  }
+
+  it('the envelope that is written is the one that is read', async () => {
+    expect((await readOf(sealed({}, '"x"'))).read).toBe('x');
+  });
+
+  for (const [what, payload] of Object.entries({
+    empty: '',
+    'one line': sealed({}, '').slice(0, -1),
+    'no JSON': 'hello\n1',
+    null: 'null\n1',
+    'an array': '[]\n1',
+    'of another version': sealed({ tickless: 2 }, '1'),
+    'of no format': sealed({ format: undefined }, '1'),
+    'due at a text': sealed({ dueIn: 'soon' }, '1'),
+    'due never, said wrongly': sealed({ dueIn: undefined }, '1'),
+    'of a negative duration': sealed({ took: -1 }, '1'),
+    'of an age limit of 0': sealed({ maxStaleness: 0 }, '1'),
+    'of an age limit that is a text': sealed({ maxStaleness: '1' }, '1'),
+    'with tags that are none': sealed({ tags: 'red' }, '1'),
+    'with tags that are numbers': sealed({ tags: [1] }, '1'),
+    'absent, of what always is': sealed({ isAbsent: true }, ''),
+    'absent, said wrongly': sealed({ isAbsent: 'yes' }, '1'),
+    'a body cut off': sealed({}, '{"a":'),
+    'of no length': sealed({ length: undefined }, '1'),
+    'cut, and JSON all the same': sealed({}, '12345').slice(0, -2),
+    'gone on, and JSON all the same': `${sealed({}, '12345')}6`,
+    'of which a digit was changed': sealed({}, '12345').replace('12345', '12945'),
+    'of which the age was changed': sealed({ age: 5 }, '1').replace('"age":5', '"age":7'),
+    'without its checksum': sealed({}, '1').replace(/,"sum":"\w+"/, ''),
+    'bytes that are none': sealed({ isBase64: true }, '%%%'),
+  })) {
+    it(`${what}: never reaches a reader, and is reported`, async () => {
+      const { read, events } = await readOf(payload);
+      expect(read).toBe('anew');
+      expect(events.find(({ type }) => type === 'snapshot-rejected')).toMatchObject({
+        version: expect.any(Number),
+        error: expect.any(Error),
+      });
+    });
+  }
+
+  it('any part of a good one, and any garbage in its place, is refused or is what was written', async () => {
+    const good = sealed({}, '{"rates":{"USD":1.08}}');
+    const cut = fc.integer({ min: 0, max: good.length - 1 }).map((end) => good.slice(0, end));
+    const spliced = fc
+      .tuple(fc.integer({ min: 0, max: good.length }), fc.string({ minLength: 1 }))
+      .map(([at, text]) => good.slice(0, at) + text + good.slice(at));
+    const forged = fc
+      .record({ dueIn: fc.jsonValue(), took: fc.jsonValue() })
+      .map((head) => sealed(head, '"x"'));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(cut, spliced, forged, fc.string()), async (payload) => {
+        const { read, events, value } = await readOf(payload);
+        const isRejected = events.some(({ type }) => type === 'snapshot-rejected');
+        if (isRejected) expect(read).toBe('anew');
+        else
+          expect(JSON.stringify(read)).toBe(
+            JSON.stringify(JSON.parse(payload.slice(payload.indexOf('\n') + 1))),
+          );
+        expect(value.inspect().age).toBeGreaterThanOrEqual(0);
+        expect(Number.isNaN(value.inspect().nextExecuteTime)).toBe(false);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});

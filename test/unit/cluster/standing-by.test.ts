@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { isStaleValueError, type RefreshingValue } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+/** Two instances, of which the first loads again, and the second has seen it and stands by. */
+async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
+  const cluster = new ManualCluster({}, 30_000);
+  const [a, b] = await cluster.warm(2, own);
+  await cluster.clock.advance(1030);
+  a!.value.current;
+  await cluster.clock.flush();
+  b!.value.current;
+  await cluster.clock.flush();
+  expect(b!.link.take()).toEqual(['acquire']);
+  return { cluster, a: a!, b: b! };
+}
+
+describe('who stands by for the load of another instance', () => {
+  it('starts nothing behind readers who are served', async () => {
+    const { cluster, b } = await standingBy();
+    b.value.current;
+    void b.value.get();
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual([]);
+    expect(b.value.inspect().isStale).toBe(true);
+  });
+
+  it('waits for it with a reader who has patience', async () => {
+    const { cluster, a, b } = await standingBy();
+    const read = b.value.get({ patience: 10_000 });
+    await cluster.clock.advance(2000);
+    expect(await settled(read)).toBe('pending');
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    expect(await read).toBe('two');
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
+  it('waits for it with a request that wants to', async () => {
+    const { cluster, a, b } = await standingBy();
+    const request = b.value.requestStart({ wait: true });
+    await cluster.clock.advance(2000);
+    expect(await settled(request)).toBe('pending');
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    await request;
+    expect(b.value.peek()).toBe('two');
+  });
+
+  it('lets readers wait for it once the value is too old to be served', async () => {
+    const { cluster, a, b } = await standingBy({ maxStaleness: 3000 });
+    await cluster.clock.advance(2500);
+    const read = b.value.get();
+    await cluster.clock.advance(1500);
+    expect(await settled(read)).toBe('pending');
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(1000);
+    expect(await read).toBe('two');
+  });
+
+  it('starts nothing for a reader who is refused, whatever patience he has', async () => {
+    const { cluster, b } = await standingBy({ maxStaleness: 1130, whenTooStale: 'throw' });
+    await cluster.clock.advance(1);
+    const error = await rejectionOf(b.value.get({ patience: 10_000 }));
+    expect(isStaleValueError(error)).toBe(true);
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual([]);
+  });
+
+  it('does so no more after an invalidation, also while loads fail', async () => {
+    const { cluster, b } = await standingBy();
+    b.value.invalidate();
+    b.value.current;
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual(['acquire']);
+  });
+
+  it('an invalidation on all of them is one load', async () => {
+    const cluster = new ManualCluster();
+    const all = await cluster.warm(4, { schedule: { hours: 1 } });
+    for (const { value } of all) value.invalidate();
+    for (let read = 0; read < 20; read++) {
+      for (const { value } of all) value.current;
+      await cluster.clock.advance(100);
+      for (const { manual } of all) for (const call of manual.calls) call.resolve('anew');
+      await cluster.clock.flush();
+    }
+    expect(all.map(({ value }) => value.peek())).toEqual(['anew', 'anew', 'anew', 'anew']);
+    expect(all.reduce((sum, { manual }) => sum + manual.calls.length, 0)).toBe(2); // the first of all included
+  });
+
+  it('a snapshot that has become too old meanwhile is not what a reader gets who waits for a fresh one', async () => {
+    const { cluster, a, b } = await standingBy({ maxStaleness: { minutes: 10 } });
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance({ hours: 1 });
+    const read = b.value.get();
+    await cluster.clock.flush();
+    b.manual.call(0).resolve('three');
+    expect(await read).toBe('three');
+  });
+
+  it('another schedule passes over the rest of the round', async () => {
+    const cluster = new ManualCluster();
+    const [, b] = await cluster.warm(2, { schedule: { hours: 24 } });
+    b!.value.reschedule({ minutes: 1 });
+    await cluster.clock.advance({ minutes: 1 });
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.manual.calls).toHaveLength(1);
+  });
+});
+
+describe('who comes at the very moment at which it was decided to stand by', () => {
+  /** An instance that finds the lock held, and does that so many turns of the queue of jobs later. */
+  async function atThatMoment<R>(
+    turns: number,
+    act: (value: RefreshingValue<string>) => Promise<R>,
+    fails = false,
+  ) {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    const acted: Promise<R>[] = [];
+    b!.value.on('lease-held-elsewhere', () => {
+      let job = Promise.resolve();
+      for (let turn = 0; turn < turns; turn++) job = job.then(() => {});
+      if (acted.length === 0) acted.push(job.then(() => act(b!.value)));
+    });
+    b!.value.current;
+    await cluster.clock.flush();
+    if (fails) a!.manual.call(1).reject(new Error('down'));
+    else a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(5000);
+    expect(b!.manual.calls).toHaveLength(fails ? 1 : 0);
+    return { acted: acted[0] as Promise<R>, manual: b!.manual };
+  }
+
+  for (let turns = 0; turns < 8; turns++) {
+    it(`gets what the other instance loads, ${turns} jobs later`, async () => {
+      const patient = await atThatMoment(turns, (value) => value.get({ patience: 10_000 }));
+      const forced = await atThatMoment(turns, (value) => value.refresh());
+      expect([await patient.acted, await forced.acted]).toEqual(['two', 'two']);
+    });
+
+    it(`loads itself when the other has failed, and says why, ${turns} jobs later`, async () => {
+      for (const act of [
+        (value: RefreshingValue<string>) => value.get({ patience: 10_000 }),
+        (value: RefreshingValue<string>) => value.refresh(),
+      ]) {
+        const { acted, manual } = await atThatMoment(turns, act, true);
+        expect(['due', 'forced']).toContain(manual.call(0).context.trigger);
+        manual.call(0).resolve('three');
+        expect(await acted).toBe('three');
+      }
+    });
+
+    it(`is answered also when it is closed at once, ${turns} jobs later`, async () => {
+      const refreshAndClose = (value: RefreshingValue<string>): Promise<string> => {
+        const refreshed = value.refresh();
+        void value.close();
+        return refreshed;
+      };
+      const { acted } = await atThatMoment(turns, refreshAndClose);
+      expect(['one', 'two']).toContain(await acted);
+    });
+  }
+});
+
+describe('a publish that is refused', () => {
+  it('by a version that was known already makes no storm of loads', async () => {
+    const cluster = new ManualCluster();
+    await cluster.store.write('v', 'from a clock that is ahead', (cluster.clock.now() + 3_600_000) * 1000);
+    const a = cluster.instance({ schedule: { minutes: 10 } });
+    const first = a.value.get();
+    for (let ms = 0; ms < 50; ms++) {
+      await cluster.clock.advance(100);
+      for (const call of a.manual.calls) call.resolve('loaded');
+      await cluster.clock.flush();
+      if (a.value.peek() !== undefined) a.value.current;
+    }
+    expect(await first).toBe('loaded');
+    expect(a.manual.calls.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('what takes its time', () => {
+  it('an adopter is as old, and due as the winner, though the codec was slow', async () => {
+    const clockOf: { current?: ManualCluster['clock'] } = {};
+    const codec = {
+      format: 'slow',
+      encode: (value: unknown) =>
+        new Promise<string>((resolve) => clockOf.current?.setTimeout(() => resolve(String(value)), 800)),
+      decode: (text: string | Uint8Array) => text,
+    };
+    const cluster = new ManualCluster({ codec });
+    clockOf.current = cluster.clock;
+    const [a, b] = [
+      cluster.instance({ schedule: { minutes: 1 } }),
+      cluster.instance({ schedule: { minutes: 1 } }),
+    ];
+    const first = a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(1000);
+    expect(await b.value.get()).toBe('one');
+    const [ofA, ofB] = [a.value.inspect(), b.value.inspect()];
+    expect(ofB.age).toBe(ofA.age);
+    expect(Math.abs(ofB.nextExecuteTime - ofA.nextExecuteTime)).toBeLessThanOrEqual(25);
+  });
+
+  it('a codec that never answers holds up one round, not all', async () => {
+    const codec = {
+      format: 'hung',
+      encode: () => new Promise<string>(() => {}),
+      decode: (text: string | Uint8Array) => text,
+    };
+    const cluster = new ManualCluster({ codec });
+    const a = cluster.instance();
+    const first = a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(2500);
+    expect(a.link.take()).not.toContain('extend'); // the load has ended
+    for (let second = 0; second < 30; second++) {
+      await cluster.clock.advance(1000);
+      a.value.current;
+    }
+    expect(a.manual.calls.length).toBeGreaterThan(1);
+    expect((await cluster.lock.inspect('v'))?.state).toBe('running'); // the second round; the first has ended
+  });
+});
+
+describe('whose own round is done for longer than its value is fresh', () => {
+  it('answers who waits with what is held, which is as new as it gets', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    let isDone = false;
+    const done = {
+      kind: 'done',
+      retryAfter: 5000,
+      finishedAgo: 1000,
+      owner: 'o',
+      host: 'h',
+      now: 0,
+    } as const;
+    const asked: string[] = [];
+    const { value, manual } = cluster.instance({
+      lock: {
+        ...lock,
+        acquire: async (request) => {
+          asked.push(request.name);
+          return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);
+        },
+      },
+    });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.advance(1100);
+    isDone = true;
+    const read = value.get({ patience: 10_000 });
+    await cluster.clock.flush();
+    expect(await settled(read)).toEqual({ value: 'one' });
+    expect([asked.length, manual.calls.length]).toEqual([2, 1]);
+  });
+});

@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { recordLines, typesOf } from '../../support/events.ts';
+
+describe('the story of a round', () => {
+  it('of the winner, in order and with its fields', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, events } = cluster.instance();
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.flush();
+    const { token } = manual.call(0).context;
+    expect(events).toMatchObject([
+      { type: 'lease-acquired', name: 'v', token },
+      { type: 'load-started', trigger: 'first', background: false },
+      { type: 'load-succeeded', attempts: 1 },
+      { type: 'published', version: token },
+    ]);
+    expect(events.every((event) => !('key' in event))).toBe(true);
+  });
+
+  it('has one beginning, however often the load is tried', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, events } = cluster.instance({ retry: { retries: 1, minTimeout: 100 } });
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await cluster.clock.advance(100);
+    manual.call(1).resolve('one');
+    await first;
+    const story = events.filter(({ type }) => type.startsWith('load-'));
+    expect(story).toMatchObject([
+      { type: 'load-started' },
+      { type: 'load-succeeded', attempts: 2, duration: 100 },
+    ]);
+  });
+
+  it('of one that finds it held, and takes it over', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    void a.value.get();
+    await cluster.clock.flush();
+    const read = b.value.get();
+    await cluster.clock.flush();
+    expect(b.value.inspect().lock).toMatchObject({ isHolder: false, version: undefined });
+    a.manual.call(0).resolve('one');
+    await cluster.clock.advance(100);
+    await read;
+    const { token } = a.manual.call(0).context;
+    const elsewhere = { owner: expect.any(String), host: expect.any(String), token };
+    expect(b.events).toMatchObject([
+      { type: 'lease-held-elsewhere', retryAfter: 3000, ...elsewhere },
+      { type: 'round-done-elsewhere', retryAfter: 975, ...elsewhere },
+      { type: 'snapshot-adopted', version: token, age: 25 },
+    ]);
+  });
+
+  it('of a takeover', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    void a.value.get().catch(() => {});
+    await cluster.clock.flush();
+    a.clock.stop();
+    await cluster.clock.advance(3000);
+    void b.value.get();
+    await cluster.clock.flush();
+    const { token } = b.manual.call(0).context;
+    expect(b.events).toMatchObject([
+      { type: 'lease-acquired', token },
+      { type: 'took-over', token },
+      { type: 'load-started' },
+    ]);
+  });
+
+  it('a warm start tells its age and its version, and no load', async () => {
+    const cluster = new ManualCluster();
+    await cluster.warm(1);
+    await cluster.clock.advance(400);
+    const restarted = cluster.instance();
+    await restarted.value.get();
+    expect(restarted.events).toMatchObject([{ type: 'snapshot-adopted', age: 500 }]);
+  });
+
+  it('a fresh read tells nothing', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    for (let read = 0; read < 100; read++) await a!.value.get();
+    expect(a!.events).toEqual([]);
+  });
+
+  it('what a listener does in the middle of it makes no difference', async () => {
+    const cluster = new ManualCluster();
+    const { value, manual, events } = cluster.instance();
+    value.on('lease-acquired', () => {
+      throw new Error('listener');
+    });
+    value.on('load-started', () => void value.get());
+    value.on('published', () => void value.get());
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    expect(await first).toBe('one');
+    await cluster.clock.flush();
+    expect(typesOf(events)).toContain('published');
+  });
+
+  it('a listener that invalidates when the lease is there supersedes the load before it begins', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const stop = a!.value.on('load-started', () => {
+      stop();
+      a!.value.invalidate();
+    });
+    const refreshed = a!.value.refresh();
+    await cluster.clock.advance(10);
+    expect(a!.manual.calls).toHaveLength(2);
+    a!.manual.call(1).resolve('two');
+    expect(await refreshed).toBe('two');
+  });
+});
+
+describe('inspect().lock', () => {
+  it('says who holds it, which version is served, and what was unavailable', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    const nothing = { holder: undefined, token: undefined, version: undefined, lockError: undefined };
+    expect(a.value.inspect().lock).toEqual({ ...nothing, isHolder: false, storeError: undefined });
+    const reads = [a.value.get(), b.value.get()];
+    await cluster.clock.flush();
+    const { token } = a.manual.call(0).context;
+    const holder = { owner: expect.any(String), host: expect.any(String) };
+    expect(a.value.inspect().lock).toMatchObject({ isHolder: true, token, holder });
+    expect(b.value.inspect().lock).toMatchObject({ isHolder: false, token, holder });
+    a.manual.call(0).resolve('one');
+    await cluster.clock.advance(100);
+    await Promise.all(reads);
+    for (const { value } of [a, b]) {
+      expect(value.inspect().lock).toMatchObject({ isHolder: false, token, version: token });
+    }
+    a.value.set('by hand');
+    expect(a.value.inspect().lock?.version).toBeUndefined();
+  });
+
+  it('is not there without a lock and a store', () => {
+    const cluster = new ManualCluster();
+    const { value } = cluster.instance({ lock: undefined, store: undefined });
+    expect('lock' in value.inspect()).toBe(false);
+  });
+});
+
+describe('a group', () => {
+  it('tells of a lock or a store that is unavailable, and stays in service', async () => {
+    const cluster = new ManualCluster();
+    const group = new RefreshGroup({ clock: cluster.clock });
+    const { value, manual, link } = cluster.instance({ group, required: true });
+    link.break('refused', 'acquire', 'read', 'write');
+    const first = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.flush();
+    const { ok, problems } = group.health();
+    expect(ok).toBe(true);
+    expect(problems.map(({ kind, isFatal, name }) => [kind, isFatal, name])).toEqual([
+      ['lock-unavailable', false, 'v'],
+      ['store-unavailable', false, 'v'],
+    ]);
+    expect(problems[0]?.message).toContain('ECONNREFUSED');
+    link.mend();
+    await cluster.clock.advance(2000);
+    value.current;
+    await cluster.clock.flush();
+    manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect(group.health().problems.map(({ kind }) => kind)).not.toContain('lock-unavailable');
+  });
+
+  it('gives its members its lock and its store', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    const group = new RefreshGroup({ clock: cluster.clock, lock: link.lock, store: link.store });
+    const value = group.value({ name: 'v', load: async () => 1 });
+    const cache = group.cache({ name: 'c', load: async (key: string) => key });
+    await value.get();
+    await cache.get('x');
+    await group.executor(() => 1, { name: 't' }).requestStart();
+    await cluster.clock.flush();
+    expect((await cluster.lock.list()).map(({ name }) => name)).toEqual(['c["x"]', 't', 'v']);
+    expect(await cluster.store.read('t')).toBeUndefined();
+    await group.close();
+  });
+
+  it('starts what is due behind any read, through the locks of each member', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    let loads = 0;
+    const made = Array.from({ length: 3 }, () => {
+      const group = new RefreshGroup({
+        clock: cluster.clock,
+        piggyback: true,
+        schedule: 1000,
+        lock: link.lock,
+        store: link.store,
+      });
+      const load = async (): Promise<number> => ++loads;
+      return [group.value({ name: 'one', load }), group.value({ name: 'two', load })] as const;
+    });
+    const first = made.flat().map((value) => value.get());
+    await cluster.clock.advance(500);
+    await Promise.all(first);
+    expect(loads).toBe(2);
+    await cluster.clock.advance(1030);
+    for (const [one] of made) one.current;
+    await cluster.clock.advance(300);
+    for (const [one] of made) one.current;
+    await cluster.clock.flush();
+    expect(loads).toBe(4);
+    for (const [one, two] of made) expect([one.peek(), two.peek()].sort()).toEqual([3, 4]);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('ready() waits for the snapshot that another instance is loading', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance();
+    void a.value.get();
+    await cluster.clock.flush();
+    const group = new RefreshGroup({ clock: cluster.clock });
+    cluster.instance({ group, required: true });
+    const ready = group.ready();
+    await cluster.clock.advance(1000);
+    a.manual.call(0).resolve('one');
+    await cluster.clock.advance(1000);
+    expect((await ready).ok).toBe(true);
+  });
+});
+
+describe('log lines', () => {
+  it('one per outage of the store, whatever happens meanwhile', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.break('refused', 'write');
+    for (const index of [1, 2, 3]) {
+      await cluster.clock.advance(1030);
+      a!.value.current;
+      await cluster.clock.flush();
+      a!.manual.call(index).resolve(`${index}`);
+      await cluster.clock.flush();
+    }
+    expect(a!.logger.lines).toEqual(["warn tickless: v: its snapshot can't be written: ECONNREFUSED"]);
+    a!.link.mend();
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(4).resolve('4');
+    await cluster.clock.flush();
+    expect(a!.value.inspect().lock?.storeError).toBeUndefined();
+    a!.link.break('refused', 'write');
+    void a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(5).resolve('5');
+    await cluster.clock.flush();
+    expect(a!.logger.lines).toHaveLength(2);
+  });
+
+  it('a lost lease is a failed load, which is told in one line where nobody waits', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    const logger = recordLines();
+    const { clock } = cluster;
+    const load = (): Promise<string> => new Promise(() => {});
+    const value = new RefreshingValue({ name: 'v', load, schedule: 1000, lock, clock, logger });
+    value.set('by hand');
+    await clock.advance(1030);
+    value.current;
+    await clock.flush();
+    await cluster.lock.forceRelease('v', (await cluster.lock.inspect('v'))?.token as number);
+    await clock.advance(1000);
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('background load failed at attempt 1');
+    expect(logger.lines[0]).toContain('the lease is lost');
+    expect(value.inspect()).toMatchObject({ failures: 1, value: 'by hand' });
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadError, OptionError, PeriodicExecutor } from '../../../src/index.ts';
+import { ManualCluster, type TaskInstance } from '../../support/cluster.ts';
+import { typesOf } from '../../support/events.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+/** How often the tasks of all were called. */
+function calls(tasks: readonly TaskInstance[]): number {
+  return tasks.reduce((sum, { manual }) => sum + manual.calls.length, 0);
+}
+
+/** Ends all that run. */
+async function endAll(cluster: ManualCluster, tasks: readonly TaskInstance[]): Promise<void> {
+  for (const { manual } of tasks) manual.calls.at(-1)?.resolve('done');
+  await cluster.clock.flush();
+}
+
+describe('a task with a lock', () => {
+  it('is executed once per round from many instances, whoever asks and however often', async () => {
+    const cluster = new ManualCluster();
+    const tasks = Array.from({ length: 5 }, () => cluster.task());
+    const first = tasks.map(({ executor }) => executor.requestStart());
+    await cluster.clock.flush();
+    expect(calls(tasks)).toBe(1);
+    await endAll(cluster, tasks);
+    await cluster.clock.advance(400);
+    await Promise.all(first);
+    for (let round = 2; round <= 10; round++) {
+      for (let step = 0; step < 15; step++) {
+        for (const { executor } of tasks) await executor.requestStart();
+        await cluster.clock.advance(100);
+        await endAll(cluster, tasks);
+      }
+    }
+    // 13.5 s and a bit, in rounds of 1 s and what it takes to notice
+    expect(calls(tasks)).toBeGreaterThanOrEqual(12);
+    expect(calls(tasks)).toBeLessThanOrEqual(14);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('an instance that comes when the round is done does not execute, and knows when it is due', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    const first = a.executor.requestStart();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('done');
+    await first;
+    await cluster.clock.advance(300);
+    await b.executor.requestStart();
+    expect(b.manual.calls).toHaveLength(0);
+    expect(typesOf(b.events)).toEqual(['round-done-elsewhere']);
+    const { isDue, nextExecuteTime, lastEndedAt } = b.executor.inspect();
+    expect(isDue).toBe(false);
+    expect(nextExecuteTime - cluster.clock.now()).toBe(700);
+    expect(cluster.clock.now() - (lastEndedAt as number)).toBe(300);
+  });
+
+  it('requestStart({ wait: true }) waits for the execution of another instance', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    void a.executor.requestStart({ wait: false });
+    await cluster.clock.flush();
+    const waiting = b.executor.requestStart({ wait: true });
+    await cluster.clock.advance(200);
+    expect(await settled(waiting)).toBe('pending');
+    a.manual.call(0).resolve('done');
+    await cluster.clock.advance(500);
+    await waiting;
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
+  it('one that does not wait stands by while another executes, and says when it looks again', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    void a.executor.requestStart({ wait: false });
+    await cluster.clock.flush();
+    await b.executor.requestStart({ wait: false });
+    await cluster.clock.flush();
+    expect(b.executor.inspect().running).toBe(false);
+    expect(b.executor.inspect().nextExecuteTime - cluster.clock.now()).toBe(1000);
+    b.link.take();
+    for (let asked = 0; asked < 20; asked++) await b.executor.requestStart();
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual([]);
+  });
+
+  it('execute() passes over the hold, and executes here', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    const first = a.executor.requestStart();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('done');
+    await first;
+    const executed = b.executor.execute();
+    await cluster.clock.flush();
+    expect(b.manual.call(0).context.trigger).toBe('forced');
+    b.manual.call(0).resolve('done');
+    await executed;
+  });
+
+  it('execute() never passes over a live lease: the execution of the other is the answer', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    void a.executor.requestStart();
+    await cluster.clock.flush();
+    const executed = b.executor.execute();
+    await cluster.clock.advance(1000);
+    expect(b.manual.calls).toHaveLength(0);
+    a.manual.call(0).resolve('done');
+    await cluster.clock.advance(1000);
+    await executed;
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
+  it('one that fails is tried by another instance', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.task(), cluster.task()];
+    const failed = rejectionOf(a.executor.requestStart());
+    await cluster.clock.flush();
+    const second = b.executor.requestStart({ wait: true });
+    a.manual.call(0).reject(new Error('down'));
+    expect(isLoadError(await failed)).toBe(true);
+    await cluster.clock.advance(2000);
+    b.manual.call(0).resolve('done');
+    await second;
+    expect(a.executor.inspect().failures).toBe(1);
+    await a.executor.requestStart({ wait: true });
+    expect([a.executor.inspect().failures, a.manual.calls.length]).toEqual([0, 1]);
+  });
+
+  it('one that takes no time at all is executed once, too', async () => {
+    const cluster = new ManualCluster();
+    let executions = 0;
+    const link = cluster.link();
+    const made = Array.from(
+      { length: 4 },
+      () =>
+        new PeriodicExecutor(() => ++executions, {
+          name: 't',
+          schedule: 1000,
+          clock: cluster.clock,
+          lock: link.lock,
+        }),
+    );
+    const first = Promise.all(made.map((executor) => executor.requestStart()));
+    await cluster.clock.advance(100);
+    await first;
+    expect(executions).toBe(1);
+  });
+
+  it('is told its token, and its signal when the lease is lost', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.task();
+    const failed = rejectionOf(a.executor.requestStart());
+    await cluster.clock.flush();
+    const { token, signal } = a.manual.call(0).context;
+    await cluster.lock.forceRelease('t', token as number);
+    await cluster.clock.advance(1000);
+    expect(signal.aborted).toBe(true);
+    expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LEASE_LOST', token });
+  });
+
+  it('takes no store', () => {
+    const { store, lock } = new ManualCluster();
+    const options = { name: 't', lock, store };
+    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(OptionError);
+    expect(() => new PeriodicExecutor(() => {}, options)).toThrow(/store/);
+  });
+});

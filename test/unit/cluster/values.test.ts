@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadTimeoutError, loaded } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('many readers of one instance', () => {
+  it('ask the lock and the store for no more than one of them', async () => {
+    const steps: unknown[] = [];
+    for (const readers of [1, 3]) {
+      const cluster = new ManualCluster();
+      const [a, b] = [cluster.instance(), cluster.instance()];
+      const first = a.value.get();
+      await cluster.clock.flush();
+      a.manual.call(0).resolve('one');
+      await first;
+      await cluster.clock.advance(100);
+      const reads = Array.from({ length: readers }, () => b.value.get());
+      await cluster.clock.flush();
+      expect(new Set(await Promise.all(reads))).toEqual(new Set(['one']));
+      steps.push(b.link.take());
+    }
+    expect(steps[1]).toEqual(steps[0]);
+  });
+});
+
+describe('a lock and a store: one loads, the others take it over', () => {
+  it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { maxStaleness: 1000, whenTooStale: 'throw' });
+    a!.value.inspect(); // compares the clocks
+    await cluster.clock.advance(900);
+    expect(a!.value.inspect().age).toBe(1000);
+    expect(a!.value.current).toBe('one');
+    await cluster.clock.advance(1);
+    expect(() => a!.value.current).toThrow('old');
+  });
+
+  it('cold instances wait for the winner, and have its value, its age and its due time', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    const reads = [a.value.get(), b.value.get()];
+    await cluster.clock.advance(500);
+    a.manual.call(0).resolve('one');
+    await cluster.clock.flush();
+    const { nextExecuteTime } = a.value.inspect();
+    await cluster.clock.advance(400);
+    expect(await Promise.all(reads)).toEqual(['one', 'one']);
+    expect(b.manual.calls).toHaveLength(0);
+    expect(b.value.inspect()).toMatchObject({ state: 'fresh', age: 400 });
+    expect(Math.abs(b.value.inspect().nextExecuteTime - nextExecuteTime)).toBeLessThanOrEqual(25);
+    expect(b.value.inspect().lock).toMatchObject({
+      version: a.manual.call(0).context.token,
+      isHolder: false,
+    });
+  });
+
+  it('a cold reader waits no longer than the timeout, and the next one may try again', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance({ timeout: 2000 })];
+    void a.value.get();
+    await cluster.clock.flush();
+    const late = rejectionOf(b.value.get());
+    await cluster.clock.advance(2000);
+    expect(isLoadTimeoutError(await late)).toBe(true);
+    expect(b.manual.calls).toHaveLength(0);
+    a.manual.call(0).resolve('one');
+    await cluster.clock.advance(1000);
+    expect(await b.value.get()).toBe('one');
+  });
+
+  it('a snapshot in the store is served at once after a restart, and reloaded when it is due', async () => {
+    const cluster = new ManualCluster();
+    await cluster.warm(1);
+    await cluster.clock.advance({ hours: 3 });
+    const restarted = cluster.instance();
+    expect(await restarted.value.get()).toBe('one');
+    expect(restarted.value.inspect()).toMatchObject({ state: 'stale', age: 3 * 3_600_000 + 100 });
+    expect(restarted.manual.calls).toHaveLength(0);
+    expect(await restarted.value.get()).toBe('one');
+    await cluster.clock.flush();
+    expect(restarted.manual.calls).toHaveLength(1);
+    expect(restarted.manual.call(0).context).toMatchObject({ trigger: 'due', previous: { value: 'one' } });
+  });
+
+  it('one that is older than maxStaleness is not served after a restart, unless that is allowed', async () => {
+    const cluster = new ManualCluster();
+    await cluster.warm(1);
+    await cluster.clock.advance(6000);
+    const strict = cluster.instance({ maxStaleness: 5000 });
+    const waiting = strict.value.get();
+    await cluster.clock.flush();
+    expect(await settled(waiting)).toBe('pending');
+    strict.manual.call(0).resolve('two');
+    expect(await waiting).toBe('two');
+    const cluster2 = new ManualCluster();
+    await cluster2.warm(1);
+    await cluster2.clock.advance(6000);
+    const lenient = cluster2.instance({ maxStaleness: 5000, whenTooStale: 'serve' });
+    expect(await lenient.value.get()).toBe('one');
+  });
+
+  it('current takes a snapshot behind the read, and throws until it is there', async () => {
+    const cluster = new ManualCluster();
+    await cluster.warm(1);
+    const restarted = cluster.instance();
+    expect(() => restarted.value.current).toThrow('not loaded yet');
+    await cluster.clock.flush();
+    expect(restarted.value.current).toBe('one');
+  });
+
+  it('what the load said of its value travels: the due time, the age limit', async () => {
+    const cluster = new ManualCluster();
+    const load = async (): Promise<ReturnType<typeof loaded<string>>> =>
+      loaded('one', { nextExecuteTime: cluster.clock.now() + 60_000, maxStaleness: 90_000 });
+    const [a, b] = [cluster.instance({ load }), cluster.instance({ load })];
+    await a.value.get();
+    await cluster.clock.flush();
+    await b.value.get();
+    for (const { value } of [a, b]) {
+      const { maxStaleness, nextExecuteTime } = value.inspect();
+      expect(maxStaleness).toBe(90_000);
+      expect(nextExecuteTime - cluster.clock.now()).toBeGreaterThanOrEqual(60_000);
+      expect(nextExecuteTime - cluster.clock.now()).toBeLessThanOrEqual(60_025);
+    }
+  });
+});
+
+describe('a lock without a store: instances take turns at the source', () => {
+  it('each loads for itself, one after the other', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance({ store: undefined }), cluster.instance({ store: undefined })];
+    const reads = [a.value.get(), b.value.get()];
+    await cluster.clock.advance(1000);
+    expect([a.manual.calls.length, b.manual.calls.length]).toEqual([1, 0]);
+    a.manual.call(0).resolve('of a');
+    await cluster.clock.advance(1000);
+    expect(b.manual.calls).toHaveLength(1);
+    b.manual.call(0).resolve('of b');
+    expect(await Promise.all(reads)).toEqual(['of a', 'of b']);
+    expect(a.link.take()).toEqual(['acquire', 'extend', 'release']);
+  });
+});
+
+describe('a store without a lock', () => {
+  it('warm start and publishing, each instance for itself', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance({ lock: undefined });
+    const first = a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.flush();
+    expect(a.link.take()).toEqual(['read', 'write']);
+    const { version } = (await cluster.store.read('v'))!;
+    expect(a.value.inspect().lock).toMatchObject({ version, isHolder: false, holder: undefined });
+    expect(a.manual.call(0).context.token).toBeUndefined();
+
+    const b = cluster.instance({ lock: undefined });
+    expect(await b.value.get()).toBe('one');
+    await cluster.clock.advance(1030);
+    for (const { value } of [a, b]) value.current;
+    await cluster.clock.flush();
+    expect([a.manual.calls.length, b.manual.calls.length]).toEqual([2, 1]);
+  });
+
+  it('a value that was set while another was being published has no version', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance({ lock: undefined });
+    let answered = (): void => {};
+    a.link.break(
+      new Promise<void>((resolve) => {
+        answered = resolve;
+      }),
+      'write',
+    );
+    const first = a.value.get();
+    await cluster.clock.flush();
+    a.manual.call(0).resolve('one');
+    await first;
+    await cluster.clock.flush();
+    a.value.set('by hand');
+    answered();
+    await cluster.clock.flush();
+    expect(a.value.inspect().lock?.version).toBeUndefined();
+  });
+});

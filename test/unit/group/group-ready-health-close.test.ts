@@ -1,0 +1,465 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CloseOptions,
+  isClosedError,
+  isLoadError,
+  RefreshGroup,
+  type RefreshGroupOptions,
+  RefreshingValue,
+  type Task,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+const DAY = 86_400_000;
+
+function make(options: RefreshGroupOptions = {}) {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, logger: false, schedule: 1000, random: () => 0, ...options });
+  return { clock, group, manual: new ManualLoad<string>() };
+}
+
+/** A source that can be taken down, and counts how often it was asked. */
+function source() {
+  const made = {
+    isDown: false,
+    count: 0,
+    load: async (): Promise<string> => {
+      made.count += 1;
+      if (made.isDown) throw new Error('down');
+      return 'x';
+    },
+  };
+  return made;
+}
+
+const hang = (): Promise<string> => new Promise(() => {});
+
+describe('ready', () => {
+  it('loads each required member once, no other, and reports that all is well', async () => {
+    const { clock, group } = make();
+    const [a, b, other] = [source(), source(), source()];
+    group.value({ name: 'a', load: a.load, required: true });
+    group.executor(b.load, { name: 'b', required: true });
+    group.value({ name: 'other', load: other.load });
+    const reports = [group.ready(), group.ready({ timeout: Infinity })];
+    for (const report of reports) expect(await report).toEqual({ ok: true, problems: [] });
+    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+    expect([a.count, b.count, other.count, clock.timerCount]).toEqual([1, 1, 0, 0]);
+  });
+
+  it('has nothing to wait for where none is required, or all were loaded before', async () => {
+    const { clock, group } = make();
+    const cold = group.value({ name: 'cold', load: hang });
+    group.value({ name: 'set', load: hang, required: true }).set('by hand');
+    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+    expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
+  });
+
+  it('does not wait for the reload of what is due', async () => {
+    const { clock, group } = make();
+    const due = group.value({ name: 'due', load: hang, required: true });
+    due.set('by hand');
+    await clock.advance(5000);
+    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+    expect(due.inspect().running).toBe(false);
+  });
+
+  it('tries one that fails again after each cool-down, until it comes', async () => {
+    const { clock, group } = make({ coolDown: 1000 });
+    const a = source();
+    a.isDown = true;
+    group.value({ name: 'a', load: a.load, required: true });
+    const report = group.ready();
+    for (const [ms, count] of [
+      [499, 1],
+      [1, 2],
+      [499, 2],
+      [1, 3],
+    ] as const) {
+      await clock.advance(ms);
+      expect(a.count).toBe(count);
+    }
+    expect(await settled(report)).toBe('pending');
+    a.isDown = false;
+    await clock.advance(500);
+    expect(await settled(report)).toEqual({ value: { ok: true, problems: [] } });
+    expect([a.count, clock.timerCount]).toEqual([4, 0]);
+  });
+
+  for (const [timeout, ms] of [
+    [undefined, 30_000],
+    [{ seconds: 2 }, 2000],
+  ] as const) {
+    it(`after ${ms} ms says which are missing and why, and their loads go on`, async () => {
+      const { clock, group, manual } = make();
+      const down = source();
+      down.isDown = true;
+      group.value({ name: 'fine', load: source().load, required: true });
+      const slow = group.value({ name: 'slow', load: manual.load, required: true, timeout: Infinity });
+      group.executor(down.load, { name: 'down', required: true });
+      group.value({ name: 'not required', load: hang });
+      const report = group.ready({ timeout });
+      await clock.advance(ms - 1);
+      expect(await settled(report)).toBe('pending');
+      await clock.advance(1);
+      const { ok, problems } = await report;
+      expect(ok).toBe(false);
+      expect(problems.map(({ error: _, message: __, ...problem }) => problem)).toEqual([
+        { name: 'slow', kind: 'not-loaded', isFatal: true },
+        { name: 'down', kind: 'not-loaded', isFatal: true },
+      ]);
+      const [ofSlow, ofDown] = problems;
+      expect([ofSlow?.error, isLoadError(ofDown?.error)]).toEqual([undefined, true]);
+      expect(ofDown?.message).toMatch(/required.*load failed: down$/);
+      const { count } = down;
+      await clock.advance(DAY);
+      expect([down.count, manual.calls.length]).toEqual([count, 1]);
+      manual.call(0).resolve('late');
+      await clock.flush();
+      expect([slow.peek(), clock.timerCount]).toEqual(['late', 0]);
+    });
+  }
+
+  it('does not try again what fails after the deadline', async () => {
+    const { clock, group, manual } = make();
+    group.value({ name: 'a', load: manual.load, required: true, timeout: Infinity });
+    const report = group.ready({ timeout: 10 });
+    await clock.advance(10);
+    expect(await settled(report)).toMatchObject({ value: { ok: false } });
+    manual.call(0).reject(new Error('down'));
+    await clock.advance(DAY);
+    expect([manual.calls.length, clock.timerCount]).toEqual([1, 0]);
+  });
+
+  it('with a timeout of 0 reports at once, with Infinity it waits as long as it takes', async () => {
+    const { clock, group, manual } = make();
+    const a = group.value({ name: 'a', load: manual.load, required: true, timeout: Infinity });
+    const hasty = group.ready({ timeout: 0 });
+    await clock.flush();
+    expect(await settled(hasty)).toMatchObject({ value: { ok: false, problems: [{ kind: 'not-loaded' }] } });
+    const patient = group.ready({ timeout: Infinity });
+    await clock.advance(40 * DAY);
+    expect([await settled(patient), clock.timerCount]).toEqual(['pending', 0]);
+    manual.call(0).resolve('x');
+    expect(await settled(patient)).toEqual({ value: { ok: true, problems: [] } });
+    expect([a.peek(), manual.calls.length]).toEqual(['x', 1]);
+  });
+
+  it('refuses a timeout that is none', () => {
+    for (const timeout of [-1, Number.NaN, '30 s'] as never[]) {
+      expect(thrownBy(() => make().group.ready({ timeout }))).toMatchObject({
+        name: 'OptionError',
+        option: 'timeout',
+      });
+    }
+  });
+
+  it('says of a paused member that it is, and can be asked again', async () => {
+    const { clock, group } = make();
+    const a = group.value({ name: 'a', load: source().load, required: true });
+    a.pause();
+    const report = group.ready({ timeout: 100 });
+    await clock.advance(100);
+    const { ok, problems } = await report;
+    expect([ok, problems.map(({ kind }) => kind).sort()]).toEqual([false, ['not-loaded', 'paused']]);
+    a.resume();
+    expect(await group.ready()).toEqual({ ok: true, problems: [] });
+  });
+
+  it('does not count a member that was closed by itself, and is not ok once the group is closed', async () => {
+    const { clock, group } = make();
+    const a = group.value({ name: 'a', load: source().load, required: true });
+    await a.close();
+    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
+    group.value({ name: 'b', load: source().load, required: true });
+    await group.close();
+    const report = await settled(group.ready());
+    expect(report).toMatchObject({ value: { ok: false, problems: [{ name: 'b', kind: 'closed' }, {}] } });
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('that waits for a member in its cool-down ends when the group is closed, and leaves no timer', async () => {
+    const { clock, group } = make({ coolDown: { minutes: 1 } });
+    const down = source();
+    down.isDown = true;
+    group.value({ name: 'a', load: down.load, required: true });
+    const report = group.ready();
+    await clock.flush();
+    await group.close();
+    await clock.flush();
+    expect(await settled(report)).toMatchObject({ value: { ok: false } });
+    expect(clock.timerCount).toBe(0);
+  });
+});
+
+describe('health', () => {
+  it('is ok without problems, for what was never asked for too, and starts nothing', async () => {
+    const { clock, group } = make();
+    group.value({ name: 'a', load: source().load });
+    group.cache({ name: 'c', load: source().load });
+    const loadedOne = group.value({ name: 'b', load: source().load, required: true });
+    await loadedOne.get();
+    await clock.advance(5000);
+    expect(group.health()).toEqual({ ok: true, problems: [] });
+    await clock.flush();
+    expect(loadedOne.inspect()).toMatchObject({ state: 'stale', running: false });
+  });
+
+  it('tells of reloads that fail, which is not fatal, until one succeeds', async () => {
+    const { clock, group } = make({ coolDown: 10 });
+    const a = source();
+    const value = group.value({ name: 'a', load: a.load, required: true });
+    await value.get();
+    a.isDown = true;
+    for (let failures = 1; failures < 3; failures++) {
+      await clock.advance(1000);
+      value.current;
+      await clock.flush();
+      const { ok, problems } = group.health();
+      expect([ok, problems]).toMatchObject([true, [{ name: 'a', kind: 'failing', isFatal: false }]]);
+      expect(problems[0]?.message).toContain(failures === 1 ? 'failed: ' : `${failures} times in a row`);
+      expect(problems[0]?.error).toBe(value.inspect().lastError);
+    }
+    a.isDown = false;
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(group.health()).toEqual({ ok: true, problems: [] });
+  });
+
+  for (const [whenTooStale, kinds] of [
+    ['wait', [['too-stale', true]]],
+    ['throw', [['too-stale', true]]],
+    ['serve', [['failing', false]]],
+  ] as const) {
+    it(`of a value beyond its limit, with '${whenTooStale}': ${kinds[0][0]}`, async () => {
+      const { clock, group } = make({ maxStaleness: 5000, whenTooStale });
+      const a = source();
+      const value = group.value({ name: 'a', load: a.load });
+      await value.get();
+      await clock.advance(5000);
+      expect(group.health()).toEqual({ ok: true, problems: [] });
+      a.isDown = true;
+      await value.refresh().catch(() => {});
+      expect(group.health().problems.map(({ kind, isFatal }) => [kind, isFatal])).toEqual([
+        ['failing', false],
+      ]);
+      await clock.advance(1);
+      const { ok, problems } = group.health();
+      expect(problems.map(({ kind, isFatal }) => [kind, isFatal])).toEqual(kinds);
+      expect(ok).toBe(whenTooStale === 'serve');
+      expect(isLoadError(problems[0]?.error)).toBe(true);
+    });
+  }
+
+  it('tells of the keys that fail, which never is fatal, also beyond their limit', async () => {
+    const { clock, group } = make({ maxStaleness: 5000, coolDown: 10 });
+    const a = source();
+    const cache = group.cache({ name: 'c', load: a.load, jitter: false });
+    await cache.getMany(['k1', 'k2']);
+    await clock.advance(1000);
+    a.isDown = true;
+    cache.current('k1');
+    await clock.flush();
+    expect(group.health()).toMatchObject({ ok: true, problems: [{ name: 'c', key: 'k1', kind: 'failing' }] });
+    expect(group.inspect().members).toMatchObject([{ name: 'c', size: 2, failing: 1 }]);
+    await clock.advance(4001);
+    expect(group.health()).toMatchObject({ ok: true, problems: [{ key: 'k1', isFatal: false }] });
+    a.isDown = false;
+    await cache.get('k1');
+    expect(group.health()).toEqual({ ok: true, problems: [] });
+  });
+
+  it('tells the fatal ones first, else in the order of the members; paused is not fatal', async () => {
+    const { clock, group } = make();
+    group.cache({ name: 'paused cache', load: hang }).pause();
+    const down = source();
+    down.isDown = true;
+    await group
+      .value({ name: 'failing', load: down.load })
+      .refresh()
+      .catch(() => {});
+    group.value({ name: 'missing', load: hang, required: true });
+    const old = group.value({ name: 'too old', load: source().load, maxStaleness: 1000 });
+    await old.get();
+    await clock.advance(1001);
+    old.pause();
+    const { ok, problems } = group.health();
+    expect([ok, problems.map(({ name, kind, isFatal }) => `${name}: ${kind}${isFatal ? '!' : ''}`)]).toEqual([
+      false,
+      [
+        'missing: not-loaded!',
+        'too old: too-stale!',
+        'paused cache: paused',
+        'failing: failing',
+        'too old: paused',
+      ],
+    ]);
+  });
+
+  it('is not ok after close: each member says so', async () => {
+    const { group } = make();
+    await group.value({ name: 'a', load: source().load }).get();
+    group.executor(source().load, { name: 'e' });
+    group.cache({ name: 'c', load: source().load });
+    const closing = group.close();
+    expect(group.health()).toMatchObject({ ok: false, problems: Array(3).fill({ kind: 'closed' }) });
+    await closing;
+    expect(group.inspect()).toMatchObject({ closed: true, members: Array(3).fill({ closed: true }) });
+  });
+});
+
+describe('close', () => {
+  it('waits for the loads that run, gives them to who waits, and starts no other', async () => {
+    const { clock, group, manual } = make({ concurrency: 1, piggyback: true });
+    const members = ['a', 'b', 'c'].map((name) => group.value({ name, load: manual.load }));
+    const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
+    const events = members.map(recordEvents);
+    const reads = [members[0]?.get(), cache.get('key')];
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    await clock.flush();
+    expect(manual.live).toBe(3); // two for the readers, one of the group's own
+    const closing = group.close();
+    await clock.advance(9999);
+    expect([await settled(closing), await settled(ends[0] as Promise<void>)]).toEqual(['pending', 'pending']);
+    for (const call of manual.calls) call.resolve('x');
+    expect(await Promise.all(reads)).toEqual(['x', 'x']);
+    expect(await settled(closing)).toEqual({ value: undefined });
+    expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
+    await clock.flush();
+    expect([manual.calls.length, clock.timerCount, group.inspect().running]).toEqual([3, 0, 0]);
+    expect(events.map((list) => typesOf(list).at(-1))).toEqual(['closed', 'closed', 'closed']);
+  });
+
+  for (const [options, ms] of [
+    [undefined, 10_000],
+    [{ timeout: { seconds: 2 } }, 2000],
+    [{ timeout: 0 }, 0],
+  ] as [CloseOptions | undefined, number][]) {
+    it(`aborts what runs after ${ms} ms, and who waits gets ClosedError`, async () => {
+      const { clock, group, manual } = make();
+      const a = group.value({ name: 'a', load: manual.load, timeout: Infinity });
+      const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
+      const e = group.executor(manual.load as Task, { name: 'e', timeout: Infinity });
+      const errors = [a.get(), cache.get('key'), e.execute()].map(rejectionOf);
+      const closing = group.close(options);
+      if (ms > 0) await clock.advance(ms - 1);
+      if (ms > 0) expect(manual.calls.some(({ context }) => context.signal.aborted)).toBe(false);
+      await clock.advance(1);
+      expect(await settled(closing)).toEqual({ value: undefined });
+      for (const error of await Promise.all(errors)) expect(isClosedError(error)).toBe(true);
+      expect(manual.calls.map(({ context }) => context.signal.aborted)).toEqual([true, true, true]);
+      for (const call of manual.calls) call.resolve('late');
+      await clock.flush();
+      expect([a.peek(), cache.peek('key'), clock.timerCount]).toEqual([undefined, undefined, 0]);
+    });
+  }
+
+  it('is one: each call, also by asyncDispose, gets the promise of the first, whose options count', async () => {
+    const { clock, group } = make();
+    const a = group.value({ name: 'a', load: hang, timeout: Infinity });
+    const events = recordEvents(a);
+    void a.refresh();
+    const closing = group.close({ timeout: 5 });
+    expect(group.close({ timeout: Infinity })).toBe(closing);
+    expect(group[Symbol.asyncDispose]()).toBe(closing);
+    await clock.advance(5);
+    expect(await settled(closing)).toEqual({ value: undefined });
+    expect(group.close()).toBe(closing);
+    expect(typesOf(events)).toEqual(['load-started', 'closed']);
+  });
+
+  it('gives the same promise to who calls it in its midst', async () => {
+    const { clock, group } = make();
+    const inMidst: Promise<void>[] = [];
+    const load = ({ signal }: { signal: AbortSignal }): Promise<string> => {
+      signal.addEventListener('abort', () => inMidst.push(group.close()));
+      return hang();
+    };
+    void group.value({ name: 'a', load }).refresh();
+    await clock.flush();
+    const closing = group.close({ timeout: 0 });
+    await clock.flush();
+    expect(inMidst).toHaveLength(1);
+    expect(inMidst[0] === closing).toBe(true);
+  });
+
+  it('refuses a timeout that is none, and stays open', async () => {
+    const { group } = make();
+    const a = group.value({ name: 'a', load: source().load });
+    const error = thrownBy(() => group.close({ timeout: -1 }));
+    expect(error).toMatchObject({ name: 'OptionError', option: 'timeout' });
+    expect([await a.get(), group.inspect().closed]).toEqual(['x', false]);
+  });
+
+  it('lets nothing be started after it, by nobody, and no member be added', async () => {
+    const { clock, group, manual } = make({ piggyback: true });
+    const a = group.value({ name: 'a', load: manual.load });
+    const cold = group.value({ name: 'cold', load: manual.load });
+    const e = group.executor(manual.load as Task, { name: 'e' });
+    const cache = group.cache({ name: 'c', load: (_key: string, context) => manual.load(context) });
+    a.set('old');
+    cache.set('k', 'old');
+    await group.close();
+    await clock.advance(5000);
+    expect([a.current, await a.get(), cache.current('k'), await cache.get('k')]).toEqual(
+      Array(4).fill('old'),
+    );
+    a.invalidate();
+    cache.invalidate();
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
+    for (const start of [
+      () => a.refresh(),
+      () => a.requestStart(),
+      () => cold.get(),
+      () => e.execute(),
+      () => e.requestStart(),
+      () => cache.get('cold'),
+      () => cache.refresh('k'),
+      () => cache.requestStart(),
+      async () => group.value({ name: 'new', load: hang }),
+      async () => group.cache({ name: 'new', load: hang }),
+      async () => group.executor(hang, { name: 'new' }),
+      async () => new RefreshingValue({ name: 'new', load: hang, group }),
+    ]) {
+      expect(isClosedError(await rejectionOf(start()))).toBe(true);
+    }
+    await clock.flush();
+    expect([manual.calls.length, clock.timerCount, group.inspect().members.length]).toEqual([0, 0, 4]);
+  });
+
+  for (const where of ['the group', 'the members', 'nobody'] as const) {
+    it(`with whenClosed 'throw' given to ${where}, reads ${where === 'nobody' ? 'are served' : 'throw'} after it`, async () => {
+      const own = where === 'the members' ? ({ whenClosed: 'throw' } as const) : {};
+      const { clock, group } = make(where === 'the group' ? { whenClosed: 'throw' } : {});
+      const value = group.value({ name: 'v', load: source().load, ...own });
+      const cache = group.cache({ name: 'c', load: source().load, ...own });
+      const serving = group.value({ name: 's', load: source().load, whenClosed: 'serve' });
+      await Promise.all([value.get(), cache.get('k'), serving.get()]);
+      const closing = group.close();
+      for (const age of [0, 5000]) {
+        await clock.advance(age);
+        for (const read of [
+          () => value.get(),
+          () => value.get({ patience: 10 }),
+          async () => value.current,
+          () => cache.get('k'),
+          async () => cache.current('k'),
+          async () => (await cache.getMany(['k'])).get('k'),
+        ]) {
+          if (where === 'nobody') expect(await read()).toBe('x');
+          else expect(isClosedError(await rejectionOf(read()))).toBe(true);
+        }
+        expect([value.peek(), cache.peek('k'), value.inspect().value]).toEqual(['x', 'x', 'x']);
+        expect([await serving.get(), serving.current]).toEqual(['x', 'x']);
+        await closing;
+      }
+    });
+  }
+});

@@ -1,0 +1,536 @@
+import { describe, expect, it } from 'vitest';
+import {
+  dailyAt,
+  isClosedError,
+  isOptionError,
+  PeriodicExecutor,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordLines } from '../../support/events.ts';
+import { HoldingClock } from '../../support/holding-clock.ts';
+import { manualGroup as make } from '../../support/manual-group.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+const HOUR = 3_600_000;
+
+/** The options that an action is refused for. */
+function refusedOptions(action: () => unknown): string[] {
+  const error = thrownBy(action);
+  return isOptionError(error) ? error.problems.map(({ option }) => option) : [`no OptionError: ${error}`];
+}
+
+const load = async () => 'x';
+
+it('whose due time moves while the group loads it keeps its slot', async () => {
+  const { clock, group, started, value } = make({ concurrency: 1 });
+  const at = clock.now() + 1000;
+  const hang = (): Promise<string> => new Promise(() => {});
+  const long = value('long', 0, { load: hang, schedule: () => at, timeout: Infinity });
+  value('next', 62_000);
+  await clock.advance(2000);
+  group.requestStart();
+  await clock.flush();
+  expect([long.inspect().running, group.inspect().running]).toEqual([true, 1]);
+  clock.stepWall(-HOUR);
+  await clock.advance(61_000);
+  long.current; // compares the clocks
+  group.requestStart();
+  await clock.flush();
+  expect([started, group.inspect().running]).toEqual([[], 1]);
+});
+
+it('that is found not to be due after a step of the clock takes no slot', async () => {
+  const { clock, group, started, value } = make({ concurrency: 1 });
+  await clock.advance(30_000);
+  const at = clock.now() + 65_000;
+  value('calendar', 0, { schedule: () => at });
+  await clock.advance(31_000);
+  group.requestStart(); // the group has compared the clocks, and does so again a minute later
+  await clock.advance(35_000);
+  value('next', 1);
+  await clock.advance(1);
+  clock.stepWall(-HOUR);
+  group.requestStart();
+  await clock.flush();
+  expect([started, group.inspect().running]).toEqual([['next'], 0]);
+});
+
+it('which holds the process holds it for the loads that it waits for', async () => {
+  const clock = new HoldingClock();
+  const group = new RefreshGroup({ clock, logger: false });
+  const manual = new ManualLoad<string>();
+  group.value({ name: 'v', load: manual.load });
+  group.requestStart();
+  await clock.flush();
+  expect([clock.timerCount, clock.held]).toEqual([1, 0]);
+  const promises: Promise<unknown>[] = [];
+  group.requestStart({ waitUntil: (promise) => void promises.push(promise) });
+  expect(clock.held).toBe(1);
+  manual.call(0).resolve('x');
+  await Promise.all(promises);
+  expect(clock.held).toBe(0);
+});
+
+describe('the options of a group', () => {
+  it('hold for members that were given none of their own; undefined is none', async () => {
+    const { clock, group } = make({ schedule: 5000, maxStaleness: 60_000, coolDown: 100 });
+    const [a, b] = [group.value({ name: 'a', load }), group.value({ name: 'b', load, schedule: 3000 })];
+    const c = group.value({ name: 'c', load, schedule: undefined, maxStaleness: 70_000 });
+    const d = group.cache({ name: 'd', load, jitter: false });
+    const e = group.executor(load, { name: 'e', schedule: 4000 });
+    await Promise.all([a.get(), b.get(), c.get(), d.get('k'), e.execute()]);
+    const all = [a.inspect(), b.inspect(), c.inspect(), d.inspect('k'), e.inspect()];
+    const due = all.map((status) => (status?.nextExecuteTime ?? 0) - clock.now());
+    expect(due).toEqual([5000, 3000, 5000, 5000, 4000]);
+    const limits = [a.inspect(), b.inspect(), c.inspect(), d.inspect('k')].map((one) => one?.maxStaleness);
+    expect(limits).toEqual([60_000, 60_000, 70_000, 60_000]);
+  });
+
+  it('about values alone are nothing to its executors', async () => {
+    const { group } = make({ maxStaleness: 2 * HOUR, whenTooStale: 'throw', whenClosed: 'throw' });
+    const executor = group.executor(load, { name: 'e' });
+    await executor.requestStart();
+    expect(executor.inspect().isDue).toBe(false);
+    const own = { name: 'f', whenClosed: 'throw' } as never;
+    expect(refusedOptions(() => group.executor(load, own))).toEqual(['whenClosed']);
+  });
+
+  it('that break a rule are told all at once', () => {
+    const bad = {
+      name: '',
+      piggyback: 'yes',
+      concurrency: 0,
+      lookAhead: Infinity,
+      schedule: -1,
+      group: make().group,
+      load,
+      tick: 1,
+    };
+    const broken = refusedOptions(() => new RefreshGroup(bad as never));
+    expect(broken.sort()).toEqual(Object.keys(bad).sort());
+    for (const concurrency of [-1, 1.5, Number.NaN, '4', null]) {
+      expect(refusedOptions(() => make({ concurrency } as never))).toEqual(['concurrency']);
+    }
+    for (const lookAhead of [-1, Number.NaN, '1 h', {}, null]) {
+      expect(refusedOptions(() => make({ lookAhead } as never))).toEqual(['lookAhead']);
+    }
+    for (const fine of [{ concurrency: Infinity }, { lookAhead: { minutes: 1 } }, { name: undefined }]) {
+      expect(make(fine).group.inspect().name).toBe('group');
+    }
+  });
+
+  it('of a member that break a rule are told, and take no name', () => {
+    const { group } = make();
+    const wrong = { name: 'a', load, tick: 1, required: 'yes' } as never;
+    expect(refusedOptions(() => group.value(wrong)).sort()).toEqual(['required', 'tick']);
+    expect(refusedOptions(() => group.cache({ name: 'a', load, required: true } as never))).toEqual([
+      'required',
+    ]);
+    expect(refusedOptions(() => group.executor(load, { name: 'a', lookAhead: 1 } as never))).toEqual([
+      'lookAhead',
+    ]);
+    expect(group.inspect().members).toEqual([]);
+    expect(group.value({ name: 'a', load, required: true }).inspect().name).toBe('a');
+  });
+
+  it('required and group go together, and group is one', () => {
+    for (const create of [
+      (own: object) => new RefreshingValue({ name: 'a', load, ...own }),
+      (own: object) => new PeriodicExecutor(load, { name: 'a', ...own }),
+    ]) {
+      expect(refusedOptions(() => create({ required: true }))).toEqual(['required']);
+      expect(refusedOptions(() => create({ group: {} }))).toEqual(['group']);
+      expect(create({ group: new RefreshGroup(), required: true }).inspect().isDue).toBe(true);
+    }
+  });
+
+  it('a member made by its own constructor is one like any other', async () => {
+    const { clock, group, started } = make({ schedule: 5000 });
+    const direct = new RefreshingValue({ name: 'a', load: () => started.push('a'), group });
+    const cache = new RefreshingCache({ name: 'c', load, group });
+    const executor = new PeriodicExecutor(() => started.push('e'), { name: 'e', group });
+    expect(group.inspect().members.map(({ name }) => name)).toEqual(['a', 'c', 'e']);
+    group.requestStart();
+    await clock.flush();
+    expect([started, direct.inspect().nextExecuteTime - clock.now()]).toEqual([['a', 'e'], 5000]);
+    await group.close();
+    expect(isClosedError(await rejectionOf(cache.get('k')))).toBe(true);
+    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(isClosedError(await rejectionOf(direct.refresh()))).toBe(true);
+  });
+
+  it('a name is taken once, whatever the kind, until that member is closed by itself', async () => {
+    const { group } = make();
+    const first = group.value({ name: 'a', load });
+    for (const create of [
+      () => group.value({ name: 'a', load }),
+      () => group.cache({ name: 'a', load }),
+      () => group.executor(load, { name: 'a' }),
+    ]) {
+      expect(refusedOptions(create)).toEqual(['name']);
+    }
+    await first.close();
+    const second = group.cache({ name: 'a', load });
+    expect(group.inspect().members).toHaveLength(1);
+    await first.close();
+    expect(refusedOptions(() => group.value({ name: 'a', load }))).toEqual(['name']);
+    await second.close();
+    expect(group.inspect().members).toEqual([]);
+  });
+});
+
+describe('piggyback', () => {
+  const aValue = (group: RefreshGroup): RefreshingValue<string> => {
+    const reader = group.value<string>({ name: 'r', load });
+    reader.set('r');
+    return reader;
+  };
+  const aCache = (group: RefreshGroup): RefreshingCache<string, string> => {
+    const reader = group.cache<string, string>({ name: 'r', load });
+    reader.set('k', 'r');
+    return reader;
+  };
+  const readers: Record<string, (group: RefreshGroup) => () => unknown> = {
+    'get of a value': (group) =>
+      (
+        (reader) => () =>
+          reader.get()
+      )(aValue(group)),
+    'get of a value with options': (group) =>
+      (
+        (reader) => () =>
+          reader.get({ patience: 5 })
+      )(aValue(group)),
+    'current of a value': (group) =>
+      (
+        (reader) => () =>
+          reader.current
+      )(aValue(group)),
+    'requestStart of a value': (group) =>
+      (
+        (reader) => () =>
+          reader.requestStart()
+      )(aValue(group)),
+    'get of a key': (group) =>
+      (
+        (reader) => () =>
+          reader.get('k')
+      )(aCache(group)),
+    'current of a key': (group) =>
+      (
+        (reader) => () =>
+          reader.current('k')
+      )(aCache(group)),
+    'getMany of a cache': (group) =>
+      (
+        (reader) => () =>
+          reader.getMany(['k'])
+      )(aCache(group)),
+    'requestStart of an executor': (group) => {
+      const reader = group.executor(() => 'r', { name: 'r' });
+      void reader.requestStart();
+      return () => reader.requestStart();
+    },
+    'a read of a paused value': (group) => {
+      const reader = aValue(group);
+      reader.pause();
+      return () => reader.current;
+    },
+  };
+
+  for (const [how, reader] of Object.entries(readers)) {
+    it(`${how} starts what else is due behind it: soonest first, so many at a time`, async () => {
+      const { clock, group, value } = make({ piggyback: true, concurrency: 2 });
+      const read = reader(group);
+      const manual = new ManualLoad<string>();
+      const order: string[] = [];
+      for (const [name, schedule] of Object.entries({ d: 40, a: 10, c: 30, later: 101, b: 20, e: 50 })) {
+        value(name, schedule, { load: manual.load }).on('load-started', () => order.push(name));
+      }
+      await clock.advance(100);
+      expect(order).toEqual([]);
+      read();
+      expect(manual.calls).toHaveLength(0);
+      for (let call = 0; call < 5; call++) {
+        await clock.flush();
+        expect(order.join('')).toBe('abcde'.slice(0, call + 2));
+        expect(manual.live).toBe(Math.min(2, 5 - call));
+        manual.call(call).resolve('new');
+      }
+      await clock.flush();
+      expect([order.length, manual.mostLive, group.inspect().running]).toEqual([5, 2, 0]);
+    });
+
+    it(`${how} starts nothing else without it`, async () => {
+      const { clock, group, started, value } = make();
+      const read = reader(group);
+      value('a', 10);
+      group.value({ name: 'never loaded', load: () => started.push('never loaded') });
+      await clock.advance(5 * 60_000);
+      read();
+      await clock.flush();
+      expect(started).toEqual([]);
+    });
+  }
+
+  it('the load of the one that is read comes on top', async () => {
+    const { clock, started, value } = make({ piggyback: true, concurrency: 1 });
+    const hang = (): Promise<string> => new Promise(() => void started.push('other'));
+    value('a', 10, { load: hang });
+    value('b', 20, { load: hang });
+    const reader = value('reader', 5);
+    await clock.advance(100);
+    expect(reader.current).toBe('by hand');
+    await clock.flush();
+    expect(started).toEqual(['reader', 'other']);
+  });
+
+  it('starts members that were never loaded, and who only looks starts none', async () => {
+    const { clock, group, started, value } = make({ piggyback: true });
+    const reader = value('reader', HOUR);
+    const other = group.value({ name: 'other', load: () => started.push('other') });
+    other.peek();
+    group.inspect();
+    group.health();
+    reader.inspect();
+    reader.set('again');
+    await reader.refresh();
+    expect(started.splice(0)).toEqual(['reader']);
+    reader.current;
+    await clock.flush();
+    expect([started, other.peek()]).toEqual([['other'], 1]);
+  });
+
+  it('leaves alone what cools down, and what is paused, and starts it after that', async () => {
+    const { clock, started, value } = make({ piggyback: true, coolDown: 1000, random: () => 0.5 });
+    const reader = value('reader', HOUR);
+    const load = (): string => {
+      started.push('fails');
+      throw new Error('down');
+    };
+    value('fails', 10, { load });
+    const paused = value('paused', 20);
+    paused.pause();
+    const until: string[][] = [];
+    for (const ms of [100, 700, 49, 1]) {
+      await clock.advance(ms);
+      reader.current;
+      await clock.flush();
+      until.push(started.splice(0));
+    }
+    expect(until).toEqual([['fails'], [], [], ['fails']]);
+    paused.resume();
+    reader.current;
+    await clock.flush();
+    expect(started).toEqual(['paused']);
+  });
+});
+
+describe('requestStart of a group', () => {
+  it('starts what is due, and with lookAhead what soon will be', async () => {
+    for (const [lookAhead, due] of [
+      [0, ['c', 'b']],
+      [50, ['c', 'b', 'd']],
+      [51, ['c', 'b', 'd', 'a']],
+    ] as const) {
+      const { clock, group, started, value } = make({ lookAhead });
+      for (const [name, schedule] of Object.entries({ a: 151, b: 100, c: 99, d: 150 })) value(name, schedule);
+      await clock.advance(100);
+      group.requestStart();
+      expect(started).toEqual([]);
+      await clock.flush();
+      expect(started).toEqual(due);
+    }
+  });
+
+  it('starts nothing in the first half of its time, however far it looks ahead', async () => {
+    const { clock, group, started, value } = make({ lookAhead: HOUR });
+    value('a', 10_000);
+    for (const [ms, loads] of [
+      [4999, 0],
+      [1, 1],
+      [4999, 1],
+      [1, 2],
+    ] as const) {
+      await clock.advance(ms);
+      group.requestStart();
+      await clock.flush();
+      expect(started).toHaveLength(loads);
+    }
+  });
+
+  it('gives waitUntil a promise that resolves when the last has ended, also with failures', async () => {
+    const { clock, group, value } = make({ concurrency: 1 });
+    const manual = new ManualLoad<string>();
+    value('a', 10, { load: manual.load });
+    value('b', 20, { load: manual.load });
+    await clock.advance(100);
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    await clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await clock.flush();
+    expect([manual.calls.length, await settled(ends[0] as Promise<void>)]).toEqual([2, 'pending']);
+    manual.call(1).resolve('new');
+    expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    expect(await settled(ends[1] as Promise<void>)).toEqual({ value: undefined });
+    expect([ends.length, manual.calls.length]).toEqual([2, 2]);
+  });
+
+  it('gives waitUntil a promise that is not held up by what a later request starts', async () => {
+    const { clock, group, value } = make();
+    const [first, second] = [new ManualLoad<string>(), new ManualLoad<string>()];
+    value('a', 10, { load: first.load });
+    value('b', 200, { load: second.load });
+    await clock.advance(100);
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    await clock.advance(100);
+    group.requestStart();
+    await clock.flush();
+    first.call(0).resolve('new');
+    await clock.flush();
+    expect(second.live).toBe(1);
+    expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
+  });
+
+  it('survives a waitUntil that throws, which is told to the logger', async () => {
+    const logger = recordLines();
+    const { clock, group, started, value } = make({ logger });
+    value('a', 10);
+    await clock.advance(100);
+    const waitUntil = (): never => {
+      throw new Error('no context');
+    };
+    group.requestStart({ waitUntil });
+    await clock.flush();
+    expect([started, logger.lines]).toEqual([['a'], ['error tickless: group: waitUntil threw: no context']]);
+  });
+
+  it('sees what became due by reschedule, by invalidate, and at the limit of age', async () => {
+    const { clock, group, started, value } = make();
+    const members = ['a', 'b', 'c'].map((name) => value(name, HOUR));
+    value('d', Infinity, { maxStaleness: 90_000 });
+    await clock.advance(90_000);
+    members[0]?.reschedule({ minutes: 1 });
+    members[2]?.invalidate();
+    group.requestStart();
+    await clock.flush();
+    expect(started.sort()).toEqual(['a', 'c', 'd']);
+  });
+
+  // Each of these loads stops itself after a while, where the group does not.
+  it('starts each once in a round, also where lookAhead is longer than the schedule', async () => {
+    const { clock, group, started, value } = make({ lookAhead: 60_000 });
+    const load = (): Promise<string> =>
+      started.push('a') < 20 ? Promise.resolve('a') : new Promise(() => {});
+    value('a', 10_000, { load });
+    await clock.advance(6000);
+    const ends: Promise<unknown>[] = [];
+    group.requestStart({ waitUntil: (end) => void ends.push(end) });
+    await clock.flush();
+    expect([started.length, await settled(ends[0] as Promise<void>)]).toEqual([1, { value: undefined }]);
+  });
+
+  for (const who of ['its own load', 'a listener']) {
+    it(`leaves to the next request what ${who} invalidates while it goes on`, async () => {
+      const { clock, group, started, value } = make();
+      const load = (): Promise<string> => {
+        if (started.push('a') < 20 && who === 'its own load') a.invalidate();
+        return started.length < 20 ? Promise.resolve('a') : new Promise(() => {});
+      };
+      const a = value('a', 10, { load });
+      if (who === 'a listener') a.on('load-succeeded', () => a.invalidate());
+      await clock.advance(100);
+      for (const loads of [1, 2]) {
+        group.requestStart();
+        await clock.advance(1);
+        expect(started).toHaveLength(loads);
+      }
+    });
+  }
+
+  it('starts what a listener ended at its start, at the next request if it is due', async () => {
+    const { clock, group, started, value } = make();
+    const [a, b] = [value('a', 10), value('b', 20)];
+    const offs = [
+      a.on('load-started', () => a.invalidate()),
+      b.on('load-started', () => b.set('by the listener')),
+    ];
+    await clock.advance(100);
+    group.requestStart();
+    await clock.flush();
+    expect([started, group.inspect().running]).toEqual([[], 0]);
+    for (const off of offs) off();
+    await clock.advance(1);
+    group.requestStart();
+    await clock.flush();
+    expect(started).toEqual(['a']);
+    await clock.advance(20);
+    group.requestStart();
+    await clock.flush();
+    expect(started).toEqual(['a', 'a', 'b']);
+  });
+
+  it('follows a step of the wall clock with members that go by it, within a minute', async () => {
+    for (const piggyback of [false, true]) {
+      const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
+      const { group, started, value } = make({ clock, piggyback });
+      const reader = value('reader', HOUR);
+      const schedule = dailyAt('05:00', { zone: 'UTC' });
+      const daily = value('daily', 1, { schedule } as never);
+      clock.stepWall({ hours: 2 });
+      for (let second = 0; second < 180; second++) {
+        await clock.advance(1000);
+        if (piggyback) reader.current;
+        else group.requestStart();
+      }
+      await clock.flush();
+      expect(started).toEqual(['daily']);
+      expect(daily.inspect().nextExecuteTime).toBe(Date.UTC(2026, 5, 2, 5));
+    }
+  });
+
+  it('starts nothing that its own look at the clocks finds not due any more', async () => {
+    const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
+    const { group, started, value } = make({ clock });
+    value('daily', 1, { schedule: dailyAt('05:00', { zone: 'UTC' }) } as never);
+    await clock.advance({ minutes: 59, seconds: 20 });
+    group.requestStart(); // which looks at the clocks, and not again for a minute
+    clock.stepWall({ hours: -2 });
+    await clock.advance(50_000);
+    group.requestStart(); // an hour has passed, and it is ten past three
+    await clock.flush();
+    expect(started).toEqual([]);
+  });
+});
+
+describe('a synchronous load that the group has just started', () => {
+  it('is there for current on the very first read, with piggyback and after requestStart', () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, piggyback: true });
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => group.value({ name, load: () => name }));
+    expect(a?.current).toBe('a');
+    expect(b?.current).toBe('b');
+    group.requestStart();
+    expect(c?.current).toBe('c');
+  });
+
+  it('is there for current of a value that got too old', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, piggyback: true, maxStaleness: 2000, schedule: 1000 });
+    let loads = 0;
+    const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: () => ++loads }));
+    expect([a?.current, b?.current]).toEqual([1, 2]);
+    await clock.advance(5000);
+    group.requestStart();
+    expect([a?.current, b?.current, loads]).toEqual([3, 4, 4]);
+    await clock.flush();
+    expect(loads).toBe(4);
+  });
+});

@@ -1,0 +1,208 @@
+import { Duration } from 'luxon';
+import { describe, expect, it } from 'vitest';
+import {
+  cron,
+  dailyAt,
+  defaults,
+  fixedDelay,
+  isOptionError,
+  PeriodicExecutor,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { thrownBy } from '../../support/settle.ts';
+
+const good = { name: 'v', load: () => 1 };
+
+/** One wrong option each: what is given besides name and load, the option that is named, the value that is shown. */
+const mistakes: readonly (readonly [given: object, option: string, received: string])[] = [
+  [{ name: undefined }, 'name', 'undefined'],
+  [{ name: '' }, 'name', '""'],
+  [{ name: 5 }, 'name', '5'],
+  [{ load: undefined }, 'load', 'undefined'],
+  [{ load: 'fetch' }, 'load', '"fetch"'],
+  [{ load: Promise.resolve(1) }, 'load', '{}'],
+  [{ schedule: 0 }, 'schedule', '0'],
+  [{ schedule: -5 }, 'schedule', '-5'],
+  [{ schedule: Number.NaN }, 'schedule', 'NaN'],
+  [{ schedule: 'daily' }, 'schedule', '"daily"'],
+  [{ schedule: {} }, 'schedule', '{}'],
+  [{ schedule: { minutes: -10 } }, 'schedule', '{"minutes":-10}'],
+  [{ schedule: { fortnights: 1 } }, 'schedule', '{"fortnights":1}'],
+  [{ schedule: null }, 'schedule', 'null'],
+  [{ timeout: 0 }, 'timeout', '0'],
+  [{ timeout: -1 }, 'timeout', '-1'],
+  [{ timeout: Number.NaN }, 'timeout', 'NaN'],
+  [{ timeout: '30s' }, 'timeout', '"30s"'],
+  [{ timeout: { seconds: 'x' } }, 'timeout', '{"seconds":"x"}'],
+  [{ coolDown: 0 }, 'coolDown', '0'],
+  [{ coolDown: Number.POSITIVE_INFINITY }, 'coolDown', 'Infinity'],
+  [{ coolDown: { initial: 0 } }, 'coolDown.initial', '0'],
+  [{ coolDown: { factor: 0.5 } }, 'coolDown.factor', '0.5'],
+  [{ coolDown: { factor: '2' } }, 'coolDown.factor', '"2"'],
+  [{ coolDown: { initial: 100, max: 50 } }, 'coolDown.max', '50'],
+  [{ coolDown: { max: Number.NaN } }, 'coolDown.max', 'NaN'],
+  [{ retry: 3 }, 'retry', '3'],
+  [{ retry: null }, 'retry', 'null'],
+  [{ retry: { retries: -1 } }, 'retry.retries', '-1'],
+  [{ retry: { retries: Number.NaN } }, 'retry.retries', 'NaN'],
+  [{ retry: { retries: '3' } }, 'retry.retries', '"3"'],
+  [{ retry: { factor: -1 } }, 'retry.factor', '-1'],
+  [{ retry: { minTimeout: Number.POSITIVE_INFINITY } }, 'retry.minTimeout', 'Infinity'],
+  [{ retry: { minTimeout: 500, maxTimeout: 100 } }, 'retry.maxTimeout', '100'],
+  [{ retry: { maxRetryTime: -1 } }, 'retry.maxRetryTime', '-1'],
+  [{ retry: { shouldRetry: true } }, 'retry.shouldRetry', 'true'],
+  [{ retry: { forever: true } }, 'retry.forever', 'true'],
+  [{ retry: { retrys: 3 } }, 'retry.retrys', '3'],
+  [{ retry: { signal: 'x' } }, 'retry.signal', '"x"'],
+  [{ coolDown: { initial: 5, maximum: 7 } }, 'coolDown.maximum', '7'],
+  [{ shedule: 5 }, 'shedule', '5'],
+  [{ ttl: 5 }, 'ttl', '5'],
+  [{ maxStaleness: 0 }, 'maxStaleness', '0'],
+  [{ maxStaleness: Number.NaN }, 'maxStaleness', 'NaN'],
+  [{ schedule: { minutes: 10 }, maxStaleness: { minutes: 5 } }, 'maxStaleness', '{"minutes":5}'],
+  [{ whenTooStale: 'panic' }, 'whenTooStale', '"panic"'],
+  [{ allowUndefined: 'yes' }, 'allowUndefined', '"yes"'],
+  [{ waitUntil: {} }, 'waitUntil', '{}'],
+  [{ logger: true }, 'logger', 'true'],
+  [{ logger: { warn: () => {} } }, 'logger', '{}'],
+  [{ clock: Date }, 'clock', 'function Date'],
+  [{ random: 0.5 }, 'random', '0.5'],
+];
+
+describe('a wrong option', () => {
+  for (const [given, option, received] of mistakes) {
+    it(`${option}: ${received} is named with its rule and value`, () => {
+      const error = thrownBy(() => new RefreshingValue({ ...good, ...given } as never));
+      if (!isOptionError(error)) throw error;
+      expect(error.option).toBe(option);
+      expect(error.rule).toMatch(/^must /);
+      expect(error.message).toContain(`${option} ${error.rule}, received ${received}`);
+      expect(error.problems).toHaveLength(1);
+    });
+  }
+
+  it('of an executor is found as well, its task included', () => {
+    for (const [args, option] of [
+      [[undefined, { name: 'e' }], 'task'],
+      [[() => {}, {}], 'name'],
+      [[() => {}, undefined], 'name'],
+      [[() => {}, { name: 'e', timeout: -1 }], 'timeout'],
+    ] as const) {
+      const error = thrownBy(() => new PeriodicExecutor(...(args as unknown as [never, never])));
+      expect(isOptionError(error) && error.option).toBe(option);
+    }
+  });
+
+  it('in a schedule is found when the schedule is made', () => {
+    for (const action of [
+      () => fixedDelay(-1),
+      () => dailyAt('25:00'),
+      () => dailyAt('05:00', { zone: 'Mars/Olympus' }),
+      () => cron('61 * * * *'),
+      () => cron('0 5 * * *', { zone: 'Mars/Olympus' }),
+    ]) {
+      const error = thrownBy(action);
+      expect(isOptionError(error) && error.message).toMatch(/must .*received/);
+    }
+  });
+
+  it('is told together with all the others', () => {
+    const error = thrownBy(() => new RefreshingValue({ timeout: -1, coolDown: 0, random: 1 } as never));
+    expect(isOptionError(error) && error.problems.map(({ option }) => option)).toEqual([
+      'name',
+      'load',
+      'coolDown',
+      'timeout',
+      'random',
+    ]);
+  });
+
+  it('no options at all is told like missing ones', () => {
+    const error = thrownBy(() => new RefreshingValue(undefined as never));
+    expect(isOptionError(error) && error.option).toBe('name');
+  });
+});
+
+describe('a right option', () => {
+  it('may be given as undefined, which means its default', () => {
+    const { name, load } = good;
+    const options = {
+      schedule: undefined,
+      retry: undefined,
+      coolDown: undefined,
+      timeout: undefined,
+      maxStaleness: undefined,
+      whenTooStale: undefined,
+      allowUndefined: undefined,
+      waitUntil: undefined,
+      logger: undefined,
+      clock: undefined,
+      random: undefined,
+    };
+    const value = new RefreshingValue({ name, load, ...options });
+    value.current;
+    const { nextExecuteTime, loadedAt } = value.inspect();
+    expect(nextExecuteTime - (loadedAt as number)).toBe(600_000);
+  });
+
+  it('that is a duration may have any of its forms', () => {
+    const clock = new FakeClock();
+    for (const schedule of [
+      90_000,
+      { minutes: 1, seconds: 30 },
+      { minutes: 1.5 },
+      { toMillis: () => 90_000 },
+      Duration.fromObject({ minutes: 1, seconds: 30 }),
+      { minutes: 1, seconds: 30, hours: undefined },
+    ]) {
+      const value = new RefreshingValue({ ...good, schedule: schedule as number, clock });
+      value.current;
+      expect(value.inspect().nextExecuteTime).toBe(clock.now() + 90_000);
+    }
+  });
+
+  it('schedule: Infinity means never by itself; an age limit then makes it due', () => {
+    const clock = new FakeClock();
+    const value = new RefreshingValue({ ...good, schedule: Number.POSITIVE_INFINITY });
+    value.current;
+    expect(value.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
+    const limited = new RefreshingValue({
+      ...good,
+      schedule: Number.POSITIVE_INFINITY,
+      maxStaleness: 5000,
+      clock,
+    });
+    limited.current;
+    expect(limited.inspect().nextExecuteTime).toBe(clock.now() + 5000);
+  });
+
+  it('left out means a default that nobody can change', () => {
+    expect(() => {
+      (defaults as { timeout: number }).timeout = 1;
+    }).toThrow(TypeError);
+    expect(() => {
+      (defaults.coolDown as { initial: number }).initial = 1;
+    }).toThrow(TypeError);
+  });
+
+  it('a constant coolDown is jittered too; a lone initial over 2 minutes raises the cap', async () => {
+    for (const [coolDown, delays] of [
+      [{ seconds: 10 }, [7500, 7500, 7500]],
+      [{ initial: { minutes: 5 } }, [225_000, 225_000, 225_000]],
+      [{ factor: 3, max: { seconds: 5 } }, [750, 2250, 3750]],
+    ] as const) {
+      const value = new RefreshingValue({
+        name: 'v',
+        load: () => Promise.reject(new Error('down')) as Promise<number>,
+        coolDown,
+        clock: new FakeClock(),
+        random: () => 0.5,
+      });
+      const seen: number[] = [];
+      value.on('cooling-down', ({ delay }) => void seen.push(delay));
+      for (const _ of delays) await value.refresh().catch(() => {});
+      expect(seen).toEqual(delays);
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { afterStep } from '../../../src/engine/next-execution.ts';
+import { requireSchedule } from '../../../src/schedule/to-schedule.ts';
+import { anyExecution, anySchedule } from './schedules.ts';
+import { DAY } from './wall-clock.ts';
+
+it('every schedule, alone and nested, names an instant later than the end of the execution', {
+  timeout: 60_000,
+}, () => {
+  fc.assert(
+    fc.property(anySchedule, anyExecution, ({ text, schedule }, execution) => {
+      const next = requireSchedule('test', 'schedule', schedule).nextExecuteTime(execution);
+      expect(next, text).toBeGreaterThan(execution.endedAt);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+it('asked again after a step of the wall clock, it names an instant later than what is known to have passed', () => {
+  fc.assert(
+    fc.property(
+      anySchedule,
+      anyExecution,
+      fc.integer({ min: -30 * DAY, max: 30 * DAY }),
+      fc.nat(10 * DAY),
+      ({ text, schedule }, execution, step, elapsed) => {
+        const stepped = afterStep(execution, step, execution.endedAt + step + elapsed);
+        const next = requireSchedule('test', 'schedule', schedule).nextExecuteTime(stepped);
+        expect(next, text).toBeGreaterThan(stepped.since as number);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+it('the age that a schedule allows is a number over 0, where it knows one', () => {
+  fc.assert(
+    fc.property(anySchedule, anyExecution, ({ text, schedule }, execution) => {
+      const limit = requireSchedule('test', 'schedule', schedule).maxStaleness?.(execution);
+      if (limit !== undefined) expect(limit, text).toBeGreaterThan(0);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { cron } from '../../../src/schedule/cron.ts';
+import { dailyAt } from '../../../src/schedule/daily-at.ts';
+import { duringHours } from '../../../src/schedule/during-hours.ts';
+import { earliest } from '../../../src/schedule/earliest.ts';
+import { fixedDelay } from '../../../src/schedule/fixed-delay.ts';
+import { fixedRate } from '../../../src/schedule/fixed-rate.ts';
+import { httpFreshness } from '../../../src/schedule/http-freshness.ts';
+import { probabilisticEarly } from '../../../src/schedule/probabilistic-early.ts';
+import { withJitter } from '../../../src/schedule/with-jitter.ts';
+import { optionErrorOf } from './support.ts';
+
+const office = { from: '09:00', to: '17:00' };
+const mars = { zone: 'Mars/Base' };
+
+/** A call with one wrong argument, by the words of its message: the function, the option, what it received. */
+const wrong: Readonly<Record<string, (wrongly: (value: unknown) => never) => unknown>> = {
+  'cron: line … "x:y"': (as) => cron(as('x:y')),
+  'cron: line … "nonsense"': (as) => cron(as('nonsense')),
+  'cron: options … 5': (as) => cron('0 5 * * *', as(5)),
+  'cron: tz … "UTC"': (as) => cron('0 5 * * *', as({ tz: 'UTC' })),
+  'cron: zone … "Mars/Base"': () => cron('0 5 * * *', mars),
+  'dailyAt: time … "5"': (as) => dailyAt(as('5')),
+  'dailyAt: tz … "UTC"': (as) => dailyAt('05:00', as({ tz: 'UTC' })),
+  'dailyAt: zone … "Mars/Base"': () => dailyAt('05:00', mars),
+  'duringHours: schedule … 0': () => duringHours(0, office),
+  'duringHours: open … 9': (as) => duringHours(1, as({ ...office, open: 9 })),
+  'duringHours: from … "9"': () => duringHours(1, { ...office, from: '9' }),
+  'duringHours: to … "17"': () => duringHours(1, { ...office, to: '17' }),
+  'duringHours: to … "09:00"': () => duringHours(1, { ...office, to: '09:00' }),
+  'duringHours: days … []': () => duringHours(1, { ...office, days: [] }),
+  'duringHours: days … [0]': () => duringHours(1, { ...office, days: [0] }),
+  'duringHours: zone … "Mars/Base"': () => duringHours(1, { ...office, ...mars }),
+  'earliest: schedules … []': () => earliest(),
+  'earliest: schedules[1] … 0': () => earliest(1, 0),
+  'fixedDelay: delay … 0': () => fixedDelay(0),
+  'fixedRate: period … 0': () => fixedRate(0),
+  'fixedRate: startAt … 0': (as) => fixedRate(1, as({ startAt: 0 })),
+  'fixedRate: anchoredAt … NaN': () => fixedRate(1, { anchoredAt: Number.NaN }),
+  'httpFreshness: ttl … 5': (as) => httpFreshness(as({ ttl: 5 })),
+  'httpFreshness: shared … "yes"': (as) => httpFreshness({ shared: as('yes') }),
+  'httpFreshness: fallback … 0': () => httpFreshness({ fallback: 0 }),
+  'httpFreshness: atLeast … 0': () => httpFreshness({ atLeast: 0 }),
+  'httpFreshness: atMost … 0': () => httpFreshness({ atMost: 0 }),
+  'httpFreshness: atMost … 1': () => httpFreshness({ atLeast: 2, atMost: 1 }),
+  'httpFreshness: headers … {}': (as) => httpFreshness({ headers: as({}) }),
+  'probabilisticEarly: schedule … 0': () => probabilisticEarly(0),
+  'probabilisticEarly: gamma … 1': (as) => probabilisticEarly(1, as({ gamma: 1 })),
+  'probabilisticEarly: beta … 0': () => probabilisticEarly(1, { beta: 0 }),
+  'withJitter: schedule … 0': () => withJitter(0, 1),
+  'withJitter: jitter … -1': () => withJitter(1, -1),
+  'withJitter: jitter.ratio … -1': () => withJitter(1, { ratio: -1 }),
+};
+
+describe('a wrong argument of a schedule', () => {
+  it.each(Object.entries(wrong))('is told by function, option, rule and value: %s', (words, call) => {
+    const [subject, received] = words.split(' … ');
+    const { message, rule } = optionErrorOf(() => call((value) => value as never));
+    expect(rule).toMatch(/^(must be|must differ from|is no option, use) \S/);
+    expect(message).toBe(`${subject} ${rule}, received ${received}`);
+  });
+
+  it('that is an unknown option comes with the names there are', () => {
+    const call = (): unknown => duringHours(1, { ...office, weekdays: [1] } as object as typeof office);
+    expect(optionErrorOf(call).rule).toBe('is no option, use from, to, zone, days');
+  });
+});

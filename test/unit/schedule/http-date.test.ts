@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseHttpDate } from '../../../src/schedule/http-date.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+describe('parseHttpDate', () => {
+  it.each(['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
+    'takes the form %s',
+    (text) => {
+      expect(parseHttpDate(text, NOW)).toBe(Date.UTC(1994, 10, 6, 8, 49, 37));
+    },
+  );
+
+  it('takes every instant as toUTCString writes it', () => {
+    const seconds = fc.integer({ min: Date.UTC(1970, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 });
+    fc.assert(
+      fc.property(seconds, (second) => {
+        expect(parseHttpDate(new Date(second * 1000).toUTCString(), NOW)).toBe(second * 1000);
+      }),
+    );
+  });
+
+  it('knows the twelve months', () => {
+    for (let month = 0; month < 12; month++) {
+      const instant = Date.UTC(2026, month, 28, 23, 59, 59);
+      expect(parseHttpDate(new Date(instant).toUTCString(), NOW)).toBe(instant);
+    }
+  });
+
+  it('places a year of two digits at most 50 years ahead', () => {
+    const year = (digits: string): number =>
+      new Date(parseHttpDate(`Sunday, 06-Nov-${digits} 08:49:37 GMT`, NOW)!).getUTCFullYear();
+    expect([year('26'), year('76'), year('77'), year('99'), year('00')]).toEqual([
+      2026, 2076, 1977, 1999, 2000,
+    ]);
+  });
+
+  it('takes a leap second', () => {
+    expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT', NOW)).toBe(Date.UTC(2017, 0, 1));
+  });
+
+  it.each([
+    undefined,
+    '',
+    '0',
+    '-1',
+    '9999',
+    '1994-11-06T08:49:37Z',
+    'Sun, 06 Nov 1994 08:49:37',
+    'Sun, 06 Nov 1994 08:49:37 UTC',
+    'Sun, 06 Nov 1994 08:49:37 +0100',
+    'Sun, 6 Nov 1994 08:49:37 GMT',
+    'Sun, 31 Jun 1994 08:49:37 GMT',
+    'Sun, 00 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Foo 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 24:00:00 GMT',
+    'Sun, 06 Nov 1994 08:60:37 GMT',
+    'Sun, 06 Nov 1994 08:49:61 GMT',
+    'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
+    'Sun, ٠٦ Nov 1994 08:49:37 GMT',
+  ])('does not take %o', (text) => {
+    expect(parseHttpDate(text, NOW)).toBeUndefined();
+  });
+});

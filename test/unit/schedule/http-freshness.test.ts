@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type HttpFreshnessOptions, httpFreshness } from '../../../src/schedule/http-freshness.ts';
+import type { HeadersLike } from '../../../src/schedule/schedule.ts';
+import { endedAt, optionErrorOf } from './support.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const httpDate = (instant: number): string => new Date(instant).toUTCString();
+
+/** Seconds from the end of the load to the next execution, and the age that is too stale. */
+function ask(headers: HeadersLike | undefined, options?: HttpFreshnessOptions): [number, number | undefined] {
+  const schedule = httpFreshness(options);
+  const execution = endedAt(NOW, { headers });
+  const limit = schedule.maxStaleness?.(execution);
+  return [(schedule.nextExecuteTime(execution) - NOW) / 1000, limit === undefined ? undefined : limit / 1000];
+}
+const delay = (headers: HeadersLike | undefined, options?: HttpFreshnessOptions): number =>
+  ask(headers, options)[0];
+const limit = (text: string, options?: HttpFreshnessOptions): number | undefined =>
+  ask({ 'cache-control': text }, options)[1];
+
+describe('httpFreshness: when it is due', () => {
+  it.each<[string, Record<string, string>, number]>([
+    ['max-age', { 'cache-control': 'max-age=60' }, 60],
+    ['max-age less Age', { 'cache-control': 'max-age=60', age: '20' }, 40],
+    ['the first of two Ages', { 'cache-control': 'max-age=60', age: '20, 50' }, 40],
+    ['the same with a blank between', { 'cache-control': 'max-age=60', age: '20 , 50' }, 40],
+    ['an Age that is invalid is ignored', { 'cache-control': 'max-age=60', age: '-20' }, 60],
+    ['stale on arrival', { 'cache-control': 'max-age=60', age: '100' }, 1],
+    ['max-age before Expires', { 'cache-control': 'max-age=60', expires: httpDate(NOW + 9e6) }, 60],
+    ['s-maxage is for shared caches', { 'cache-control': 's-maxage=600, max-age=60' }, 60],
+    ['s-maxage alone says nothing', { 'cache-control': 's-maxage=600' }, 300],
+    ['Expires less Date', { expires: httpDate(NOW + 90_000), date: httpDate(NOW - 10_000) }, 100],
+    ['whatever our clock shows', { expires: httpDate(90_000), date: httpDate(0) }, 90],
+    ['Expires without Date', { expires: httpDate(NOW + 90_000) }, 90],
+    ['Expires with a Date that is invalid', { expires: httpDate(NOW + 90_000), date: 'today' }, 90],
+    ['Expires less Age', { expires: httpDate(NOW + 90_000), date: httpDate(NOW), age: '30' }, 60],
+    ['Expires in the past', { expires: httpDate(NOW - 90_000), date: httpDate(NOW) }, 1],
+    ['Expires: 0', { expires: '0' }, 1],
+    ['Expires: -1', { expires: '-1', 'last-modified': httpDate(0) }, 1],
+    [
+      'a tenth of the age of the data',
+      { 'last-modified': httpDate(NOW - 3_600_000), date: httpDate(NOW) },
+      360,
+    ],
+    [
+      'the same less Age',
+      { 'last-modified': httpDate(NOW - 3_600_000), date: httpDate(NOW), age: '60' },
+      300,
+    ],
+    ['no heuristics beside Expires', { expires: httpDate(NOW + 5000), 'last-modified': httpDate(0) }, 5],
+    ['modified just now says nothing', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
+    ['modified in the future says nothing', { 'last-modified': httpDate(NOW + 9e6) }, 300],
+    ['nothing', {}, 300],
+    ['nothing about freshness', { 'cache-control': 'public' }, 300],
+    ['no-cache', { 'cache-control': 'max-age=60, no-cache' }, 1],
+    ['no-cache for a field', { 'cache-control': 'max-age=60, no-cache="set-cookie"' }, 1],
+    ['no-store', { 'cache-control': 'max-age=60, no-store' }, 1],
+    ['max-age=0', { 'cache-control': 'max-age=0' }, 1],
+    ['invalid is stale: negative', { 'cache-control': 'max-age=-1' }, 1],
+    ['invalid is stale: fraction', { 'cache-control': 'max-age=1.5' }, 1],
+    ['invalid is stale: empty', { 'cache-control': 'max-age' }, 1],
+    ['invalid is stale: blanks', { 'cache-control': 'max-age = 60' }, 1],
+    ['invalid is stale, Expires or not', { 'cache-control': 'max-age=x', expires: httpDate(NOW + 9e6) }, 1],
+    ['an overflow is 2³¹ seconds', { 'cache-control': 'max-age=99999999999999999999' }, 2 ** 31],
+    ['more than 25 days', { 'cache-control': 'max-age=31536000' }, 31_536_000],
+  ])('%s: %o', (_, headers, seconds) => {
+    expect(delay(headers)).toBe(seconds);
+    expect(delay(new Headers(headers))).toBe(seconds);
+  });
+
+  it('heeds s-maxage in a shared cache', () => {
+    const headers = { 'cache-control': 'max-age=60, s-maxage=600' };
+    expect(delay(headers, { shared: true })).toBe(600);
+    expect(delay({ 'cache-control': 's-maxage=x, max-age=60' }, { shared: true })).toBe(1);
+    expect(delay({ 'cache-control': 'max-age=60' }, { shared: true })).toBe(60);
+  });
+
+  it('stays within atLeast and atMost, with the fallback for a response that says nothing', () => {
+    const options = { fallback: { minutes: 2 }, atLeast: { seconds: 30 }, atMost: { hours: 1 } };
+    expect(delay({ 'cache-control': 'no-store' }, options)).toBe(30);
+    expect(delay({ 'cache-control': 'max-age=40' }, options)).toBe(40);
+    expect(delay({ 'cache-control': 'max-age=86400' }, options)).toBe(3600);
+    expect(delay({}, options)).toBe(120);
+    expect(delay(undefined, options)).toBe(120);
+    expect(delay(undefined, { ...options, fallback: Number.POSITIVE_INFINITY })).toBe(3600);
+    expect(delay({ 'cache-control': 'max-age=40' }, { atLeast: 50_000, atMost: { seconds: 50 } })).toBe(50);
+    expect(delay(undefined, { fallback: Number.POSITIVE_INFINITY })).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('httpFreshness: how stale it may become', () => {
+  it.each<[string, number | undefined]>([
+    ['max-age=60', undefined],
+    ['public', undefined],
+    ['max-age=60, stale-while-revalidate=30', 90],
+    ['max-age=60, stale-if-error=600', 660],
+    ['max-age=60, stale-while-revalidate=30, stale-if-error=600', 660],
+    ['max-age=60, stale-while-revalidate=700, stale-if-error=600', 760],
+    ['max-age=60, stale-while-revalidate=0', 60],
+    ['max-age=60, stale-while-revalidate=x', undefined],
+    ['max-age=60, stale-while-revalidate', undefined],
+    ['stale-if-error=600', 900],
+    ['max-age=60, must-revalidate', 60],
+    ['max-age=60, must-revalidate, stale-if-error=600', 60],
+    ['max-age=60, proxy-revalidate', undefined],
+    ['max-age=60, s-maxage=70', undefined],
+    ['no-cache', 1],
+    ['no-store, stale-if-error=600', 1],
+    ['max-age=0, must-revalidate', 1],
+    ['must-revalidate', 300],
+    ['max-age=99999999999, stale-if-error=99999999999', 2 ** 32],
+  ])('%s', (text, seconds) => {
+    expect(limit(text)).toBe(seconds);
+  });
+
+  it('counts from the end of the load, also for a response that was old by then', () => {
+    const grant = 'max-age=60, stale-while-revalidate=100';
+    expect(ask({ 'cache-control': grant, age: '20' })).toEqual([40, 140]);
+    expect(ask({ 'cache-control': grant, age: '90' })).toEqual([1, 70]);
+    expect(ask({ 'cache-control': grant, age: '900' })).toEqual([1, 1]);
+  });
+
+  it('is never less than the time until the next execution', () => {
+    expect(limit('no-store', { atLeast: { minutes: 10 } })).toBe(600);
+    expect(limit('max-age=60, stale-if-error=60', { atLeast: { minutes: 10 } })).toBe(600);
+    expect(limit('max-age=600, must-revalidate', { atMost: { minutes: 1 } })).toBe(600);
+  });
+
+  it('heeds the directives for shared caches when it is one', () => {
+    expect(limit('max-age=60, proxy-revalidate', { shared: true })).toBe(60);
+    expect(limit('max-age=60, s-maxage=70', { shared: true })).toBe(70);
+    expect(limit('s-maxage=70, stale-while-revalidate=30', { shared: true })).toBe(100);
+  });
+});
+
+describe('httpFreshness: where the headers are', () => {
+  const ten = { 'cache-control': 'max-age=10' };
+  const twenty = { 'cache-control': 'max-age=20' };
+  const nextOf = (options: HttpFreshnessOptions, result: unknown, headers?: HeadersLike): number =>
+    (httpFreshness(options).nextExecuteTime(endedAt(NOW, { result, headers })) - NOW) / 1000;
+
+  it('takes those of the execution first, then those of the result', () => {
+    expect(nextOf({}, { headers: ten }, twenty)).toBe(20);
+    expect(nextOf({}, { headers: ten })).toBe(10);
+    expect(nextOf({}, new Response('', { headers: ten }))).toBe(10);
+  });
+
+  it('finds them with the option, which replaces `result.headers`', () => {
+    const options: HttpFreshnessOptions = { headers: (result: { meta?: HeadersLike }) => result.meta };
+    expect(nextOf(options, { meta: ten, headers: twenty })).toBe(10);
+    expect(nextOf(options, { meta: undefined, headers: twenty })).toBe(300);
+    expect(nextOf(options, { meta: ten }, twenty)).toBe(20);
+  });
+
+  it.each([
+    undefined,
+    null,
+    5,
+    'text',
+    [],
+    { headers: null },
+    { headers: ['a', 'b'] },
+    { headers: 'x' },
+    new Map(),
+  ])('falls back when the result has none: %o', (result) => {
+    expect(nextOf({}, result)).toBe(300);
+  });
+
+  it('does not stumble over a value with a getter that throws', () => {
+    expect(
+      nextOf(
+        {},
+        {
+          get headers() {
+            throw new Error('mine');
+          },
+        },
+      ),
+    ).toBe(300);
+  });
+
+  it('works when called by hand', () => {
+    expect(httpFreshness().nextExecuteTime({ startedAt: 0, endedAt: 5 })).toBe(300_005);
+    const { nextExecuteTime } = httpFreshness();
+    expect(nextExecuteTime({ startedAt: 0, endedAt: 5, headers: ten })).toBe(10_005);
+  });
+});
+
+describe('httpFreshness: hostile headers', () => {
+  const dates = fc.oneof(
+    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+    fc.string(),
+  );
+  const directive = fc.tuple(
+    fc.constantFrom(
+      'max-age',
+      's-maxage',
+      'no-cache',
+      'must-revalidate',
+      'stale-if-error',
+      'stale-while-revalidate',
+      'x',
+    ),
+    fc.constantFrom('=', '="', '=-', '= ', '', '=="'),
+    fc.oneof(fc.nat().map(String), fc.bigInt().map(String), fc.string({ unit: 'binary' })),
+    fc.constantFrom(',', ', ', '"', '",', ';', ''),
+  );
+  const cacheControl = fc.oneof(
+    fc.array(directive).map((all) => all.flat().join('')),
+    fc.string({ unit: 'binary' }),
+  );
+  const hostile = fc.record(
+    {
+      'cache-control': cacheControl,
+      age: fc.oneof(fc.bigInt().map(String), fc.string()),
+      expires: dates,
+      date: dates,
+      'last-modified': dates,
+    },
+    { requiredKeys: [] },
+  );
+
+  it('never make it throw, answer NaN, or come due earlier than atLeast', () => {
+    fc.assert(
+      fc.property(hostile, fc.boolean(), (headers, shared) => {
+        const schedule = httpFreshness({ shared });
+        const execution = endedAt(NOW, { headers });
+        const next = schedule.nextExecuteTime(execution);
+        expect(next).toBeGreaterThanOrEqual(NOW + 1000);
+        expect(next).toBeLessThan(8.64e15);
+        const maxStaleness = schedule.maxStaleness?.(execution);
+        if (maxStaleness !== undefined) expect(maxStaleness).toBeGreaterThanOrEqual(next - NOW);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+it.each<[string, unknown]>([
+  ['fallback', { fallback: 0 }],
+  ['atLeast', { atLeast: 0 }],
+  ['atLeast', { atLeast: 'x' }],
+  ['atMost', { atMost: -1 }],
+  ['atMost', { atLeast: 2000, atMost: 1000 }],
+  ['shared', { shared: 'yes' }],
+  ['headers', { headers: {} }],
+  ['ttl', { ttl: 5 }],
+  ['options', 5],
+])('rejects a wrong %s: %o', (option, options) => {
+  expect(optionErrorOf(() => httpFreshness(options as HttpFreshnessOptions)).option).toBe(option);
+});

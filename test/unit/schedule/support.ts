@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import { isOptionError, type OptionError } from '../../../src/errors.ts';
+import type { Execution, Schedule } from '../../../src/schedule/schedule.ts';
+
+/** An execution that ended at an instant and took no time, as people write it by hand. */
+export const endedAt = (instant: number, rest: Partial<Execution> = {}): Execution => ({
+  startedAt: instant,
+  endedAt: instant,
+  ...rest,
+});
+
+/** The next `count` instants of a schedule, each execution ending the moment it is due. */
+export function instants(schedule: Schedule, after: number, count: number): string[] {
+  const found: string[] = [];
+  for (let instant = after; found.length < count; found.push(new Date(instant).toISOString())) {
+    instant = schedule.nextExecuteTime(endedAt(instant));
+  }
+  return found;
+}
+
+/** The OptionError that a call throws. */
+export function optionErrorOf(call: () => unknown): OptionError {
+  try {
+    call();
+  } catch (error) {
+    if (isOptionError(error)) return error;
+    throw error;
+  }
+  return expect.fail('expected an OptionError');
+}

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { never } from '../../../src/schedule/never.ts';
+import { withJitter } from '../../../src/schedule/with-jitter.ts';
+import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
+import { endedAt, optionErrorOf } from './support.ts';
+
+describe('withJitter', () => {
+  it('adds a part of the jitter, as random says', () => {
+    const schedule = withJitter(60_000, { seconds: 10 });
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0 }))).toBe(61_000);
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.25 }))).toBe(63_500);
+  });
+
+  it('adds a ratio of the time from now to the next execution', () => {
+    const schedule = withJitter(60_000, { ratio: 0.5 });
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.5 }))).toBe(61_000 + 15_000);
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.5, startedAt: 0 }))).toBe(
+      61_000 + 15_000,
+    );
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.5, now: 41_000 }))).toBe(61_000 + 5_000);
+    expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.5, now: 90_000 }))).toBe(61_000);
+  });
+
+  it('is never earlier, and later by less than the jitter', () => {
+    const jitter = fc.oneof(
+      fc.integer({ min: 1, max: 1e10 }),
+      fc.record({ ratio: fc.double({ min: 0.001, max: 10, noNaN: true }) }),
+    );
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e10 }), jitter, random, (delay, width, drawn) => {
+        const next = withJitter(delay, width).nextExecuteTime(endedAt(1e12, { random: () => drawn }));
+        const widthMs = typeof width === 'number' ? width : width.ratio * delay;
+        expect(next).toBeGreaterThanOrEqual(1e12 + delay);
+        expect(next).toBeLessThanOrEqual(1e12 + delay + widthMs);
+      }),
+    );
+  });
+
+  it('spreads evenly with Math.random', () => {
+    const tenths = Array<number>(10).fill(0);
+    const schedule = withJitter(60_000, 10_000);
+    for (let draw = 0; draw < 20_000; draw++) {
+      const tenth = Math.floor((schedule.nextExecuteTime(endedAt(0)) - 60_000) / 1000);
+      tenths[tenth]! += 1;
+    }
+    for (const count of tenths) expect(Math.abs(count - 2000)).toBeLessThan(300); // 7 standard deviations
+  });
+
+  it.each([
+    ['a duration', 10_000, 10_000],
+    ['a ratio', { ratio: 0.25 }, 15_000],
+  ])('is uniform over the whole width of %s', (_, jitter, widthMs) => {
+    const random = seeded();
+    const schedule = withJitter(60_000, jitter);
+    const samples = Array.from({ length: 20_000 }, () => schedule.nextExecuteTime(endedAt(0, { random })));
+    expect(misfit(samples, uniform(60_000, 60_000 + widthMs))).toBeLessThan(FITS);
+  });
+
+  it('leaves never as it is, and a broken answer broken', () => {
+    for (const jitter of [1000, { ratio: 0.1 }]) {
+      expect(withJitter(never, jitter).nextExecuteTime(endedAt(0, { random: () => 0 }))).toBe(
+        Number.POSITIVE_INFINITY,
+      );
+      expect(withJitter(() => Number.NaN, jitter).nextExecuteTime(endedAt(0))).toBeNaN();
+    }
+  });
+
+  it('adds nothing with 0', () => {
+    expect(withJitter(60_000, 0).nextExecuteTime(endedAt(0))).toBe(60_000);
+    expect(withJitter(60_000, { ratio: 0 }).nextExecuteTime(endedAt(0))).toBe(60_000);
+  });
+
+  it('passes on what the schedule knows of staleness', () => {
+    expect(
+      withJitter({ nextExecuteTime: () => 5, maxStaleness: () => 70 }, 10).maxStaleness?.(endedAt(0)),
+    ).toBe(70);
+    expect(withJitter(1000, 10).maxStaleness?.(endedAt(0))).toBeUndefined();
+  });
+
+  it.each([-1, Number.POSITIVE_INFINITY, Number.NaN, 'x', null, undefined, {}])(
+    'rejects the jitter %o',
+    (jitter) => {
+      expect(optionErrorOf(() => withJitter(1000, jitter as number)).message).toContain(
+        'withJitter: jitter must be a finite duration from 0, or { ratio }',
+      );
+    },
+  );
+
+  it.each([-0.1, Number.POSITIVE_INFINITY, Number.NaN, '0.1', undefined])('rejects the ratio %o', (ratio) => {
+    expect(optionErrorOf(() => withJitter(1000, { ratio: ratio as number })).option).toBe('jitter.ratio');
+  });
+
+  it('rejects what is no schedule', () => {
+    expect(optionErrorOf(() => withJitter(0, 1000)).option).toBe('schedule');
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+
+const KIND = { longestName: 20, options: ['prefix'] };
+
+/** A store whose engine does the same at each step. */
+function storeOf(step: (...args: unknown[]) => unknown): SnapshotStore {
+  const engine = { read: step, write: step, delete: step } as never;
+  return createStore(engine, { timeout: 20 }, KIND);
+}
+
+const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
+  read: (store) => store.read('n'),
+  write: (store) => store.write('n', 'payload', 7),
+  delete: (store) => store.delete('n'),
+};
+
+describe('createStore', () => {
+  describe.each(Object.entries(CALLS))('%s', (_, call) => {
+    it('rejects with StoreUnavailableError, and its cause, when the engine does', async () => {
+      const down = new Error('connect ECONNREFUSED');
+      const error = await rejectionOf(call(storeOf(() => Promise.reject(down))));
+      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(error.cause).toBe(down);
+      expect(error.message).toBe('n: the store is unavailable: connect ECONNREFUSED');
+    });
+
+    it('rejects so when the engine throws, or rejects with what is no error', async () => {
+      const throwing = storeOf(() => {
+        throw new TypeError();
+      });
+      await expect(call(throwing)).rejects.toThrow('the store is unavailable: TypeError');
+      await expect(call(storeOf(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
+    });
+
+    it('rejects within its timeout when the engine hangs', async () => {
+      const error = await rejectionOf(call(storeOf(() => new Promise(() => {}))));
+      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
+    });
+  });
+
+  it('a rejection after the timeout is no unhandled one', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    try {
+      const store = storeOf(
+        () => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 40)),
+      );
+      await expect(store.read('n')).rejects.toThrow('no answer');
+      await new Promise((resolve) => setTimeout(resolve, 80));
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
+  it('hands on what it is given', async () => {
+    const calls: unknown[][] = [];
+    const store = storeOf(async (...args) => {
+      calls.push(args);
+      return { kind: 'written', version: 1 };
+    });
+    await store.read('n');
+    await store.read('n', 5);
+    await store.write('n', 'payload');
+    await store.write('n', '', 7);
+    await store.delete('n');
+    expect(calls).toEqual([['n', undefined], ['n', 5], ['n', 'payload', undefined], ['n', '', 7], ['n']]);
+  });
+
+  it('shows its codec, its schema and its longest name', () => {
+    const codec = { encode: String, decode: String };
+    const schema = { '~standard': { version: 1, validate: (value: unknown) => ({ value }) } } as const;
+    expect(createStore({} as never, { codec, schema }, KIND)).toMatchObject({
+      codec,
+      schema,
+      longestName: 20,
+    });
+    expect(createStore({} as never, undefined as never, KIND)).toMatchObject({ codec: undefined });
+  });
+
+  it.each([
+    ['a codec that can’t decode', { codec: { encode: String } }, 'codec'],
+    ['a schema that is none', { schema: { parse: String } }, 'schema'],
+    ['a schema that is null', { schema: null }, 'schema'],
+    ['timeout of 0', { timeout: 0 }, 'timeout'],
+    ['timeout without end', { timeout: Infinity }, 'timeout'],
+    ['an option that there is not', { prefixes: 'x' }, 'prefixes'],
+  ])('refuses %s', (_, options, option) => {
+    let error: unknown;
+    try {
+      createStore({} as never, options as never, KIND);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(isOptionError(error)).toBe(true);
+    expect(error).toMatchObject({ option });
+  });
+
+  it.each<[string, (store: SnapshotStore) => Promise<unknown>, string]>([
+    ['read without a name', (store) => store.read(''), 'name'],
+    ['write to a name too long', (store) => store.write('é'.repeat(11), ''), 'name'],
+    ['delete of a name that is none', (store) => store.delete(5 as never), 'name'],
+    ['write with a token that is none', (store) => store.write('n', '', Number.NaN), 'token'],
+    ['write with a token that is not safe', (store) => store.write('n', '', 2 ** 53), 'token'],
+    ['write of what is no text', (store) => store.write('n', { a: 1 } as never), 'payload'],
+    ['read of what is newer than nothing', (store) => store.read('n', Number.NaN), 'newerThan'],
+  ])('%s is an OptionError, and never reaches the engine', async (_, call, option) => {
+    let asked = 0;
+    const store = storeOf(async () => {
+      asked += 1;
+      return undefined;
+    });
+    const error = await rejectionOf(call(store));
+    expect(isOptionError(error)).toBe(true);
+    expect(error).toMatchObject({ option });
+    expect(asked).toBe(0);
+  });
+});
+
+async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
+  const answer = await promise.catch((error: Error) => ({ error }));
+  return (answer as { error: Error }).error;
+}

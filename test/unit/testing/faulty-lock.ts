@@ -1,0 +1,545 @@
+import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import type { Ending, LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import {
+  acquired,
+  extended,
+  forceReleased,
+  type Instant,
+  isLive,
+  type Record,
+  released,
+  rowOf,
+} from '../../../src/lock/record.ts';
+import type { LockSubject } from '../../../src/testing/index.ts';
+import { partly } from './partly.ts';
+
+type Acquire = Parameters<typeof acquired>;
+type Extend = Parameters<typeof extended>;
+type Release = Parameters<typeof released>;
+type ForceRelease = Parameters<typeof forceReleased>;
+
+/** A sound engine in memory, of which a test can put any part in another's place. */
+class Engine implements LockEngine {
+  records: Map<string, Record> = new Map();
+
+  now(): Instant {
+    return { at: performance.now(), wall: Date.now() };
+  }
+
+  keyOf(name: string): string {
+    return name;
+  }
+
+  acquired(...asked: Acquire): Record {
+    return acquired(...asked);
+  }
+
+  extended(...asked: Extend): Record | undefined {
+    return extended(...asked);
+  }
+
+  released(...asked: Release): Record | undefined {
+    return released(...asked);
+  }
+
+  forceReleased(...asked: ForceRelease): Record | undefined {
+    return forceReleased(...asked);
+  }
+
+  rowOf(name: string, record: Record, now: Instant): LockRow {
+    return rowOf(name, record, now);
+  }
+
+  isListed(name: string, prefix: string): boolean {
+    return name.startsWith(prefix);
+  }
+
+  async acquire(request: Acquire[1]): Promise<LockRow> {
+    const now = this.now();
+    const record = this.acquired(this.records.get(this.keyOf(request.name)), request, now);
+    this.records.set(this.keyOf(request.name), record);
+    return this.rowOf(request.name, record, now);
+  }
+
+  async extend(lease: Extend[1], leaseFor: number): Promise<boolean> {
+    const record = this.records.get(this.keyOf(lease.name));
+    return this.put(lease.name, this.extended(record, lease, leaseFor, this.now().at));
+  }
+
+  async release(lease: Release[1], ending: Ending): Promise<boolean> {
+    const record = this.records.get(this.keyOf(lease.name));
+    return this.put(lease.name, this.released(record, lease, ending, this.now().at));
+  }
+
+  async forceRelease(name: string, token: number): Promise<boolean> {
+    const record = this.records.get(this.keyOf(name));
+    return this.put(name, this.forceReleased(record, token, this.now().at));
+  }
+
+  async find(name: string): Promise<LockRow | undefined> {
+    const record = this.records.get(this.keyOf(name));
+    return record && this.rowOf(name, record, this.now());
+  }
+
+  async list(prefix: string, limit: number): Promise<LockRow[]> {
+    const listed = [...this.records].filter(([name]) => this.isListed(name, prefix)).sort();
+    return listed.slice(0, limit).map(([name, record]) => this.rowOf(name, record, this.now()));
+  }
+
+  put(name: string, record: Record | undefined): boolean {
+    if (record === undefined) return false;
+    this.records.set(this.keyOf(name), record);
+    return true;
+  }
+}
+
+/** Never answers. */
+class SilentEngine extends Engine {
+  override now(): never {
+    throw new Error('ECONNREFUSED');
+  }
+
+  override async find(): Promise<never> {
+    return new Promise(() => {});
+  }
+
+  override async list(): Promise<never> {
+    return new Promise(() => {});
+  }
+}
+
+/** A way in which a lock goes wrong. */
+export interface LockFault {
+  readonly fault: string;
+  /** Makes an engine that has the fault. */
+  readonly engine: () => Engine;
+  /** What is wrong beside the engine. */
+  readonly change?: (lock: Lock) => Partial<Lock>;
+  /** What is wrong where the engine can't be reached. */
+  readonly unreachable?: Partial<Lock>;
+}
+
+type Parts = { [K in keyof Engine]?: (this: Engine, ...args: never[]) => unknown };
+
+function fault(name: string, parts: Parts): LockFault {
+  return { fault: name, engine: () => Object.assign(new Engine(), parts) };
+}
+
+function outside(name: string, change: (lock: Lock) => Partial<Lock>): LockFault {
+  return { fault: name, engine: () => new Engine(), change };
+}
+
+function gone(name: string, unreachable: Partial<Lock>): LockFault {
+  return { fault: name, engine: () => new Engine(), unreachable };
+}
+
+function shown(name: string, change: (row: LockRow, record: Record) => Partial<LockRow>): LockFault {
+  return fault(name, {
+    rowOf: (key: string, record: Record, now: Instant): LockRow => {
+      const row = rowOf(key, record, now);
+      return { ...row, ...change(row, record) };
+    },
+  });
+}
+
+function acquiring(name: string, change: (fresh: Record, ...asked: Acquire) => Partial<Record>): LockFault {
+  return fault(name, {
+    acquired: (...asked: Acquire): Record => {
+      const record = acquired(...asked);
+      return record === asked[0] ? record : { ...record, ...change(record, ...asked) };
+    },
+  });
+}
+
+/** All that the suite asks of one engine with the fault. */
+export function faultyLock({ engine, change, unreachable }: LockFault): LockSubject {
+  const shared = engine();
+  const lock = createLock(shared, {}, { longestName: 200, options: [] });
+  const silent = createLock(new SilentEngine(), { timeout: 20 }, { longestName: 200, options: [] });
+  return {
+    lock: () => partly(lock, change?.(lock)),
+    forget: (name) => void shared.records.delete(name),
+    unreachable: () => partly(silent, unreachable),
+  };
+}
+
+export const SOUND: LockFault = fault('none', {});
+
+const isHis = (record: Record | undefined, lease: { token: number; requestId: string }): boolean =>
+  record?.token === lease.token && record.requestId === lease.requestId;
+
+export const LOCK_FAULTS: readonly LockFault[] = [
+  // the lease
+  acquiring('a lease that lasts for hours', () => ({ leaseUntil: 1e12 })),
+  acquiring('a lease of half the time', (fresh, _, { leaseFor }) => ({
+    leaseUntil: fresh.leaseUntil - leaseFor / 2,
+  })),
+  fault('no exclusion: whoever asks gets it', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
+      acquired(record && { ...record, leaseUntil: 0 }, request, now),
+  }),
+  fault('asking prolongs the lease of the holder', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      return next === record && isLive(record, now.at)
+        ? { ...record, leaseUntil: now.at + request.leaseFor }
+        : next;
+    },
+  }),
+  fault('asking prolongs the hold', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      return next === record && next.notBefore > now.at
+        ? { ...record, notBefore: next.notBefore + 1000 }
+        : next;
+    },
+  }),
+  fault('one owner, one lease: the same owner gets it again', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      return next === record && next.owner === request.owner
+        ? { ...next, requestId: request.requestId }
+        : next;
+    },
+  }),
+  fault('one host, one lease', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      const isSameHost = next === record && next.host === request.host;
+      return isSameHost ? { ...next, owner: request.owner, requestId: request.requestId } : next;
+    },
+  }),
+  fault('a request that is repeated counts as another', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      return next === record ? { ...next, requestId: 'x' } : next;
+    },
+  }),
+  fault('a request that is repeated gets another token', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const next = acquired(record, request, now);
+      return next === record && next.requestId === request.requestId
+        ? { ...next, token: next.token + 1 }
+        : next;
+    },
+  }),
+  fault('a request that is repeated gets its lease back from the dead', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const isAgain = record?.state === 'running' && record.requestId === request.requestId;
+      return isAgain ? { ...record, leaseUntil: now.at + request.leaseFor } : acquired(record, request, now);
+    },
+  }),
+  fault('a request that is repeated begins its done round anew', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
+      const isAgain = record?.requestId === request.requestId;
+      return isAgain && record.state !== 'running'
+        ? acquired(undefined, request, now)
+        : acquired(record, request, now);
+    },
+  }),
+  fault('force passes over a live lease', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
+      acquired(request.force ? record && { ...record, leaseUntil: 0 } : record, request, now),
+  }),
+  fault('force passes over nothing', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
+      acquired(record, { ...request, force: false }, now),
+  }),
+  fault('force passes over done only', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
+      acquired(record, { ...request, force: request.force && record?.state === 'done' }, now),
+  }),
+  fault('a lease that ended is never given to anybody', {
+    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
+      record?.state === 'running' ? record : acquired(record, request, now),
+  }),
+  fault('the record is gone with the lease', {
+    async find(this: Engine, name: string) {
+      const record = this.records.get(name);
+      return record && isLive(record, this.now().at) ? this.rowOf(name, record, this.now()) : undefined;
+    },
+  }),
+  fault('contention is an error', {
+    async acquire(this: Engine, request: Acquire[1]) {
+      const now = this.now();
+      const record = this.acquired(this.records.get(request.name), request, now);
+      if (record.requestId !== request.requestId) throw new Error('held');
+      this.put(request.name, record);
+      return this.rowOf(request.name, record, now);
+    },
+  }),
+  fault('two steps instead of one: the record is read, then written', {
+    async acquire(this: Engine, request: Acquire[1]) {
+      const now = this.now();
+      const record = this.acquired(this.records.get(request.name), request, now);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      this.put(request.name, record);
+      return this.rowOf(request.name, record, now);
+    },
+  }),
+
+  // tokens
+  acquiring('the token counts from one', (_, record) => ({ token: (record?.token ?? 0) + 1 })),
+  acquiring('the token is the clock in milliseconds', (_, __, ___, now) => ({ token: Math.floor(now.wall) })),
+  acquiring('the token is no whole number', (fresh) => ({ token: fresh.token + 0.5 })),
+  acquiring('the token is not safe', (fresh) => ({ token: fresh.token * 1e6 })),
+  acquiring('a takeover keeps the token', (fresh, record) =>
+    fresh.tookOver && record ? { token: record.token } : {},
+  ),
+  acquiring('a forced acquire keeps the token', (_, record, { force }) =>
+    force && record ? { token: record.token } : {},
+  ),
+  ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
+    acquiring(`the token goes back after ${state}`, (fresh, record) =>
+      record?.state === state ? { token: record.token - 1 } : fresh,
+    ),
+  ),
+
+  // takeovers
+  acquiring('every acquire after the first took over', (_, record) => ({ tookOver: record !== undefined })),
+  acquiring('nobody ever took over', () => ({ tookOver: false })),
+  ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
+    acquiring(`took over what was ${state}`, (fresh, record) => ({
+      tookOver: fresh.tookOver || record?.state === state,
+    })),
+  ),
+  acquiring('the error of the last round stays', (_, record) => ({ lastError: record?.lastError ?? null })),
+
+  // extend
+  fault('extend by name only', {
+    extended: (record: Record | undefined, _: unknown, leaseFor: number, at: number) =>
+      record && { ...record, leaseUntil: at + leaseFor },
+  }),
+  fault('extend without a look at the token', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+      record && extended(record, { ...lease, token: record.token }, leaseFor, at),
+  }),
+  fault('extend without a look at the request', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+      record && extended(record, { ...lease, requestId: record.requestId }, leaseFor, at),
+  }),
+  fault('extend of an expired lease', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+      isHis(record, lease) && record?.state === 'running'
+        ? { ...record, leaseUntil: at + leaseFor }
+        : undefined,
+  }),
+  fault('extend of a released lease', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+      isHis(record, lease) && record && (isLive(record, at) || record.state !== 'running')
+        ? { ...record, state: 'running', leaseUntil: at + leaseFor }
+        : undefined,
+  }),
+  fault('extend adds to the lease', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
+      const next = extended(record, lease, leaseFor, at);
+      return next && record && { ...next, leaseUntil: record.leaseUntil + leaseFor };
+    },
+  }),
+  fault('extend never shortens', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
+      const next = extended(record, lease, leaseFor, at);
+      return next && record && { ...next, leaseUntil: Math.max(next.leaseUntil, record.leaseUntil) };
+    },
+  }),
+  fault('extend does nothing', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+      extended(record, lease, leaseFor, at) && record,
+  }),
+  fault('extend begins the record anew', {
+    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
+      const next = extended(record, lease, leaseFor, at);
+      return next && { ...next, acquiredAt: at };
+    },
+  }),
+
+  // release
+  fault('release by name only', {
+    released: (record: Record | undefined, _: unknown, ending: Ending, at: number) =>
+      record && {
+        ...record,
+        state: ending.state,
+        leaseUntil: at,
+        notBefore: at + ending.holdFor,
+        finishedAt: at,
+      },
+  }),
+  fault('release without a look at the request', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      record && released(record, { ...lease, requestId: record.requestId }, ending, at),
+  }),
+  fault('release without a look at the token', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      record && released(record, { ...lease, token: record.token }, ending, at),
+  }),
+  fault('release of an expired lease', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      isHis(record, lease) && record?.state === 'running'
+        ? released({ ...record, leaseUntil: at + 1 }, lease, ending, at)
+        : released(record, lease, ending, at),
+  }),
+  fault('release forgets the hold', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, { ...ending, holdFor: 0 }, at),
+  }),
+  fault('a failure is held for an hour', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, ending.state === 'failed' ? { ...ending, holdFor: 3_600_000 } : ending, at),
+  }),
+  fault('a failure is held like a success', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, ending.state === 'failed' ? { ...ending, state: 'done' } : ending, at),
+  }),
+  fault('what was given up is held', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, ending.state === 'abandoned' ? { ...ending, holdFor: 3_600_000 } : ending, at),
+  }),
+  fault('release does nothing', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, ending, at) && record,
+  }),
+  fault('the hold counts from the end of the lease', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
+      const next = released(record, lease, ending, at);
+      return next && record && next !== record
+        ? { ...next, notBefore: record.leaseUntil + ending.holdFor }
+        : next;
+    },
+  }),
+  fault('the hold is half as long', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, { ...ending, holdFor: ending.holdFor / 2 }, at),
+  }),
+  fault('a second release is refused', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
+      const next = released(record, lease, ending, at);
+      return next === record ? undefined : next;
+    },
+  }),
+  fault('a second release begins the hold anew', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
+      const next = released(record, lease, ending, at);
+      return next && { ...next, notBefore: at + ending.holdFor };
+    },
+  }),
+  fault('a second release may change the outcome', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      record && isHis(record, lease) && record.state !== 'running'
+        ? { ...record, state: ending.state, notBefore: at + ending.holdFor }
+        : released(record, lease, ending, at),
+  }),
+  fault('the error is lost', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, { ...ending, error: undefined }, at),
+  }),
+  fault('the error is cut', {
+    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+      released(record, lease, { ...ending, error: ending.error?.slice(0, 255) }, at),
+  }),
+
+  // operators
+  fault('anybody’s token releases', {
+    forceReleased: (record: Record | undefined, _: number, at: number) =>
+      record && forceReleased(record, record.token, at),
+  }),
+  fault('forceRelease does nothing', {
+    forceReleased: (record: Record | undefined, token: number) =>
+      record?.token === token ? record : undefined,
+  }),
+  fault('forceRelease leaves the hold', {
+    forceReleased: (record: Record | undefined, token: number, at: number) => {
+      const next = forceReleased(record, token, at);
+      return next && record && { ...next, notBefore: record.notBefore };
+    },
+  }),
+  fault('forceRelease makes a record', {
+    async forceRelease(this: Engine, name: string, token: number) {
+      if (this.records.has(name))
+        return this.put(name, forceReleased(this.records.get(name), token, this.now().at));
+      await this.acquire({ name, owner: 'x', requestId: 'x', leaseFor: 1, host: 'x', force: false });
+      return false;
+    },
+  }),
+  fault('the prefix is a LIKE pattern', {
+    isListed: (name: string, prefix: string) => {
+      const literal = prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+      return new RegExp(`^${literal.replaceAll('%', '.*').replaceAll('_', '.')}`, 's').test(name);
+    },
+  }),
+  fault('the prefix is a glob', {
+    isListed: (name: string, prefix: string) => {
+      const literal = prefix.replace(/[.+^${}()|\\]/g, '\\$&');
+      return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}`, 's').test(name);
+    },
+  }),
+  fault('the prefix is a substring', { isListed: (name: string, prefix: string) => name.includes(prefix) }),
+  fault('only live leases are listed', {
+    async list(this: Engine, prefix: string, limit: number) {
+      const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
+      return rows.filter(({ name, leaseLeft }) => name.startsWith(prefix) && leaseLeft > 0).slice(0, limit);
+    },
+  }),
+  fault('the limit is not heeded', {
+    async list(this: Engine, prefix: string) {
+      const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
+      return rows.filter(({ name }) => name.startsWith(prefix));
+    },
+  }),
+  outside('the list is in any order', (lock) => ({
+    list: async (options) => (await lock.list(options)).reverse(),
+  })),
+
+  // an engine that can't be asked
+  gone('the error of the client comes through', {
+    extend: () => Promise.reject(new Error('ECONNREFUSED')),
+  }),
+  gone('an unknown answer counts as no', { release: async () => false }),
+  gone('an engine that is gone knows no names', { inspect: async () => undefined }),
+  gone('an engine that is gone lists nothing', { list: async () => [] }),
+
+  // what is shown
+  shown('whoever asks is told another owner', () => ({ owner: 'nobody' })),
+  shown('whoever asks is told another host', () => ({ host: 'nowhere' })),
+  shown('what is left never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
+  shown('the hold never shrinks', (row) => ({ holdLeft: row.holdLeft > 0 ? 60_000 : 0 })),
+  shown('seconds instead of milliseconds', (row) => ({
+    leaseLeft: row.leaseLeft / 1000,
+    holdLeft: row.holdLeft / 1000,
+  })),
+  shown('now in seconds', ({ now }) => ({ now: now / 1000 })),
+  shown('now by another clock where it is held', ({ now, acquiredAgo }) => ({
+    now: acquiredAgo > 0 ? now + 3_600_000 : now,
+  })),
+  shown('the end is not told', () => ({ finishedAgo: undefined })),
+  shown('the end is an instant', (_, { finishedAt }) => ({
+    finishedAgo: finishedAt === null ? undefined : 1e12,
+  })),
+  shown('the begin is an instant', () => ({ acquiredAgo: 1e12 })),
+  shown('the begin is never told', () => ({ acquiredAgo: 0 })),
+  shown('the end is always 0 ago', ({ finishedAgo }) => ({
+    finishedAgo: finishedAgo === undefined ? undefined : 0,
+  })),
+  shown('an empty error instead of none', ({ lastError }) => ({ lastError: lastError ?? '' })),
+
+  // names
+  fault('one lock for all names', { keyOf: () => 'all' }),
+  fault('names of any case are the same', { keyOf: (name: string) => name.toLowerCase() }),
+  fault('spaces at the end do not count', { keyOf: (name: string) => name.trimEnd() }),
+  fault('names are normalized', { keyOf: (name: string) => name.normalize() }),
+  fault('names are paths', { keyOf: (name: string) => new URL(name, 'file:///').pathname }),
+  fault('long names are cut', { keyOf: (name: string) => name.slice(0, 150) }),
+  fault('wide names are not taken', {
+    keyOf: (name: string) => {
+      if (name.includes('\u00e9')) throw new Error('too long');
+      return name;
+    },
+  }),
+  outside('the longest name is longer than it says', () => ({ longestName: 100 })),
+  outside('an empty name is fine', (lock) => ({
+    acquire: (request) => lock.acquire({ ...request, name: request.name || 'empty' }),
+  })),
+  outside('any lease is fine', (lock) => ({
+    acquire: (request) => lock.acquire({ ...request, leaseFor: Number(request.leaseFor) > 0 ? 1000 : 1000 }),
+  })),
+  outside('no length of leases is told', () => ({ leaseFor: Number.NaN })),
+];

@@ -1,0 +1,247 @@
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { createStore, type StoreEngine } from '../../../src/store/create-store.ts';
+import type { StoreSubject } from '../../../src/testing/index.ts';
+import { partly } from './partly.ts';
+
+interface Written {
+  readonly version: number;
+  readonly writtenAt: number;
+  readonly payload: string;
+}
+
+/** A sound engine in memory, of which a test can put any part in another's place. */
+class Engine {
+  snapshots: Map<string, Written> = new Map();
+
+  keyOf(name: string): string {
+    return name;
+  }
+
+  isRefused(token: number | undefined, held: number): boolean {
+    return token !== undefined && token < held;
+  }
+
+  versionOf(token: number | undefined, held: number): number {
+    return token ?? Math.max(held + 1, Date.now() * 1000);
+  }
+
+  isNewer(version: number, newerThan: number | undefined): boolean {
+    return newerThan === undefined || version > newerThan;
+  }
+
+  ageOf({ writtenAt }: Written): number {
+    return performance.now() - writtenAt;
+  }
+
+  kept(payload: string): string {
+    return payload;
+  }
+
+  pause(): Promise<unknown> | undefined {
+    return undefined;
+  }
+
+  async read(name: string, newerThan?: number): ReturnType<SnapshotStore['read']> {
+    const written = this.snapshots.get(this.keyOf(name));
+    if (written === undefined || !this.isNewer(written.version, newerThan)) return undefined;
+    return { version: written.version, payload: written.payload, age: this.ageOf(written) };
+  }
+
+  async write(name: string, payload: string, token?: number): ReturnType<SnapshotStore['write']> {
+    const held = this.snapshots.get(this.keyOf(name))?.version ?? 0;
+    if (this.isRefused(token, held)) return { kind: 'refused', version: held };
+    const version = this.versionOf(token, held);
+    const pause = this.pause();
+    if (pause !== undefined) await pause;
+    this.snapshots.set(this.keyOf(name), {
+      version,
+      payload: this.kept(payload),
+      writtenAt: performance.now(),
+    });
+    return { kind: 'written', version };
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return this.snapshots.delete(this.keyOf(name));
+  }
+}
+
+/** A way in which a store goes wrong. */
+export interface StoreFault {
+  readonly fault: string;
+  readonly parts: Parts;
+  /** What is wrong beside the engine. */
+  readonly change?: (store: SnapshotStore) => Partial<SnapshotStore>;
+  /** What is wrong where the engine can't be reached. */
+  readonly unreachable?: Partial<SnapshotStore>;
+}
+
+type Parts = { [K in keyof Engine]?: (this: Engine, ...args: never[]) => unknown };
+
+const silent: StoreEngine = {
+  read: () => new Promise(() => {}),
+  write: () => Promise.reject(new Error('ECONNREFUSED')),
+  delete: () => {
+    throw new Error('closed');
+  },
+};
+
+/** All that the suite asks of one engine with the fault. */
+export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSubject {
+  const kind = { longestName: 200, options: [] };
+  const store = createStore(Object.assign(new Engine(), parts), {}, kind);
+  return {
+    store: () => partly(store, change?.(store)),
+    unreachable: () => partly(createStore(silent, { timeout: 20 }, kind), unreachable),
+  };
+}
+
+function fault(name: string, parts: Parts): StoreFault {
+  return { fault: name, parts };
+}
+
+function outside(name: string, change: StoreFault['change'] & {}): StoreFault {
+  return { fault: name, parts: {}, change };
+}
+
+export const SOUND: StoreFault = fault('none', {});
+
+export const STORE_FAULTS: readonly StoreFault[] = [
+  // versions
+  fault('an older token is taken', { isRefused: () => false }),
+  fault('the same token is refused', {
+    isRefused: (token: number | undefined, held: number) => token !== undefined && token <= held,
+  }),
+  fault('a newer token is refused', {
+    isRefused: (token: number | undefined, held: number) => token !== undefined && held > 0 && token !== held,
+  }),
+  fault('a write without a token is refused', {
+    isRefused: (token: number | undefined) => token === undefined,
+  }),
+  fault('versions count from one', {
+    versionOf: (token: number | undefined, held: number) => token ?? held + 1,
+  }),
+  fault('the version is the clock, whatever is held', {
+    versionOf: (token: number | undefined) => token ?? Date.now() * 1000,
+  }),
+  fault('the version is the clock, whatever the token', {
+    versionOf: (_: unknown, held: number) => Math.max(held + 1, Date.now() * 1000),
+  }),
+  fault('two steps instead of one: the version is read, then written', {
+    pause: () => new Promise((resolve) => setTimeout(resolve, Math.random() * 5)),
+  }),
+  outside('a refused write tells its own version', (store) => ({
+    async write(name, payload, token) {
+      const answer = await store.write(name, payload, token);
+      return { ...answer, version: token ?? answer.version };
+    },
+  })),
+  outside('a refused write is an error', (store) => ({
+    async write(name, payload, token) {
+      const answer = await store.write(name, payload, token);
+      if (answer.kind === 'refused') throw new Error('refused');
+      return answer;
+    },
+  })),
+  outside('a second write of the same token is forgotten', (store) => ({
+    async write(name, payload, token) {
+      const held = await store.read(name);
+      if (held !== undefined && held.version === token) return { kind: 'written', version: token };
+      return store.write(name, payload, token);
+    },
+  })),
+
+  // read
+  fault('newerThan is not heeded', { isNewer: () => true }),
+  fault('newerThan takes the same version', {
+    isNewer: (version: number, newerThan?: number) => newerThan === undefined || version >= newerThan,
+  }),
+  fault('nothing is newer than 0', { isNewer: (_: unknown, newerThan?: number) => newerThan === undefined }),
+  outside('null instead of undefined', (store) => ({
+    read: async (...asked) => (await store.read(...asked)) ?? (null as unknown as undefined),
+  })),
+  outside('more is told than was asked', (store) => ({
+    async read(...asked) {
+      const snapshot = await store.read(...asked);
+      return snapshot && { ...snapshot, name: asked[0] };
+    },
+  })),
+
+  // payloads
+  fault('payloads are trimmed', { kept: (payload: string) => payload.trim() }),
+  fault('payloads are normalized', { kept: (payload: string) => payload.normalize() }),
+  fault('line ends are normalized', { kept: (payload: string) => payload.replaceAll('\r\n', '\n') }),
+  fault('a byte order mark is eaten', { kept: (payload: string) => payload.replace(/^\ufeff/, '') }),
+  fault('payloads are Latin-1', {
+    kept: (payload: string) => Buffer.from(payload, 'latin1').toString('latin1'),
+  }),
+  fault('payloads end at a million bytes', { kept: (payload: string) => payload.slice(0, 1_000_000) }),
+  fault('an empty payload is none', { kept: (payload: string) => payload || 'null' }),
+
+  // age
+  fault('the age is an instant', { ageOf: ({ writtenAt }: Written) => performance.timeOrigin + writtenAt }),
+  fault('the age is in seconds', {
+    ageOf: ({ writtenAt }: Written) => (performance.now() - writtenAt) / 1000,
+  }),
+  fault('the age is always 0', { ageOf: () => 0 }),
+  fault('the age is negative', { ageOf: ({ writtenAt }: Written) => writtenAt - performance.now() - 1 }),
+  fault('the age counts from the first write', {
+    ageOf(this: Engine & { firstAt?: number }, { writtenAt }: Written) {
+      this.firstAt ??= writtenAt;
+      return performance.now() - this.firstAt;
+    },
+  }),
+
+  // delete
+  fault('delete does nothing', {
+    async delete(this: Engine, name: string) {
+      return this.snapshots.has(this.keyOf(name));
+    },
+  }),
+  fault('delete is always true', {
+    async delete(this: Engine, name: string) {
+      this.snapshots.delete(this.keyOf(name));
+      return true;
+    },
+  }),
+  fault('delete says nothing', {
+    async delete(this: Engine, name: string) {
+      this.snapshots.delete(this.keyOf(name));
+    },
+  }),
+  fault('delete takes all', {
+    async delete(this: Engine, name: string) {
+      const isThere = this.snapshots.has(this.keyOf(name));
+      this.snapshots.clear();
+      return isThere;
+    },
+  }),
+
+  // names
+  fault('names of any case are the same', { keyOf: (name: string) => name.toLowerCase() }),
+  fault('spaces at the end do not count', { keyOf: (name: string) => name.trimEnd() }),
+  fault('names are normalized', { keyOf: (name: string) => name.normalize() }),
+  fault('long names are cut', { keyOf: (name: string) => name.slice(0, 150) }),
+  outside('the longest name is longer than it says', () => ({ longestName: 100 })),
+  outside('an empty name is fine', (store) => ({ delete: (name) => store.delete(name || 'empty') })),
+  outside('any token is fine', (store) => ({
+    write: (name, payload, token) => store.write(name, payload, token && Math.floor(token) && 1),
+  })),
+
+  // an engine that can't be asked
+  { fault: 'an engine that is gone holds nothing', parts: {}, unreachable: { read: async () => undefined } },
+  {
+    fault: 'the error of the client comes through',
+    parts: {},
+    unreachable: { write: () => Promise.reject(new Error('ECONNREFUSED')) },
+  },
+  {
+    fault: 'an engine that is gone throws',
+    parts: {},
+    unreachable: {
+      delete: () => {
+        throw new Error('closed');
+      },
+    },
+  },
+];

@@ -1,0 +1,501 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import type { Clock } from '../../../src/time/clock.ts';
+
+type ReadClock = Pick<Clock, 'monotonic'>;
+
+/** As of the last import. */
+async function imported(kind: 'now' | 'awaited'): Promise<ReadClock> {
+  const { systemClock } = await import('../../../src/time/clock.ts');
+  const { clocksOfReads } = await import('../../../src/time/coarse-clock.ts');
+  const clock = clocksOfReads(systemClock)[kind];
+  const monotonic = (): number => {
+    clock.tick();
+    return clock.instant;
+  };
+  return { monotonic };
+}
+
+/** As in a process that has just started: what is kept from one read to the next is kept by the module. */
+async function importAnew(kind: 'now' | 'awaited' = 'now'): Promise<ReadClock> {
+  vi.resetModules();
+  return imported(kind);
+}
+
+/** The machine's clock, moved by hand. */
+interface Machine {
+  readonly clock: ReadClock;
+  /** What it shows, in milliseconds. */
+  now: number;
+  /** How often it was looked at. */
+  looks: number;
+}
+
+/** Puts one in the place of the machine's own, as of the start of the process. */
+async function machine(kind: 'now' | 'awaited' = 'now'): Promise<Machine> {
+  const made = { now: 1000, looks: 0 };
+  vi.spyOn(Performance.prototype, 'now').mockImplementation(() => {
+    made.looks += 1;
+    return made.now;
+  });
+  return Object.assign(made, { clock: await importAnew(kind) });
+}
+
+const MICROSECOND = 0.001;
+/** At most so many reads in a row are answered without a look. */
+const MOST_SKIPPED = 1024;
+const MOST_SKIPPED_AWAITED = 512;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** Reads so often, a microsecond apart. @returns how late the reads were, at most. */
+function burst(made: Machine, reads: number): number {
+  let latest = 0;
+  for (let i = 0; i < reads; i++) {
+    made.now += MICROSECOND;
+    latest = Math.max(latest, made.now - made.clock.monotonic());
+  }
+  return latest;
+}
+
+describe('a burst of reads in one turn of the event loop', () => {
+  it('looks at the clock ever less often', async () => {
+    const made = await machine();
+    made.looks = 0;
+    expect(burst(made, 1000)).toBeGreaterThan(100 * MICROSECOND); // else nothing here would prove anything
+    expect(made.looks).toBeLessThan(20);
+  });
+
+  it('is answered at most 1,024 times with the same instant', async () => {
+    const made = await machine();
+    let skipped = 0;
+    let most = 0;
+    for (let i = 0; i < 100_000; i++) {
+      const { looks } = made;
+      burst(made, 1);
+      skipped = made.looks === looks ? skipped + 1 : 0;
+      most = Math.max(most, skipped);
+    }
+    expect(most).toBe(MOST_SKIPPED);
+  });
+
+  it('between slow reads is none: each of them is exact', async () => {
+    const made = await machine();
+    burst(made, 3000);
+    let late = 0;
+    for (let i = 0; i < 3000; i++) {
+      made.now += 0.1;
+      if (made.clock.monotonic() < made.now) late += 1;
+    }
+    expect(late).toBeLessThanOrEqual(MOST_SKIPPED); // what was left of the burst
+    made.looks = 0;
+    expect(burst(made, 1000)).toBeGreaterThan(0); // and it is one again
+    expect(made.looks).toBeLessThan(40);
+  });
+
+  it('is over with the turn: the read after an await is exact', async () => {
+    const made = await machine();
+    for (let turn = 0; turn < 1000; turn++) {
+      burst(made, 300);
+      made.now += 5;
+      await null;
+      expect(made.clock.monotonic()).toBe(made.now);
+    }
+  });
+
+  it('is over with the turn also where the next is of a thenable, a listener, or a task', async () => {
+    const made = await machine();
+    const exact = (): void => expect(made.clock.monotonic()).toBe(made.now);
+    const late = (): void => {
+      expect(burst(made, 300)).toBeGreaterThan(0);
+      made.now += 5;
+    };
+    late();
+    await { then: (resolve: () => void) => resolve() };
+    exact();
+    late();
+    await new Promise<void>((resolve) => queueMicrotask(resolve)).then(exact);
+    late();
+    await new Promise((resolve) => setImmediate(resolve)).then(exact);
+    late();
+    await Promise.all([1, 2, 3].map(async () => null));
+    exact();
+  });
+
+  it('turns with one read each look at each read, and each is exact', async () => {
+    const made = await machine();
+    made.looks = 0;
+    for (let turn = 0; turn < 1000; turn++) {
+      made.now += MICROSECOND;
+      await null;
+      expect(made.clock.monotonic()).toBe(made.now);
+    }
+    expect(made.looks).toBe(1000);
+  });
+
+  it('is found again after thousands of turns with one read each', async () => {
+    const made = await machine();
+    for (let turn = 0; turn < 5000; turn++) {
+      burst(made, 1);
+      await null;
+    }
+    made.looks = 0;
+    burst(made, 10_000);
+    expect(made.looks).toBeLessThan(2000);
+  });
+
+  it('a job that was queued before it began is told no instant from before that turn', async () => {
+    const made = await machine();
+    const seen: number[] = [];
+    const began = made.now;
+    const jobs = [1, 2, 3].map(() =>
+      Promise.resolve().then(() => {
+        seen.push(made.clock.monotonic());
+        made.now += 5;
+      }),
+    );
+    burst(made, 300);
+    made.now += 5;
+    await Promise.all(jobs);
+    expect(seen.filter((instant) => instant < began)).toEqual([]);
+    expect(made.clock.monotonic()).toBe(made.now);
+  });
+});
+
+describe('reads that are awaited one after the other', () => {
+  /** Reads so often, a microsecond apart, each in a microtask of its own. @returns how late the reads were, at most. */
+  async function chain(made: Machine, reads: number): Promise<number> {
+    let latest = 0;
+    for (let i = 0; i < reads; i++) {
+      latest = Math.max(latest, burst(made, 1));
+      await null;
+    }
+    return latest;
+  }
+  const turnEnds = {
+    'an immediate': () => new Promise((resolve) => setImmediate(resolve)),
+    'a timer': () => new Promise((resolve) => setTimeout(resolve, 2)),
+    'input and output': () => readFile(fileURLToPath(import.meta.url)),
+  };
+
+  it('look at the clock ever less often', async () => {
+    const made = await machine('awaited');
+    made.looks = 0;
+    expect(await chain(made, 1000)).toBeGreaterThan(100 * MICROSECOND); // else nothing here would prove anything
+    expect(made.looks).toBeLessThan(40);
+  });
+
+  it('are answered at most 512 times with the same instant', async () => {
+    const made = await machine('awaited');
+    let skipped = 0;
+    let most = 0;
+    for (let i = 0; i < 20_000; i++) {
+      const { looks } = made;
+      await chain(made, 1);
+      skipped = made.looks === looks ? skipped + 1 : 0;
+      most = Math.max(most, skipped);
+    }
+    expect(most).toBe(MOST_SKIPPED_AWAITED);
+  });
+
+  it.each(Object.entries(turnEnds))('are exact after %s', async (_, turnEnd) => {
+    const made = await machine('awaited');
+    for (let turn = 0; turn < 30; turn++) {
+      await chain(made, 300);
+      made.now += 5;
+      await turnEnd();
+      expect(made.clock.monotonic()).toBe(made.now);
+    }
+  });
+
+  it('a few of them are exact, each', async () => {
+    const made = await machine('awaited');
+    for (let turn = 0; turn < 100; turn++) {
+      expect(await chain(made, 10)).toBe(0);
+      made.now += 5;
+      await turnEnds['an immediate']();
+    }
+  });
+
+  it('whose work takes its time look at each, and each is exact', async () => {
+    const made = await machine('awaited');
+    made.looks = 0;
+    for (let i = 0; i < 1000; i++) {
+      made.now += 0.006;
+      expect(await chain(made, 1)).toBe(0);
+    }
+    expect(made.looks).toBe(1000);
+  });
+
+  it('say nothing to those that are not awaited, which are exact after a microtask', async () => {
+    const made = await machine('awaited');
+    const now = await imported('now');
+    await chain(made, 300);
+    made.now += 5;
+    expect(now.monotonic()).toBe(made.now);
+  });
+
+  it('where nothing tells the end of a turn, are exact, each', async () => {
+    vi.stubGlobal('setImmediate', undefined);
+    try {
+      const made = await machine('awaited');
+      expect(await chain(made, 1000)).toBe(0);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('are exact, each, where what is left to be called is dropped when a request ends', async () => {
+    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+    try {
+      const made = await machine('awaited');
+      expect(await chain(made, 1000)).toBe(0);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it.each(['before', 'after'])(
+    'are exact when a test kit has faked setImmediate %s the import',
+    async (when) => {
+      const fake = vi.fn();
+      const { setImmediate: real } = globalThis;
+      if (when === 'before') vi.stubGlobal('setImmediate', fake);
+      try {
+        const made = await machine('awaited');
+        vi.stubGlobal('setImmediate', when === 'before' ? real : fake);
+        expect(await chain(made, 1000)).toBe(0);
+        expect(fake).not.toHaveBeenCalled();
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    },
+  );
+
+  it('follow the fake timers of Vitest at once, installed in their midst', async () => {
+    const clock = await importAnew('awaited');
+    for (let i = 0; i < 1000; i++) {
+      clock.monotonic();
+      await null;
+    }
+    vi.useFakeTimers();
+    for (let step = 0; step < 3; step++) {
+      for (let i = 0; i < 300; i++) expect(clock.monotonic()).toBe(performance.now());
+      vi.advanceTimersByTime(1234);
+    }
+  });
+
+  it('leave nothing behind when their turn is over', async () => {
+    const clock = await importAnew('awaited');
+    const timers = (['setTimeout', 'setInterval'] as const).map((name) => vi.spyOn(globalThis, name));
+    await turnEnds['an immediate']();
+    const before = process.getActiveResourcesInfo().toSorted();
+    for (let i = 0; i < 1000; i++) {
+      clock.monotonic();
+      await null;
+    }
+    for (const spy of timers) expect(spy).not.toHaveBeenCalled();
+    await turnEnds['an immediate']();
+    expect(process.getActiveResourcesInfo().toSorted()).toEqual(before);
+  });
+});
+
+type Step =
+  | { readonly do: 'read'; readonly times: number; readonly apart: number }
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'await' };
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      do: fc.constant('read' as const),
+      times: fc.constantFrom(1, 2, 3, 10, 200, 700),
+      apart: fc.constantFrom(0, MICROSECOND, 0.004, 0.006, 0.02),
+    }),
+    fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(MICROSECOND, 0.1, 3, 60_000) }),
+    fc.record({ do: fc.constant('await' as const) }),
+  ),
+  { maxLength: 40 },
+);
+
+it('whatever the reads: exact after an await, never back, at most one turn and 1,024 reads late', async () => {
+  const made = await machine();
+  let last = Number.NEGATIVE_INFINITY;
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      await null;
+      let turnBegan = made.now;
+      let isFirst = true;
+      let skipped = 0;
+      const read = (): void => {
+        const { looks } = made;
+        const instant = made.clock.monotonic();
+        skipped = made.looks === looks ? skipped + 1 : 0;
+        expect(instant).toBeLessThanOrEqual(made.now);
+        expect(instant).toBeGreaterThanOrEqual(Math.max(last, isFirst ? made.now : turnBegan));
+        expect(skipped).toBeLessThanOrEqual(MOST_SKIPPED);
+        last = instant;
+        isFirst = false;
+      };
+      for (const step of all) {
+        if (step.do === 'pass') made.now += step.ms;
+        else if (step.do === 'await') {
+          await null;
+          turnBegan = made.now;
+          isFirst = true;
+        } else {
+          for (let i = 0; i < step.times; i++) {
+            made.now += step.apart;
+            read();
+          }
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('the same on the real clock of this machine', async () => {
+  const clock = await importAnew();
+  let last = Number.NEGATIVE_INFINITY;
+  let lateReads = 0;
+  for (let turn = 0; turn < 200; turn++) {
+    await null;
+    const began = performance.now();
+    for (let i = 0; i < 300; i++) {
+      const before = performance.now();
+      const instant = clock.monotonic();
+      if (instant < before) lateReads += 1;
+      if (instant < began || instant < last || instant > performance.now()) {
+        throw new Error(`read ${instant} after ${last}, in a turn that began at ${began}`);
+      }
+      last = instant;
+    }
+  }
+  expect(lateReads).toBeGreaterThan(0); // there were bursts
+});
+
+describe('the fake timers of Vitest move it in the same turn', () => {
+  /** Reads and moves the fake clock, all in one turn. */
+  function expectFollowed(clock: ReadClock): void {
+    for (let step = 0; step < 10; step++) {
+      for (let i = 0; i < 300; i++) expect(clock.monotonic()).toBe(performance.now());
+      vi.advanceTimersByTime(1234);
+      expect(clock.monotonic()).toBe(performance.now());
+    }
+    expect(performance.now()).toBeGreaterThanOrEqual(12_340);
+  }
+
+  async function expectReal(clock: ReadClock): Promise<void> {
+    await null;
+    for (let turn = 0; turn < 10; turn++) {
+      const before = performance.now();
+      expect(clock.monotonic()).toBeGreaterThanOrEqual(before);
+      for (let i = 0; i < 300; i++) clock.monotonic();
+      await null;
+    }
+  }
+
+  it('installed after the import, removed, and installed again', async () => {
+    const clock = await importAnew();
+    for (let round = 0; round < 2; round++) {
+      await expectReal(clock);
+      await null;
+      vi.useFakeTimers();
+      expectFollowed(clock);
+      vi.useRealTimers();
+      await expectReal(clock);
+    }
+  });
+
+  it('installed before the import, removed, and installed again', async () => {
+    vi.useFakeTimers();
+    const clock = await importAnew();
+    expectFollowed(clock);
+    vi.useRealTimers();
+    await expectReal(clock);
+    vi.useFakeTimers();
+    expectFollowed(clock);
+  });
+
+  it('installed in the middle of a burst', async () => {
+    const clock = await importAnew();
+    for (let i = 0; i < 300; i++) clock.monotonic();
+    vi.useFakeTimers();
+    expectFollowed(clock);
+  });
+
+  it.each(['before', 'after'])('a key of a cache falls due, timers installed %s the import', async (when) => {
+    if (when === 'before') vi.useFakeTimers();
+    vi.resetModules();
+    const { RefreshingCache } = await import('../../../src/index.ts');
+    if (when === 'after') vi.useFakeTimers();
+    const load = vi.fn((key: string) => `${key} ${load.mock.calls.length}`);
+    const cache = new RefreshingCache({ name: 'c', load, schedule: { minutes: 10 }, jitter: false });
+    const readMuch = (): string[] => Array.from({ length: 300 }, () => cache.current('k'));
+    expect(new Set(readMuch())).toEqual(new Set(['k 1']));
+    vi.advanceTimersByTime(10 * 60_000 - 1);
+    expect(new Set(readMuch())).toEqual(new Set(['k 1']));
+    expect(cache.inspect('k')?.running).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(cache.current('k')).toBe('k 1'); // served at once, reloads behind
+    expect(cache.inspect('k')?.running).toBe(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cache.current('k')).toBe('k 2');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+it('what is made due in a burst is reloaded at once', async () => {
+  let loads = 0;
+  const load = async (): Promise<number> => ++loads;
+  const value = new RefreshingValue({ name: 'v', load, schedule: { hours: 1 } });
+  await value.get();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 3000; i++) value.current;
+  value.reschedule(({ endedAt }) => endedAt + 1);
+  expect([value.current, value.inspect().running]).toEqual([1, true]);
+});
+
+describe('a clock of one’s own', () => {
+  it('is asked at each read', async () => {
+    let asked = 0;
+    class Counted extends FakeClock {
+      override monotonic(): number {
+        asked += 1;
+        return super.monotonic();
+      }
+    }
+    const clock = new Counted();
+    const load = vi.fn((key: string) => key);
+    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, jitter: false, clock });
+    cache.current('k');
+    asked = 0;
+    for (let i = 0; i < 1000; i++) cache.current('k');
+    expect(asked).toBe(1000);
+    asked = 0;
+    await Promise.all(Array.from({ length: 1000 }, () => cache.get('k')));
+    expect(asked).toBe(1000);
+  });
+});
+
+it('leaves no timer behind, nor anything else that the event loop waits for', async () => {
+  const clock = await importAnew();
+  const began = (['setTimeout', 'setInterval', 'setImmediate'] as const).map((name) =>
+    vi.spyOn(globalThis, name),
+  );
+  const before = process.getActiveResourcesInfo().toSorted();
+  for (let turn = 0; turn < 100; turn++) {
+    for (let i = 0; i < 1000; i++) clock.monotonic();
+    await null;
+  }
+  for (const spy of began) expect(spy).not.toHaveBeenCalled();
+  expect(process.getActiveResourcesInfo().toSorted()).toEqual(before);
+});

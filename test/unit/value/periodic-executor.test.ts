@@ -1,0 +1,459 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Execution,
+  isClosedError,
+  isCoolingDownError,
+  isLoadError,
+  isNotLoadedError,
+  isOptionError,
+  never,
+  PeriodicExecutor,
+  type TaskContext,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+function make(options: Partial<ConstructorParameters<typeof PeriodicExecutor>[1]> = {}): {
+  clock: FakeClock;
+  manual: ManualLoad<unknown>;
+  executor: PeriodicExecutor;
+} {
+  const clock = new FakeClock();
+  const manual = new ManualLoad<unknown>();
+  const task = manual.load as unknown as (context: TaskContext) => Promise<unknown>;
+  return {
+    clock,
+    manual,
+    executor: new PeriodicExecutor(task, { name: 'e', schedule: 1000, clock, logger: false, ...options }),
+  };
+}
+
+describe('requestStart', () => {
+  it('waits before the first success, and rethrows', async () => {
+    const { clock, manual, executor } = make();
+    const failed = executor.requestStart();
+    expect(await settled(failed)).toBe('pending');
+    const cause = new Error('no disk');
+    manual.call(0).reject(cause);
+    const error = await rejectionOf(failed);
+    expect(isLoadError(error) && error.cause).toBe(cause);
+    expect(String(error)).toContain('no disk');
+    expect(isCoolingDownError(await rejectionOf(executor.requestStart()))).toBe(true);
+    await clock.advance(1000);
+    const succeeded = executor.requestStart();
+    manual.call(1).resolve('a result');
+    expect(await succeeded).toBeUndefined();
+  });
+
+  it('returns at once after it, and the task runs behind', async () => {
+    const { clock, manual, executor } = make();
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
+    await clock.advance(999);
+    await executor.requestStart();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    await clock.advance(1);
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
+    expect(manual.calls).toHaveLength(2);
+    expect(manual.call(1).context).toMatchObject({ trigger: 'due', background: true, attempt: 1 });
+    expect('previous' in manual.call(1).context).toBe(false);
+    expect('token' in manual.call(1).context).toBe(false);
+  });
+
+  it('wait: false does not wait for the first either; its failure reaches the logger', async () => {
+    const lines: string[] = [];
+    const logger = { warn: (line: string) => void lines.push(line), error: () => {} };
+    const { clock, manual, executor } = make({ logger });
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+    expect(manual.call(0).context).toMatchObject({ trigger: 'first', background: true });
+    manual.call(0).reject(new Error('no disk'));
+    await clock.flush();
+    expect(lines).toHaveLength(1);
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('wait: true waits for a later execution too, and rethrows', async () => {
+    const { clock, manual, executor } = make();
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    expect(await settled(executor.requestStart({ wait: true }))).toEqual({ value: undefined });
+    await clock.advance(1000);
+    const waited = executor.requestStart({ wait: true });
+    expect(manual.call(1).context.background).toBe(false);
+    const joined = executor.requestStart({ wait: true });
+    expect(await settled(waited)).toBe('pending');
+    manual.call(1).reject(new Error('no disk'));
+    expect(await rejectionOf(joined)).toBe(await rejectionOf(waited));
+  });
+
+  it('wait: true in a cool-down rejects at once: what is due can not be had', async () => {
+    const { clock, manual, executor } = make();
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    await clock.advance(1000);
+    const failed = rejectionOf(executor.requestStart({ wait: true }));
+    const cause = new Error('no disk');
+    manual.call(1).reject(cause);
+    await failed;
+    const error = await rejectionOf(executor.requestStart({ wait: true }));
+    expect(isCoolingDownError(error) && error.cause).toMatchObject({ cause });
+    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
+  });
+
+  it('runs a synchronous task on the first call, and behind the caller later', async () => {
+    const clock = new FakeClock();
+    let runs = 0;
+    const executor = new PeriodicExecutor(() => ++runs, { name: 'e', schedule: 1000, clock });
+    const promise = executor.requestStart();
+    expect(runs).toBe(1);
+    await promise;
+    await clock.advance(1000);
+    void executor.requestStart();
+    expect(runs).toBe(1);
+    await clock.flush();
+    expect(runs).toBe(2);
+  });
+
+  it('gives waitUntil a promise of the end, once there is something under way', async () => {
+    const { clock, manual, executor } = make();
+    const promises: Promise<unknown>[] = [];
+    const waitUntil = (promise: Promise<unknown>): void => void promises.push(promise);
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    await executor.requestStart({ waitUntil });
+    expect(promises).toHaveLength(0);
+    await clock.advance(1000);
+    await executor.requestStart({ waitUntil });
+    await executor.requestStart({ waitUntil });
+    await clock.flush();
+    expect(promises).toHaveLength(2);
+    expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+    manual.call(1).reject(new Error('no disk'));
+    expect(await Promise.all(promises)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the option waitUntil', () => {
+  it('is given one promise for each execution that nobody waits for, however often it is asked for', async () => {
+    const promises: Promise<unknown>[] = [];
+    const { clock, manual, executor } = make({ waitUntil: (promise) => void promises.push(promise) });
+    for (let request = 0; request < 3; request++) void executor.requestStart({ wait: false });
+    expect(promises).toHaveLength(1);
+    manual.call(0).resolve(0);
+    await clock.advance(1000);
+    for (let request = 0; request < 3; request++) void executor.requestStart();
+    await clock.flush();
+    expect(promises).toHaveLength(2);
+    manual.call(1).reject(new Error('no disk'));
+    expect(await Promise.all(promises)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('execute', () => {
+  it('runs now, due or not, and joins what runs', async () => {
+    const { manual, executor } = make({ schedule: never });
+    const executions = [executor.execute(), executor.execute()];
+    manual.call(0).resolve(1);
+    expect(await Promise.all(executions)).toEqual([undefined, undefined]);
+    const again = executor.execute();
+    expect(manual.call(1).context.trigger).toBe('forced');
+    manual.call(1).resolve(2);
+    await again;
+    expect(manual.calls).toHaveLength(2);
+  });
+});
+
+describe('nextExecuteTime', () => {
+  it('may be overridden', async () => {
+    const clock = new FakeClock({ now: 0 });
+    const executions: Execution[] = [];
+    class EveryOtherMinute extends PeriodicExecutor {
+      protected override nextExecuteTime(execution: Execution): number {
+        executions.push(execution);
+        return execution.endedAt + 120_000;
+      }
+    }
+    let runs = 0;
+    const executor = new EveryOtherMinute(() => `run ${++runs}`, { name: 'e', clock });
+    await executor.requestStart();
+    expect(executor.inspect().nextExecuteTime).toBe(120_000);
+    await clock.advance(119_999);
+    await executor.requestStart();
+    await clock.flush();
+    expect(runs).toBe(1);
+    await clock.advance(1);
+    await executor.requestStart();
+    await clock.flush();
+    expect(runs).toBe(2);
+    expect(executions).toMatchObject([
+      { startedAt: 0, endedAt: 0, dueAt: undefined, outcome: 'loaded', result: 'run 1' },
+      { startedAt: 120_000, endedAt: 120_000, dueAt: 120_000, result: 'run 2' },
+    ]);
+  });
+
+  it('may call the option by super', async () => {
+    class Later extends PeriodicExecutor {
+      protected override nextExecuteTime(execution: Execution): number {
+        return super.nextExecuteTime(execution) + 5;
+      }
+    }
+    const clock = new FakeClock({ now: 0 });
+    const executor = new Later(() => {}, { name: 'e', clock, schedule: 10 });
+    await executor.requestStart();
+    expect(executor.inspect().nextExecuteTime).toBe(15);
+    executor.reschedule(20);
+    expect(executor.inspect().nextExecuteTime).toBe(25);
+  });
+
+  it('works for instants more than 25 days away', async () => {
+    const { clock, manual, executor } = make({ schedule: { days: 100 } });
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    for (let day = 0; day < 99; day++) {
+      await clock.advance({ days: 1 });
+      await executor.requestStart();
+    }
+    expect(manual.calls).toHaveLength(1);
+    await clock.advance({ days: 1 });
+    await executor.requestStart();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+  });
+});
+
+describe('reschedule', () => {
+  it('computes the next execute time anew from the last execution', async () => {
+    const { clock, manual, executor } = make({ schedule: never });
+    executor.reschedule({ seconds: 5 });
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    const endedAt = clock.now();
+    expect(executor.inspect().nextExecuteTime).toBe(endedAt + 5000);
+    await clock.advance(10_000);
+    executor.reschedule({ minutes: 1 });
+    expect(executor.inspect()).toMatchObject({ nextExecuteTime: endedAt + 60_000, isDue: false });
+    executor.reschedule({ seconds: 1 });
+    expect(executor.inspect()).toMatchObject({ nextExecuteTime: endedAt + 1000, isDue: true });
+    await executor.requestStart();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    executor.reschedule(never);
+    manual.call(1).resolve(0);
+    await clock.flush();
+    expect(executor.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('refuses what is no schedule, and keeps the old one', async () => {
+    const { manual, executor } = make();
+    expect(isOptionError(thrownBy(() => executor.reschedule(-1)))).toBe(true);
+    expect(isOptionError(thrownBy(() => executor.reschedule('soon' as never)))).toBe(true);
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    expect(executor.inspect()).toMatchObject({ failures: 0 });
+  });
+
+  it('mends a schedule that is broken', async () => {
+    const { clock, executor, manual } = make({ schedule: () => Number.NaN });
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    expect(executor.inspect()).toMatchObject({ failures: 1, lastError: { code: 'ERR_TICKLESS_OPTION' } });
+    executor.reschedule(5000);
+    expect(executor.inspect()).toMatchObject({
+      failures: 0,
+      lastError: undefined,
+      nextExecuteTime: clock.now() + 5000,
+    });
+  });
+
+  it('leaves failures and the cool-down as they are', async () => {
+    const { clock, executor, manual } = make();
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    const second = rejectionOf(executor.execute());
+    manual.call(1).reject(new Error('no disk'));
+    await second;
+    executor.reschedule(1);
+    await clock.advance(100);
+    await executor.requestStart();
+    await clock.flush();
+    expect(executor.inspect()).toMatchObject({ failures: 1, running: false });
+  });
+});
+
+describe('pause and resume', () => {
+  it('start nothing in between, but for execute', async () => {
+    const { clock, manual, executor } = make();
+    const events = recordEvents(executor);
+    const first = executor.requestStart();
+    manual.call(0).resolve(0);
+    await first;
+    executor.pause();
+    executor.pause();
+    await clock.advance(5000);
+    await executor.requestStart();
+    await executor.requestStart({ wait: true });
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    expect(executor.inspect()).toMatchObject({ paused: true, isDue: true, running: false });
+    const forced = executor.execute();
+    manual.call(1).resolve(0);
+    await forced;
+    await clock.advance(5000);
+    executor.resume();
+    executor.resume();
+    await executor.requestStart();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(3);
+    expect(typesOf(events)).toEqual([
+      'load-started',
+      'load-succeeded',
+      'paused',
+      'load-started',
+      'load-succeeded',
+      'resumed',
+      'load-started',
+    ]);
+  });
+
+  it('paused before its first success it rejects who would wait', async () => {
+    const { executor } = make();
+    executor.pause();
+    expect(isNotLoadedError(await rejectionOf(executor.requestStart()))).toBe(true);
+    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
+  });
+});
+
+describe('inspect', () => {
+  it('tells how the executions stand', async () => {
+    const { clock, manual, executor } = make();
+    expect(executor.inspect()).toEqual({
+      name: 'e',
+      running: false,
+      paused: false,
+      closed: false,
+      isDue: true,
+      nextExecuteTime: clock.now(),
+      lastStartedAt: undefined,
+      lastEndedAt: undefined,
+      failures: 0,
+      lastError: undefined,
+    });
+    const startedAt = clock.now();
+    const first = executor.requestStart();
+    await clock.advance(300);
+    expect(executor.inspect().running).toBe(true);
+    manual.call(0).resolve(0);
+    await first;
+    expect(executor.inspect()).toMatchObject({
+      running: false,
+      isDue: false,
+      lastStartedAt: startedAt,
+      lastEndedAt: startedAt + 300,
+      nextExecuteTime: startedAt + 1300,
+    });
+  });
+});
+
+describe('close', () => {
+  it('lets the running execution end, starts no other, and emits closed last', async () => {
+    const { clock, manual, executor } = make();
+    const events = recordEvents(executor);
+    const running = executor.requestStart();
+    const closing = executor.close();
+    expect(executor.close()).toBe(closing);
+    await clock.advance(9000);
+    expect(await settled(closing)).toBe('pending');
+    manual.call(0).resolve(0);
+    await running;
+    await closing;
+    expect(executor.inspect()).toMatchObject({ closed: true, running: false });
+    expect(typesOf(events)).toEqual(['load-started', 'load-succeeded', 'closed']);
+    expect(isClosedError(await rejectionOf(executor.requestStart()))).toBe(true);
+    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('who forces an execution while the last one runs joins it', async () => {
+    const { manual, executor } = make();
+    const running = executor.requestStart();
+    const closing = executor.close();
+    const joined = executor.execute();
+    manual.call(0).resolve(0);
+    expect(await Promise.all([running, joined, closing])).toEqual([undefined, undefined, undefined]);
+    expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
+  });
+
+  it('aborts it after the timeout, and rejects who waited', async () => {
+    const { clock, manual, executor } = make();
+    const running = rejectionOf(executor.requestStart());
+    const closing = executor.close({ timeout: { seconds: 2 } });
+    await clock.advance(1999);
+    expect(manual.call(0).context.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(manual.call(0).context.signal.aborted).toBe(true);
+    const error = await running;
+    expect(isClosedError(error) && error.message).toMatch(/closed before its load had ended/);
+    expect(manual.call(0).context.signal.reason).toBe(error);
+    await closing;
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('waits as long as it takes, without a timer of its own', async () => {
+    const { clock, manual, executor } = make({ timeout: Infinity });
+    const running = executor.requestStart();
+    const closing = executor.close({ timeout: Infinity });
+    await clock.advance({ days: 40 });
+    expect([await settled(closing), clock.timerCount]).toEqual(['pending', 0]);
+    manual.call(0).resolve(0);
+    await Promise.all([running, closing]);
+  });
+
+  it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OptionError', async () => {
+    const { executor } = make();
+    expect(executor[Symbol.asyncDispose]()).toBe(executor.close());
+    const other = make();
+    const running = rejectionOf(other.executor.requestStart());
+    const error = thrownBy(() => other.executor.close({ timeout: -1 }));
+    expect(isOptionError(error) && error.message).toContain('timeout');
+    await other.executor.close({ timeout: 0 });
+    expect(isClosedError(await running)).toBe(true);
+  });
+});
+
+describe('on', () => {
+  it('returns the function that unsubscribes that listener only', async () => {
+    const { executor } = make();
+    let count = 0;
+    const listener = (): void => {
+      count += 1;
+    };
+    const off = executor.on('paused', listener);
+    executor.on('paused', listener);
+    executor.pause();
+    expect(count).toBe(2);
+    off();
+    off();
+    executor.resume();
+    executor.pause();
+    expect(count).toBe(3);
+  });
+
+  it('refuses a type that there is not', () => {
+    const error = thrownBy(() => make().executor.on('load-exploded' as never, () => {}));
+    expect(isOptionError(error) && error.message).toContain('load-exploded');
+  });
+});

@@ -1,0 +1,316 @@
+import { describe, expect, it } from 'vitest';
+import { isCoolingDownError, isLoadError, loaded, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
+import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+// Code of the user that calls back into the value in the middle of things.
+
+describe('listeners that act', () => {
+  it('read the new state from within an event', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    const seen: unknown[] = [];
+    value.on('load-succeeded', () => seen.push(value.current, value.inspect().running));
+    value.on('load-failed', () => seen.push(value.current, value.inspect().running));
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(1).resolve('two');
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(2).reject(new Error('down'));
+    await clock.flush();
+    expect(seen).toEqual(['two', false, 'two', false]);
+  });
+
+  it('may invalidate from within load-started', async () => {
+    const { clock, manual, value } = manualValue();
+    const off = value.on('load-started', () => {
+      off();
+      value.invalidate();
+    });
+    const read = value.get();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    manual.call(0).resolve('one');
+    expect(await read).toBe('one');
+    expect(value.inspect()).toMatchObject({ running: false });
+  });
+
+  for (const whenTooStale of ['serve', 'throw', 'wait'] as const) {
+    it(`may refresh from within too-stale (${whenTooStale}): still one load`, async () => {
+      const { clock, manual, value } = await loadedManualValue({ maxStaleness: 2000, whenTooStale });
+      value.on('too-stale', () => void value.refresh());
+      await clock.advance(5000);
+      value.get().catch(() => {});
+      await clock.flush();
+      expect(manual.calls).toHaveLength(2);
+      expect(manual.mostLive).toBe(1);
+    });
+  }
+
+  it('may set from within too-stale: the new value is served', async () => {
+    const { clock, value } = await loadedManualValue({ maxStaleness: 2000, whenTooStale: 'throw' });
+    value.on('too-stale', () => value.set('by hand'));
+    await clock.advance(5000);
+    expect(await value.get()).toBe('by hand');
+    await clock.advance(5000);
+    expect(value.current).toBe('by hand');
+  });
+
+  it('may drop the value from within a read: the read still gets it', async () => {
+    for (const type of ['stale-served', 'load-started'] as const) {
+      const { clock, value } = await loadedManualValue();
+      value.on(type, () => value.invalidate({ drop: true }));
+      await clock.advance(1000);
+      expect(await value.get()).toBe('one');
+      value.set('two');
+      await clock.advance(1000);
+      expect(value.current).toBe('two');
+    }
+  });
+
+  it('who refreshes from within an event gets a load of his own', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    const refreshes: Promise<string>[] = [];
+    const again = (): void => {
+      if (refreshes.length < 2) refreshes.push(value.refresh());
+    };
+    value.on('load-failed', again);
+    value.on('load-succeeded', again);
+    const failed = rejectionOf(value.refresh());
+    manual.call(1).reject(new Error('down'));
+    expect(isLoadError(await failed)).toBe(true);
+    expect(await settled(refreshes[0] as Promise<string>)).toBe('pending');
+    manual.call(2).resolve('two');
+    expect(await refreshes[0]).toBe('two');
+    expect(await settled(refreshes[1] as Promise<string>)).toBe('pending');
+    manual.call(3).resolve('three');
+    expect(await refreshes[1]).toBe('three');
+    await clock.flush();
+    expect(manual.mostLive).toBe(1);
+  });
+
+  it('may set a fallback from within load-failed: no cool-down is told that there is not', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    value.on('load-failed', () => value.set('fallback'));
+    const events = recordEvents(value);
+    const refresh = rejectionOf(value.refresh());
+    manual.call(1).reject(new Error('down'));
+    await refresh;
+    await clock.flush();
+    expect(value.current).toBe('fallback');
+    expect(typesOf(events)).toEqual(['load-started', 'load-failed']);
+  });
+
+  it('unsubscribed by one before it, a listener is not called any more', () => {
+    const { value } = manualValue();
+    const seen: string[] = [];
+    value.on('paused', () => {
+      seen.push('first');
+      off();
+    });
+    const off = value.on('paused', () => seen.push('second'));
+    value.pause();
+    expect(seen).toEqual(['first']);
+  });
+});
+
+describe('loads that act', () => {
+  it('a load that always invalidates its own value keeps nobody from running, and sticks nowhere', async () => {
+    for (const isSync of [true, false]) {
+      let loads = 0;
+      let invalidates = true;
+      const value: RefreshingValue<number> = new RefreshingValue({
+        name: 'v',
+        load: () => {
+          loads += 1;
+          if (invalidates) value.invalidate();
+          return isSync ? loads : Promise.resolve(loads);
+        },
+      });
+      const read = value.get();
+      await new Promise((resolve) => setTimeout(resolve, 20)); // a frozen event loop would never get here
+      expect(loads).toBeLessThan(100);
+      invalidates = false;
+      expect(await read).toBe(loads);
+      expect(value.inspect().running).toBe(false);
+    }
+  });
+
+  it('a burst of invalidations while somebody waits costs one load', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = value.get();
+    for (let i = 0; i < 1000; i++) value.invalidate();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    manual.call(1).resolve('new');
+    expect(await read).toBe('new');
+  });
+
+  it('a load that reads its own value finds none, and ends at the deadline if it awaits it', async () => {
+    const clock = new FakeClock();
+    const value: RefreshingValue<number> = new RefreshingValue({
+      name: 'v',
+      load: async () => (await value.get()) + 1,
+      clock,
+    });
+    const read = rejectionOf(value.get());
+    await clock.advance(30_000);
+    expect(await read).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+  });
+
+  it('a value that loads from a value that cools down waits about as long, not a day', async () => {
+    const clock = new FakeClock();
+    const source = new RefreshingValue({
+      name: 'a',
+      load: (): Promise<number> => Promise.reject(new Error('down')),
+      coolDown: { minutes: 1 },
+      clock,
+    });
+    await rejectionOf(source.get());
+    const value = new RefreshingValue({
+      name: 'b',
+      load: async () => (await source.get()) + 1,
+      clock,
+      logger: false,
+    });
+    const error = await rejectionOf(value.get());
+    expect(isLoadError(error) && isCoolingDownError(error.cause)).toBe(true);
+    const inMs = (status: { nextExecuteTime: number }): number => status.nextExecuteTime - clock.now();
+    expect(inMs(value.inspect())).toBe(inMs(source.inspect()));
+  });
+});
+
+describe('schedules that act', () => {
+  it('may look at the value that they are asked about', async () => {
+    const { clock, manual, value } = manualValue({
+      schedule: ({ endedAt }) => endedAt + 1000 * value.current.length + (value.inspect().age ?? 0),
+    });
+    const first = value.get();
+    await clock.advance(20_000);
+    manual.call(0).resolve('three');
+    await first;
+    expect(value.inspect()).toMatchObject({ loadedAt: clock.now(), nextExecuteTime: clock.now() + 5000 });
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('may invalidate it, which holds', async () => {
+    const { clock, value } = manualValue({
+      schedule: ({ endedAt }) => {
+        value.invalidate();
+        return endedAt + 1000;
+      },
+    });
+    value.set('one');
+    expect(value.inspect()).toMatchObject({ isDue: true, state: 'stale', nextExecuteTime: clock.now() });
+  });
+
+  it('may replace themselves', async () => {
+    const { clock, value } = manualValue({
+      schedule: ({ endedAt }) => {
+        value.reschedule(5000);
+        return endedAt + 1000;
+      },
+    });
+    value.set('one');
+    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 1000);
+    value.set('two');
+    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 5000);
+  });
+
+  it('that are asynchronous are reported as what they are, and never unhandled', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    const logger = recordLines();
+    const { value } = manualValue({ schedule: (async () => JSON.parse('{')) as never, logger });
+    value.set('one');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', listener);
+    expect(unhandled).toEqual([]);
+    expect(logger.lines[0]).toContain('schedule must be a future instant in epoch milliseconds');
+  });
+
+  it('whose maxStaleness is broken are reported, and the option holds', () => {
+    for (const maxStaleness of [
+      () => 0,
+      () => Number.NaN,
+      () => {
+        throw new Error('no idea');
+      },
+    ]) {
+      const logger = recordLines();
+      const schedule = { nextExecuteTime: () => Number.POSITIVE_INFINITY, maxStaleness };
+      const { value } = manualValue({ schedule, maxStaleness: 7000, logger });
+      value.set('one');
+      expect(value.inspect().maxStaleness).toBe(7000);
+      expect(logger.lines).toHaveLength(1);
+    }
+  });
+});
+
+describe('callbacks that are asynchronous', () => {
+  it('and reject are told to the logger, never unhandled', async () => {
+    const unhandled: unknown[] = [];
+    const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', onUnhandled);
+    const lines: string[] = [];
+    const { clock, manual, value } = await loadedManualValue({
+      logger: {
+        warn: async () => {
+          throw new Error('logger');
+        },
+        error: async (line: string) => {
+          lines.push(line);
+          throw new Error('logger');
+        },
+      },
+      waitUntil: async () => {
+        throw new Error('platform');
+      },
+    });
+    value.on('stale-served', async () => {
+      throw new Error('listener');
+    });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', onUnhandled);
+    expect(unhandled).toEqual([]);
+    expect(lines.sort()).toEqual([
+      'tickless: v: listener of stale-served threw: listener',
+      'tickless: v: waitUntil threw: platform',
+    ]);
+  });
+});
+
+describe('what the load said of its value', () => {
+  it('holds on over a step of the clock, another schedule, and keep()', async () => {
+    const { keep } = await import('../../../src/index.ts');
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'crl',
+      load: async () => (++loads === 1 ? loaded('crl', { maxStaleness: { minutes: 5 } }) : keep()),
+      schedule: { hours: 1 },
+      clock,
+    });
+    await value.get();
+    clock.stepWall({ hours: -3 });
+    await clock.advance({ minutes: 2 });
+    await value.get();
+    expect(value.inspect().maxStaleness).toBe(300_000);
+    value.reschedule({ hours: 2 });
+    expect(value.inspect().maxStaleness).toBe(300_000);
+    await value.refresh();
+    expect(value.inspect()).toMatchObject({ maxStaleness: 300_000, age: 0 });
+    value.set('other');
+    expect(value.inspect().maxStaleness).toBe(Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,682 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Execution,
+  isClosedError,
+  isLoadError,
+  isNotLoadedError,
+  isOptionError,
+  keep,
+  type LoadContext,
+  loaded,
+  never,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+describe('reading', () => {
+  it('current throws before the first success, starts the load, and works after it', async () => {
+    const { clock, manual, value } = manualValue();
+    const error = thrownBy(() => value.current);
+    expect(isNotLoadedError(error) && error.cacheName).toBe('v');
+    expect(manual.call(0).context).toMatchObject({ trigger: 'first', background: true });
+    thrownBy(() => value.current);
+    manual.call(0).resolve('one');
+    await clock.flush();
+    expect(value.current).toBe('one');
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('a synchronous load works on the very first read, by current and by get', async () => {
+    const value = new RefreshingValue({ name: 'v', load: () => new Map([['NL', 31]]) });
+    expect(value.current.get('NL')).toBe(31);
+    const other = new RefreshingValue({ name: 'v', load: () => 5 });
+    const promise = other.get();
+    expect(other.peek()).toBe(5);
+    expect(await promise).toBe(5);
+  });
+
+  it('a synchronous load that throws is tried again behind the reader when retry says so', async () => {
+    const clock = new FakeClock();
+    let calls = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: () => {
+        calls += 1;
+        if (calls === 1) throw new Error('locked');
+        return calls;
+      },
+      retry: { retries: 1 },
+      clock,
+    });
+    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
+    await clock.advance(1000);
+    expect(value.current).toBe(2);
+  });
+
+  it('peek never starts a load', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    expect(manualValue().value.peek()).toBeUndefined();
+    await clock.advance(5000);
+    expect(value.peek()).toBe('one');
+    expect(value.inspect().state).toBe('stale');
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('tells its story as events; a fresh read emits nothing', async () => {
+    const { clock, manual, value } = manualValue();
+    const events = recordEvents(value);
+    const first = value.get();
+    manual.call(0).resolve('one');
+    await first;
+    await value.get();
+    value.current;
+    await clock.advance(1000);
+    value.current;
+    await clock.advance(40);
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    value.current;
+    expect(
+      events.map(({ at, name, ...rest }) => ({ ...rest, at: at - Date.UTC(2026, 0, 1), name })),
+    ).toMatchObject([
+      { type: 'load-started', at: 0, name: 'v', trigger: 'first', background: false },
+      {
+        type: 'load-succeeded',
+        at: 0,
+        attempts: 1,
+        duration: 0,
+        nextExecuteTime: Date.UTC(2026, 0, 1, 0, 0, 1),
+      },
+      { type: 'load-started', at: 1000, trigger: 'due', background: true },
+      { type: 'stale-served', at: 1000, age: 1000 },
+      {
+        type: 'load-failed',
+        at: 1040,
+        attempts: 1,
+        duration: 40,
+        error: { message: 'v: load failed: down' },
+      },
+      { type: 'cooling-down', at: 1040, failures: 1 },
+      { type: 'stale-served', at: 1040, age: 1040 },
+    ]);
+  });
+
+  it('a closed value goes on serving, and starts nothing', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await value.close();
+    await clock.advance(5000);
+    expect(await value.get()).toBe('one');
+    expect(value.current).toBe('one');
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    expect(isClosedError(await rejectionOf(value.refresh()))).toBe(true);
+    expect(isClosedError(await rejectionOf(value.requestStart()))).toBe(true);
+    const cold = manualValue().value;
+    await cold.close();
+    expect(isClosedError(await rejectionOf(cold.get()))).toBe(true);
+    expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
+  });
+
+  it('a cold value that is to throw once it is closed says "not loaded" until then', async () => {
+    const { value } = manualValue({ whenClosed: 'throw' });
+    expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
+    await value.close({ timeout: 0 });
+    expect(isClosedError(thrownBy(() => value.current))).toBe(true);
+  });
+
+  it('a fresh read tells nothing, also when it has just compared the clocks', async () => {
+    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
+    const events = recordEvents(value);
+    await clock.advance(61_000);
+    expect([value.current, await value.get(), events]).toEqual(['one', 'one', []]);
+  });
+
+  it('the signal of a superseded load says by what', async () => {
+    const { manual, value } = manualValue();
+    void value.get();
+    value.invalidate();
+    void value.refresh();
+    value.set('by hand');
+    const reasons = manual.calls.map(({ context }) => context.signal.reason as DOMException);
+    expect(reasons.map(({ name, message }) => [name, message])).toEqual([
+      ['AbortError', expect.stringContaining('invalidate')],
+      ['AbortError', expect.stringContaining('set')],
+    ]);
+  });
+
+  it('invalidated with nobody waiting, it leaves no timer', async () => {
+    const { clock, value } = manualValue();
+    thrownBy(() => value.current);
+    value.invalidate();
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('invalidated while readers wait, the load that follows is theirs', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = value.get();
+    value.invalidate();
+    await clock.flush();
+    expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', background: false });
+    manual.call(1).resolve('one');
+    expect(await read).toBe('one');
+  });
+
+  it('invalidated, set and closed at once, it harms no one', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = value.get();
+    value.invalidate();
+    value.set('by hand');
+    await value.close();
+    await clock.flush();
+    expect([await read, manual.calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
+  });
+
+  it('invalidated while it closes, it starts nothing: who waits is told', async () => {
+    const { clock, manual, value } = manualValue();
+    const read = rejectionOf(value.get());
+    const closing = value.close();
+    value.invalidate();
+    await clock.flush();
+    expect(isClosedError(await read)).toBe(true);
+    await closing;
+    expect(manual.calls).toHaveLength(1);
+  });
+
+  it('invalidated after all who waited have left, it starts nothing', async () => {
+    const { clock, manual, value } = manualValue();
+    const controller = new AbortController();
+    const read = rejectionOf(value.get({ signal: controller.signal }));
+    controller.abort();
+    await read;
+    value.invalidate();
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    expect(value.inspect().running).toBe(false);
+  });
+
+  it('a paused value goes on serving; paused before the first success it has nothing', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    value.pause();
+    await clock.advance(5000);
+    expect(await value.get()).toBe('one');
+    expect(manual.calls).toHaveLength(1);
+    const cold = manualValue().value;
+    cold.pause();
+    expect(isNotLoadedError(await rejectionOf(cold.get()))).toBe(true);
+  });
+});
+
+describe('patience', () => {
+  it('waits that long for a fresh value, then serves the old one; the load goes on', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(1000);
+    const patient = value.get({ patience: { milliseconds: 200 } });
+    const morePatient = value.get({ patience: 1000 });
+    await clock.advance(199);
+    expect(await settled(patient)).toBe('pending');
+    await clock.advance(1);
+    expect(await settled(patient)).toEqual({ value: 'one' });
+    manual.call(1).resolve('two');
+    expect(await morePatient).toBe('two');
+    expect(clock.timerCount).toBe(0);
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it('serves the old value when the load fails, and when it cools down', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(1000);
+    const patient = value.get({ patience: Number.POSITIVE_INFINITY });
+    await clock.flush();
+    manual.call(1).reject(new Error('down'));
+    expect(await patient).toBe('one');
+    expect(await settled(value.get({ patience: 500 }))).toEqual({ value: 'one' });
+  });
+
+  it('is no wait for a fresh value, nor when it is 0', async () => {
+    const { clock, value } = await loadedManualValue();
+    expect(value.get({ patience: 500 })).toBe(value.get());
+    await clock.advance(1000);
+    expect(await settled(value.get({ patience: 0 }))).toEqual({ value: 'one' });
+  });
+
+  it('must be a duration', async () => {
+    const { clock, value } = await loadedManualValue();
+    await clock.advance(1000);
+    expect(isOptionError(await rejectionOf(value.get({ patience: Number.NaN })))).toBe(true);
+  });
+
+  it('ends with the signal of its reader', async () => {
+    const { clock, value } = await loadedManualValue();
+    await clock.advance(1000);
+    const controller = new AbortController();
+    const read = rejectionOf(value.get({ patience: 500, signal: controller.signal }));
+    controller.abort(new Error('client gone'));
+    expect(await read).toMatchObject({ message: 'client gone' });
+  });
+});
+
+describe('patience and a value that is dropped meanwhile', () => {
+  it('goes on waiting, as a first read does', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(1000);
+    const read = value.get({ patience: 100 });
+    await clock.flush();
+    value.invalidate({ drop: true });
+    await clock.advance(5000);
+    manual.call(2).resolve('two');
+    expect(await read).toBe('two');
+  });
+});
+
+describe('signal', () => {
+  it('that is aborted before, keeps a cold read from starting a load', async () => {
+    const { manual, value } = manualValue();
+    const reason = new Error('client gone');
+    expect(await rejectionOf(value.get({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(manual.calls).toHaveLength(0);
+  });
+
+  it('has no say where there is no wait', async () => {
+    const { value } = await loadedManualValue();
+    expect(await value.get({ signal: AbortSignal.abort() })).toBe('one');
+  });
+
+  it('leaves nothing behind on a signal that outlives the read', async () => {
+    const { manual, value } = manualValue();
+    let added = 0;
+    const { signal } = new AbortController();
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      added += 1;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      added -= 1;
+      remove(...args);
+    };
+    const read = value.get({ signal });
+    expect(added).toBe(1);
+    manual.call(0).resolve('one');
+    await read;
+    expect(added).toBe(0);
+  });
+});
+
+describe('a wrong argument', () => {
+  it('is an OptionError, also while the value is fresh', async () => {
+    const { value } = await loadedManualValue();
+    for (const options of [
+      { patience: -5 },
+      { patience: '5' },
+      { signal: 'x' },
+      { signal: { aborted: true } },
+      { signal: null },
+    ]) {
+      expect(isOptionError(await rejectionOf(value.get(options as never)))).toBe(true);
+    }
+    expect(isOptionError(thrownBy(() => value.on('closed', 5 as never)))).toBe(true);
+  });
+
+  it('null for all options is as good as none', async () => {
+    const { value } = await loadedManualValue();
+    expect(await value.get(null as never)).toBe('one');
+    await value.requestStart(null as never);
+    value.invalidate(null as never);
+    await value.close(null as never);
+  });
+});
+
+describe('waitUntil', () => {
+  it('of the value is given each background load, that of a read what is under way; neither rejects', async () => {
+    const global: Promise<unknown>[] = [];
+    const local: Promise<unknown>[] = [];
+    const { clock, manual, value } = await loadedManualValue({
+      waitUntil: (promise) => void global.push(promise),
+    });
+    expect(global).toHaveLength(0);
+    await value.get({ waitUntil: (promise) => void local.push(promise) });
+    expect(local).toHaveLength(0);
+    await clock.advance(1000);
+    await value.get({ waitUntil: (promise) => void local.push(promise) });
+    await value.get({ waitUntil: (promise) => void local.push(promise) });
+    await clock.flush();
+    expect([global.length, local.length]).toEqual([1, 2]);
+    manual.call(1).reject(new Error('down'));
+    expect(await Promise.all([...global, ...local])).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('of a read that waits is given a promise too, that of a request as well', async () => {
+    for (const ask of ['get', 'requestStart'] as const) {
+      const { manual, value } = manualValue();
+      const promises: Promise<unknown>[] = [];
+      const asked = value[ask]({ waitUntil: (promise) => void promises.push(promise) });
+      expect(promises).toHaveLength(1);
+      expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+      manual.call(0).resolve('one');
+      await Promise.all([asked, ...promises]);
+    }
+  });
+
+  it('is settled when the load was superseded and nobody reads', async () => {
+    const promises: Promise<unknown>[] = [];
+    const { clock, manual, value } = await loadedManualValue({
+      waitUntil: (promise) => void promises.push(promise),
+    });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    value.invalidate();
+    await Promise.all(promises);
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    expect(value.inspect().running).toBe(false);
+  });
+
+  it('that throws is logged, and harms no one', async () => {
+    const lines: string[] = [];
+    const { clock, manual, value } = await loadedManualValue({
+      logger: { warn: () => {}, error: (line) => void lines.push(line) },
+      waitUntil: () => {
+        throw new Error('no context');
+      },
+    });
+    await clock.advance(1000);
+    expect(await value.get()).toBe('one');
+    await clock.flush();
+    manual.call(1).resolve('two');
+    await clock.flush();
+    expect(value.current).toBe('two');
+    expect(lines).toEqual(['tickless: v: waitUntil threw: no context']);
+  });
+});
+
+describe('the answer of a load', () => {
+  it('keep() leaves the value and gives it a new age; previous is what a conditional request needs', async () => {
+    const clock = new FakeClock();
+    let contexts = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async ({ previous }: LoadContext<{ etag: string }>) => {
+        contexts += 1;
+        if (previous === undefined) return { etag: 'a' };
+        expect(previous).toEqual({ value: { etag: 'a' }, loadedAt: clock.now() - 1000 });
+        return keep();
+      },
+      schedule: 1000,
+      clock,
+    });
+    const first = await value.get();
+    const promise = value.get();
+    const events = recordEvents(value);
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(1000);
+      value.current;
+      await clock.flush();
+      expect(value.inspect()).toMatchObject({ age: 0, state: 'fresh', loadedAt: clock.now(), failures: 0 });
+    }
+    expect(contexts).toBe(4);
+    expect(value.current).toBe(first);
+    expect(value.get()).toBe(promise);
+    expect(typesOf(events).filter((type) => type !== 'stale-served')).toEqual(
+      Array(3).fill(['load-started', 'load-kept']).flat(),
+    );
+  });
+
+  it('keep() without a value is a failed load', async () => {
+    const value = new RefreshingValue<number>({ name: 'v', load: () => keep() });
+    const error = await rejectionOf(value.get());
+    expect(isLoadError(error) && error.message).toContain('no value to keep');
+  });
+
+  it('loaded() sets the next execute time and the greatest age of this value only', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => {
+        loads += 1;
+        return loads === 1
+          ? loaded(loads, { nextExecuteTime: clock.now() + 50, maxStaleness: 200 })
+          : loaded(loads);
+      },
+      schedule: 1000,
+      clock,
+    });
+    expect(await value.get()).toBe(1);
+    expect(value.inspect()).toMatchObject({ nextExecuteTime: clock.now() + 50, maxStaleness: 200 });
+    await clock.advance(50);
+    await value.refresh();
+    expect(value.inspect()).toMatchObject({
+      value: 2,
+      nextExecuteTime: clock.now() + 1000,
+      maxStaleness: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it('a nextExecuteTime in the past is reported and cooled down, and the value stays', async () => {
+    const lines: string[] = [];
+    const { clock, value } = manualValue({
+      load: () => loaded('one', { nextExecuteTime: 5 }),
+      logger: { warn: () => {}, error: (line) => void lines.push(line) },
+      coolDown: 1000,
+      random: () => 0,
+    });
+    expect(value.current).toBe('one');
+    expect(value.inspect()).toMatchObject({ failures: 1, nextExecuteTime: clock.now() + 500 });
+    expect(lines).toHaveLength(1);
+  });
+
+  it('a maxStaleness that is none is a failed load', async () => {
+    for (const maxStaleness of [0, -1, Number.NaN, '5' as never]) {
+      const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
+      expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
+    }
+  });
+
+  it('a promise is no value: it is to be awaited first', async () => {
+    const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
+    const error = await rejectionOf(value.get());
+    expect(isLoadError(error) && error.message).toContain('await it first');
+    expect(isOptionError(thrownBy(() => value.set(Promise.resolve('x') as never)))).toBe(true);
+    expect(value.inspect().state).toBe('empty');
+  });
+
+  it('undefined is a failed load; the old value stays', async () => {
+    const clock = new FakeClock();
+    let answer: string | undefined = 'one';
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => answer,
+      schedule: 1000,
+      clock,
+      logger: false,
+    });
+    expect(await value.get()).toBe('one');
+    answer = undefined;
+    const error = await rejectionOf(value.refresh());
+    expect(isLoadError(error) && error.message).toContain('allowUndefined');
+    expect(value.current).toBe('one');
+    expect(isOptionError(thrownBy(() => value.set(undefined)))).toBe(true);
+  });
+
+  it('undefined is a value with allowUndefined', async () => {
+    const value = new RefreshingValue({
+      name: 'v',
+      load: (): string | undefined => undefined,
+      allowUndefined: true,
+    });
+    expect(await value.get()).toBeUndefined();
+    expect(value.current).toBeUndefined();
+    expect(value.inspect()).toMatchObject({ state: 'fresh', value: undefined });
+    expect('value' in value.inspect()).toBe(true);
+    value.set('x');
+    value.set(undefined);
+    expect(value.peek()).toBeUndefined();
+  });
+
+  it('null, 0, false and the empty string are values', async () => {
+    for (const answer of [null, 0, false, '']) {
+      const value = new RefreshingValue({ name: 'v', load: () => answer });
+      expect(await value.get()).toBe(answer);
+      expect(value.current).toBe(answer);
+    }
+  });
+});
+
+describe('age', () => {
+  it('counts from the end of the load, as does the schedule', async () => {
+    const { clock, manual, value } = manualValue();
+    const first = value.get();
+    await clock.advance(700);
+    manual.call(0).resolve('one');
+    await first;
+    expect(value.inspect()).toMatchObject({
+      age: 0,
+      loadedAt: clock.now(),
+      lastStartedAt: clock.now() - 700,
+      nextExecuteTime: clock.now() + 1000,
+    });
+    await clock.advance(400);
+    expect(value.inspect()).toMatchObject({ age: 400, isStale: false, state: 'fresh' });
+    await clock.advance(600);
+    expect(value.inspect()).toMatchObject({ age: 1000, isStale: true, state: 'stale', isDue: true });
+  });
+});
+
+describe('inspect', () => {
+  it('tells the last error, the failures and when it will be tried again', async () => {
+    const { clock, manual, value } = await loadedManualValue({ random: () => 0 });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({ running: true, state: 'stale' });
+    manual.call(1).reject(new Error('down'));
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({
+      value: 'one',
+      running: false,
+      failures: 1,
+      lastError: { code: 'ERR_TICKLESS_LOAD', cause: { message: 'down' } },
+      nextExecuteTime: clock.now() + 500,
+    });
+    const refresh = value.refresh();
+    manual.call(2).resolve('two');
+    await refresh;
+    expect(value.inspect()).toMatchObject({ failures: 0, lastError: undefined, value: 'two' });
+  });
+
+  it('is empty before the first success, and due at once', () => {
+    const { clock, value } = manualValue();
+    expect(value.inspect()).toEqual({
+      name: 'v',
+      state: 'empty',
+      isStale: false,
+      isDue: true,
+      loadedAt: undefined,
+      age: undefined,
+      maxStaleness: Number.POSITIVE_INFINITY,
+      nextExecuteTime: clock.now(),
+      running: false,
+      paused: false,
+      closed: false,
+      lastStartedAt: undefined,
+      lastEndedAt: undefined,
+      failures: 0,
+      lastError: undefined,
+    });
+  });
+
+  it('is due at once after invalidate, and starts nothing itself', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(10);
+    value.invalidate();
+    expect(value.inspect()).toMatchObject({ state: 'stale', isStale: true, nextExecuteTime: clock.now() });
+    await clock.flush();
+    expect(manual.calls).toHaveLength(1);
+    value.current;
+    await clock.flush();
+    expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', previous: { value: 'one' } });
+  });
+});
+
+describe('inspect after a step of the wall clock', () => {
+  it('speaks of the new time at once', async () => {
+    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
+    await clock.advance(1000);
+    clock.stepWall({ hours: 5 });
+    expect(value.inspect()).toMatchObject({
+      age: 1000,
+      loadedAt: clock.now() - 1000,
+      nextExecuteTime: clock.now() + 3_599_000,
+      isDue: false,
+    });
+  });
+});
+
+describe('set, refresh, requestStart, reschedule', () => {
+  it('set makes a value that was never loaded, and asks the schedule', async () => {
+    const executions: Execution[] = [];
+    const { clock, manual, value } = manualValue({
+      schedule: (execution) => {
+        executions.push(execution);
+        return execution.endedAt + 1000;
+      },
+    });
+    value.set('by hand');
+    expect(value.current).toBe('by hand');
+    expect(await value.get()).toBe('by hand');
+    expect(executions).toMatchObject([{ outcome: 'set', result: 'by hand', endedAt: clock.now() }]);
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(manual.call(0).context).toMatchObject({ trigger: 'due', previous: { value: 'by hand' } });
+  });
+
+  it('refresh joins a running load and resolves with its value', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(1000);
+    value.current;
+    const refresh = value.refresh();
+    await clock.flush();
+    manual.call(1).resolve('two');
+    expect(await refresh).toBe('two');
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it('a refresh that fails leaves a fresh value fresh', async () => {
+    const { manual, value } = await loadedManualValue();
+    const refresh = rejectionOf(value.refresh());
+    manual.call(1).reject(new Error('down'));
+    expect(isLoadError(await refresh)).toBe(true);
+    expect(value.inspect()).toMatchObject({ state: 'fresh', value: 'one', failures: 1 });
+    await value.get();
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it('requestStart warms it up without reading', async () => {
+    const { manual, value } = manualValue();
+    const started = value.requestStart();
+    manual.call(0).resolve('one');
+    expect(await started).toBeUndefined();
+    expect(value.current).toBe('one');
+  });
+
+  it('reschedule changes a live schedule, a subclass may override it', async () => {
+    const { clock, value } = await loadedManualValue();
+    value.reschedule(never);
+    expect(value.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
+    class Odd extends RefreshingValue<number> {
+      protected override nextExecuteTime({ endedAt }: Execution): number {
+        return endedAt + 77;
+      }
+    }
+    const odd = new Odd({ name: 'odd', load: () => 1, clock });
+    odd.current;
+    expect(odd.inspect().nextExecuteTime).toBe(clock.now() + 77);
+  });
+});

@@ -1,0 +1,261 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  isStaleValueError,
+  loaded,
+  RefreshingCache,
+  RefreshingValue,
+  type WhenTooStale,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+/** A value of 5001 ms, due since 1000, allowed 5000; its source can be taken down. */
+async function makeTooStale(whenTooStale?: WhenTooStale): Promise<{
+  clock: FakeClock;
+  manual: ManualLoad<string>;
+  value: RefreshingValue<string>;
+}> {
+  const clock = new FakeClock();
+  const manual = new ManualLoad<string>();
+  const value = new RefreshingValue({
+    name: 'rates',
+    load: manual.load,
+    schedule: 1000,
+    maxStaleness: { seconds: 5 },
+    whenTooStale,
+    clock,
+    logger: false,
+  });
+  await clock.advance(70);
+  const first = value.get();
+  manual.call(0).resolve('old');
+  await first;
+  await clock.advance(5001);
+  return { clock, manual, value };
+}
+
+describe('maxStaleness', () => {
+  it('is an age: at the limit the value is served, beyond it not', async () => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    value.set('newer');
+    await clock.advance(5000);
+    const events = recordEvents(value);
+    expect(value.current).toBe('newer');
+    expect(typesOf(events)).not.toContain('too-stale');
+    expect(value.inspect().state).toBe('stale');
+    await clock.advance(1);
+    expect(value.inspect()).toMatchObject({ state: 'too-stale', isStale: true, value: 'newer', age: 5001 });
+    const error = thrownBy(() => value.current);
+    expect(isStaleValueError(error) && [error.age, error.maxStaleness]).toEqual([5001, 5000]);
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it("'wait' (the default): reads wait for the reload, in one load", async () => {
+    const { clock, manual, value } = await makeTooStale();
+    const reads = [value.get(), value.get(), value.get({ patience: 1 })];
+    expect(await settled(reads[0] as Promise<string>)).toBe('pending');
+    expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
+    manual.call(1).resolve('new');
+    expect(await Promise.all(reads)).toEqual(['new', 'new', 'new']);
+    await clock.flush();
+    expect(value.current).toBe('new');
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it("'wait': when the reload fails the error says how old the value is, and why", async () => {
+    const { clock, manual, value } = await makeTooStale();
+    const rejection = rejectionOf(value.get());
+    await clock.advance(40);
+    const cause = new Error('down');
+    manual.call(1).reject(cause);
+    const error = await rejection;
+    expect(isStaleValueError(error) && error.age).toBe(5041);
+    expect(error).toMatchObject({ cause: { code: 'ERR_TICKLESS_LOAD', cause } });
+    // While it cools down nobody waits.
+    expect(isStaleValueError(await rejectionOf(value.get()))).toBe(true);
+    expect(value.peek()).toBe('old');
+    expect(manual.calls).toHaveLength(2);
+  });
+
+  it("'wait': a reader's signal ends its wait with its own reason", async () => {
+    const { value } = await makeTooStale();
+    const controller = new AbortController();
+    const rejection = rejectionOf(value.get({ signal: controller.signal }));
+    const reason = new Error('client gone');
+    controller.abort(reason);
+    expect(await rejection).toBe(reason);
+  });
+
+  it("'throw': reads fail at once, and the reload runs behind", async () => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    for (let i = 0; i < 10; i++) {
+      expect(isStaleValueError(await rejectionOf(value.get()))).toBe(true);
+      expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
+    }
+    await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    expect(manual.call(1).context.background).toBe(true);
+    manual.call(1).resolve('new');
+    await clock.flush();
+    expect(value.current).toBe('new');
+  });
+
+  it.each([
+    ['get', async (value: RefreshingValue<string>) => rejectionOf(value.get())],
+    ['current', async (value: RefreshingValue<string>) => thrownBy(() => value.current)],
+  ])("'throw': %s alone starts the reload", async (_, read) => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    expect(isStaleValueError(await read(value))).toBe(true);
+    await clock.flush();
+    manual.call(1).resolve('new');
+    await clock.flush();
+    expect(value.current).toBe('new');
+  });
+
+  it("'throw': a value that is due and younger is served, whichever way it is read, while it is loaded anew", async () => {
+    const { clock, manual, value } = await makeTooStale('throw');
+    value.set('newer');
+    for (const age of [1000, 3000, 5000]) {
+      await clock.advance(age - (value.inspect().age as number));
+      expect(value.inspect()).toMatchObject({ state: 'stale', age });
+      expect(value.current).toBe('newer');
+      expect(await value.get()).toBe('newer');
+      expect(await value.get({})).toBe('newer');
+      expect(manual.calls).toHaveLength(2);
+    }
+    const patient = value.get({ patience: 1 });
+    await clock.advance(0);
+    manual.call(1).resolve('new');
+    expect(await patient).toBe('new');
+  });
+
+  it("'throw': served likewise while it cools down, and by a cache", async () => {
+    const clock = new FakeClock();
+    let isDown = false;
+    const cache = new RefreshingCache<string, string>({
+      name: 'rates',
+      load: async (key) => {
+        if (isDown) throw new Error('down');
+        return `of ${key}`;
+      },
+      schedule: 1000,
+      maxStaleness: 5000,
+      whenTooStale: 'throw',
+      coolDown: 60_000,
+      clock,
+      logger: false,
+    });
+    await cache.get('a');
+    isDown = true;
+    await clock.advance(1001);
+    for (let read = 0; read < 2; read++) {
+      expect(await cache.get('a')).toBe('of a');
+      expect(cache.current('a')).toBe('of a');
+      expect(await cache.getMany(['a'])).toEqual(new Map([['a', 'of a']]));
+      await clock.advance(1000);
+    }
+    expect(cache.inspect('a')?.failures).toBe(1);
+    await clock.advance(5000);
+    expect(isStaleValueError(thrownBy(() => cache.current('a')))).toBe(true);
+  });
+
+  it("'serve': reads get the old value, with an event", async () => {
+    const { clock, manual, value } = await makeTooStale('serve');
+    const events = recordEvents(value);
+    expect(value.current).toBe('old');
+    expect(await value.get()).toBe('old');
+    expect(value.inspect().state).toBe('too-stale');
+    await clock.flush();
+    manual.call(1).resolve('new');
+    await clock.flush();
+    expect(value.current).toBe('new');
+    expect(typesOf(events)).toEqual([
+      'too-stale',
+      'load-started',
+      'stale-served',
+      'too-stale',
+      'stale-served',
+      'load-succeeded',
+    ]);
+    expect(events[0]).toMatchObject({ age: 5001, maxStaleness: 5000 });
+    expect(events[2]).toMatchObject({ age: 5001 });
+  });
+
+  it('after a long idle time the first read waits, and never serves old data', async () => {
+    const { clock, manual, value } = await makeTooStale();
+    await clock.advance({ days: 40 });
+    const read = value.get();
+    manual.call(1).resolve('new');
+    expect(await read).toBe('new');
+  });
+
+  it('a synchronous load answers current at once, also beyond the limit', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: () => ++loads,
+      schedule: 1000,
+      maxStaleness: 5000,
+      clock,
+    });
+    value.current;
+    await clock.advance(6000);
+    expect(value.current).toBe(2);
+  });
+
+  it.each([
+    ['serve', 1],
+    ['wait', undefined],
+  ] as const)(
+    'with %s, what a synchronous load brings is %s for current, where listeners take longer than its limit',
+    (whenTooStale, served) => {
+      let elapsed = 0;
+      const clock = new FakeClock();
+      vi.spyOn(clock, 'monotonic').mockImplementation(() => elapsed);
+      const value = new RefreshingValue({
+        name: 'v',
+        load: () => 1,
+        schedule: 1000,
+        maxStaleness: 5000,
+        whenTooStale,
+        clock,
+        logger: false,
+      });
+      value.on('load-succeeded', () => {
+        elapsed += 5001;
+      });
+      if (served !== undefined) expect(value.current).toBe(served);
+      else expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
+      expect(value.inspect().state).toBe('too-stale');
+    },
+  );
+
+  it('makes a value due by itself where the schedule would not', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const value = new RefreshingValue({
+      name: 'v',
+      load: async () => loaded(++loads, loads === 1 ? { maxStaleness: 5000 } : {}),
+      schedule: { hours: 1 },
+      clock,
+    });
+    await value.get();
+    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 5000);
+    await clock.advance(5000);
+    expect(await value.get()).toBe(1);
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({ value: 2, nextExecuteTime: clock.now() + 3_600_000 });
+  });
+
+  it('paused or closed, a value beyond the limit is refused without a wait', async () => {
+    const { value } = await makeTooStale();
+    value.pause();
+    expect(isStaleValueError(await rejectionOf(value.get()))).toBe(true);
+    await value.close();
+    expect(isStaleValueError(await rejectionOf(value.get()))).toBe(true);
+    expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { isLoadError, isOptionError } from '../../../src/index.ts';
+import { isWorkerError, loadInWorker, WorkerError } from '../../../src/worker/index.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { cacheOf, failureOf, loadOf, moduleOf, threadCount, valueFrom } from './support.ts';
+
+/** What ends a load otherwise than by an error of its own: the code of the module, that of the error, its message. */
+const ends: readonly (readonly [name: string, module: string, code: string, message: RegExp])[] = [
+  [
+    'process.exit',
+    'export default () => process.exit(3)',
+    'EXIT',
+    /^the thread ended without an answer, with exit code 3$/,
+  ],
+  ['process.exit(0)', 'export default async () => process.exit(0)', 'EXIT', /with exit code 0$/],
+  ['process.exit of the module', 'process.exit(5)', 'EXIT', /with exit code 5$/],
+  [
+    'an error that nothing catches',
+    `export default () => { setTimeout(() => { throw new Error('late') }); return new Promise(() => {}) }`,
+    'CRASH',
+    /^nothing caught an error in the thread$/,
+  ],
+  [
+    'a rejection that nobody handles',
+    `export default () => { Promise.reject(new Error('late')); return new Promise(() => {}) }`,
+    'CRASH',
+    /^nothing caught an error in the thread$/,
+  ],
+  [
+    'a module with a syntax error',
+    'export default (',
+    'MODULE',
+    /^the module data:text.* can not be loaded$/,
+  ],
+  ['a module that throws', `throw new Error('late')`, 'MODULE', /can not be loaded$/],
+  ['a module that imports what is not there', `import 'node:nothing'`, 'MODULE', /can not be loaded$/],
+  ['a module without a function', 'export default 5; export const load = {}', 'MODULE', /can not be loaded$/],
+  [
+    'a function in the value',
+    'export default () => ({ a: [() => 1] })',
+    'CLONE',
+    /^what the load returned can not be cloned$/,
+  ],
+  ['a symbol', `export default () => Symbol('s')`, 'CLONE', /can not be cloned$/],
+  ['a promise in the value', 'export default () => [Promise.resolve(1)]', 'CLONE', /can not be cloned$/],
+  [
+    'a getter that throws',
+    `export default () => ({ get x() { throw new Error('late') } })`,
+    'CLONE',
+    /can not be cloned$/,
+  ],
+  [
+    'a function far back in a large value',
+    `export default () => [...Array.from({ length: 20_000 }, (_, i) => ({ i })), () => 1]`,
+    'CLONE',
+    /can not be cloned$/,
+  ],
+];
+
+describe('a load comes to nothing by', () => {
+  it.each(ends)('%s', async (_, module, code, message) => {
+    const error = await failureOf(module);
+    expect(error).toBeInstanceOf(WorkerError);
+    expect(isWorkerError(error)).toBe(true);
+    expect(error.code).toBe(`ERR_TICKLESS_WORKER_${code}`);
+    expect(error.message).toMatch(message);
+    expect(error.exitCode).toBe(code === 'EXIT' ? Number(message.source.match(/\d/)) : undefined);
+    if (module.includes('late')) expect((error.cause as Error).message).toBe('late');
+    expect(threadCount()).toBe(0);
+  });
+
+  it('a module that is missing', async () => {
+    const error = (await rejectionOf(loadInWorker(new URL('missing.mjs', import.meta.url))())) as WorkerError;
+    expect(error.code).toBe('ERR_TICKLESS_WORKER_MODULE');
+    expect(error.message).toMatch(/^the module file:.*\/test\/unit\/worker\/missing.mjs can not be loaded$/);
+    expect((error.cause as { code?: string }).code).toBe('ERR_MODULE_NOT_FOUND');
+  });
+
+  it('too much memory', async () => {
+    const code = `export default () => { const all = []; for (let i = 0; ; i++) all.push(new Array(10_000).fill(i)) }`;
+    const error = await failureOf(code, { resourceLimits: { maxOldGenerationSizeMb: 20 } });
+    expect(error.code).toBe('ERR_TICKLESS_WORKER_MEMORY');
+    expect(error.message).toBe('the thread ran out of memory');
+    expect(threadCount()).toBe(0);
+  });
+
+  it('a thread that can not be started', async () => {
+    const env = {
+      get BROKEN(): string {
+        throw new Error('broken');
+      },
+    };
+    const error = await failureOf('export default () => 1', { env });
+    expect(error.code).toBe('ERR_TICKLESS_WORKER_START');
+    expect(error.message).toBe('the thread could not be started');
+    expect(error.cause).toEqual(new Error('broken'));
+    expect(process.getActiveResourcesInfo()).not.toContain('MessagePort');
+  });
+
+  it('a key that can not be cloned', async () => {
+    const cache = cacheOf({ load: loadOf('export default () => 1'), keyOf: () => 'one' });
+    const error = (await rejectionOf(cache.get(() => 'a key'))) as Error;
+    expect(isLoadError(error)).toBe(true);
+    expect(error.cause).toMatchObject({ code: 'ERR_TICKLESS_WORKER_CLONE' });
+    expect((error.cause as Error).message).toMatch(/^the key.* can not be cloned into the thread$/);
+    expect(threadCount()).toBe(0);
+  });
+
+  it('a previous value that can not be picked', async () => {
+    const previous = (): never => {
+      throw new RangeError('none of that');
+    };
+    const value = valueFrom('export default () => 1', { worker: { previous } });
+    await value.get();
+    const error = (await rejectionOf(value.refresh())) as Error;
+    expect(error.cause).toEqual(new RangeError('none of that'));
+  });
+});
+
+describe('what the load throws', () => {
+  it('comes with its class, name, message, stack, cause and properties', async () => {
+    const code = `
+      class HttpError extends Error { name = 'HttpError'; status = 503; request = { retry() {} } }
+      export default () => { throw new HttpError('down', { cause: new TypeError('deep', { cause: 'text' }) }) }`;
+    const error = (await failureOf(code)) as unknown as Record<string, unknown> & Error;
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: 'HttpError', message: 'down', status: 503 });
+    expect(error.stack).toMatch(/^(HttpError|Error): down\n.*data:text\/javascript/);
+    expect(error).not.toHaveProperty('request'); // it has a function
+    expect(error.cause).toBeInstanceOf(TypeError);
+    expect((error.cause as Error).cause).toBe('text');
+  });
+
+  it('is the cause of the LoadError, whose message holds its own', async () => {
+    const error = (await rejectionOf(
+      valueFrom(`export default () => { throw new Error('down') }`).get(),
+    )) as Error;
+    expect(isLoadError(error)).toBe(true);
+    expect(error.message).toBe('v: load failed: down');
+    const ended = (await rejectionOf(valueFrom('export default () => process.exit(4)').get())) as Error;
+    expect(ended.message).toBe('v: load failed: the thread ended without an answer, with exit code 4');
+  });
+
+  it.each([
+    ['as a property', 'Object.assign(new Error(), { retryAfter: 90 })'],
+    ['in headers', `Object.assign(new Error(), { headers: new Headers({ 'Retry-After': '90' }) })`],
+    [
+      'in a response',
+      `Object.assign(new Error(), { response: { headers: new Headers({ 'Retry-After': '90' }) } })`,
+    ],
+    ['in its cause', `new Error('x', { cause: Object.assign(new Error(), { retryAfter: '90' }) })`],
+    [
+      'as a value that cools down says it',
+      `Object.assign(new Error(), { code: 'ERR_TICKLESS_COOLING_DOWN', retryAfter: 90_000 })`,
+    ],
+  ])('lengthens the cool-down by its Retry-After, %s', async (_, thrown) => {
+    const value = valueFrom(`export default () => { throw ${thrown} }`);
+    await rejectionOf(value.get());
+    const rest = value.inspect().nextExecuteTime - Date.now();
+    expect(rest).toBeGreaterThan(80_000);
+    expect(rest).toBeLessThan(100_000);
+  });
+
+  it('is tried again as retry says', async () => {
+    const value = valueFrom(
+      `export default ({ attempt }) => { if (attempt < 3) throw new Error('down'); return attempt }`,
+      { retry: { retries: 5, minTimeout: 1 } },
+    );
+    expect(await value.get()).toBe(3);
+  });
+});
+
+describe('options', () => {
+  const module = moduleOf('export default () => 1');
+  const mistakes: readonly (readonly [given: object, option: string, rule: string])[] = [
+    [{ transfer: 'all' }, 'transfer', 'must be true or false'],
+    [{ transfer: () => [] }, 'transfer', 'must be true or false'],
+    [{ concurrency: 0 }, 'concurrency', 'must be a whole number of 1 or more, or Infinity'],
+    [{ concurrency: 1.5 }, 'concurrency', 'must be a whole number of 1 or more, or Infinity'],
+    [{ previous: 'etag' }, 'previous', 'must be a function'],
+    [{ env: 'A=1' }, 'env', 'must be an object or SHARE_ENV'],
+    [{ env: Symbol('other') }, 'env', 'must be an object or SHARE_ENV'],
+    [{ env: null }, 'env', 'must be an object or SHARE_ENV'],
+    [{ resourceLimits: 5 }, 'resourceLimits', 'must be an object'],
+    [{ resourceLimits: { stackSizeMb: 0 } }, 'resourceLimits.stackSizeMb', 'must be a finite number over 0'],
+    [
+      { resourceLimits: { stackSizeMb: '4' } },
+      'resourceLimits.stackSizeMb',
+      'must be a finite number over 0',
+    ],
+    [{ resourceLimits: { heap: 4 } }, 'resourceLimits.heap', 'must not be given, only'],
+    [{ name: 'x' }, 'name', 'must not be given, only transfer, resourceLimits, env, previous, concurrency'],
+  ];
+
+  it.each(mistakes)('%j is refused', (given, option, rule) => {
+    const error = thrownBy(() => loadInWorker(module, given));
+    expect(isOptionError(error) && error.problems).toHaveLength(1);
+    expect(error).toMatchObject({ option, rule: expect.stringContaining(rule), cacheName: 'loadInWorker' });
+  });
+
+  it.each([undefined, 5, './load.js', 'load.js', '', null, {}])('%j is no module', (given) => {
+    const error = thrownBy(() => loadInWorker(given as never));
+    expect(error).toMatchObject({ option: 'module', rule: 'must be an absolute URL or path' });
+  });
+
+  it('all mistakes are told at once', () => {
+    const error = thrownBy(() => loadInWorker('x', { transfer: 1 as never, concurrency: -1 }));
+    expect(isOptionError(error) && error.problems.map(({ option }) => option)).toEqual([
+      'module',
+      'transfer',
+      'concurrency',
+    ]);
+  });
+});

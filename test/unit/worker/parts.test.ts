@@ -1,0 +1,208 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Assembly } from '../../../src/worker/assembly.ts';
+import type { Part } from '../../../src/worker/protocol.ts';
+import { parts } from '../../../src/worker/thread/parts.ts';
+import { weightOf } from '../../../src/worker/thread/walk.ts';
+
+/** A value after its way in parts, each cloned as a thread does. */
+function throughParts(value: unknown, mostWeight?: number): { whole: unknown; sent: Part[] } {
+  const assembly = new Assembly();
+  const sent = [...parts(value, mostWeight)];
+  for (const part of sent) assembly.add(structuredClone(part));
+  return { whole: assembly.whole, sent };
+}
+
+const plain = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(
+      fc.integer(),
+      fc.string(),
+      fc.constantFrom(undefined, null, true, Number.NaN, -0, 5n),
+      fc.date({ noInvalidDate: true }),
+      fc.uint8Array({ maxLength: 5 }),
+    ),
+    fc.array(tie('value'), { maxLength: 12 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '5', '')), tie('value')),
+    fc.array(fc.tuple(tie('value'), tie('value'))).map((entries) => new Map(entries)),
+    fc.array(tie('value')).map((values) => new Set(values)),
+  ),
+})).value;
+
+describe('a value in parts', () => {
+  it('is what the structured clone makes of it, in the same order', () => {
+    const property = fc.property(plain, fc.integer({ min: 1, max: 20 }), (value, mostWeight) => {
+      deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
+    });
+    fc.assert(property, { numRuns: 200 });
+  });
+
+  it('is that too when objects occur in it twice, or in circles', () => {
+    const end = fc.nat({ max: 14 });
+    const links = fc.array(fc.tuple(end, end, fc.boolean()), { maxLength: 40 });
+    const kinds = fc.array(fc.constantFrom('array', 'object', 'map', 'set', 'date', 'bytes'), {
+      minLength: 1,
+      maxLength: 15,
+    });
+    const property = fc.property(
+      kinds,
+      links,
+      fc.integer({ min: 1, max: 30 }),
+      (kinds, links, mostWeight) => {
+        const nodes = kinds.map(made);
+        for (const [from, to, isKey] of links) link(nodes[from], nodes[to], isKey && from > 12);
+        for (const value of [nodes, nodes[0], { all: nodes, again: new Map([['nodes', nodes]]) }]) {
+          deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 200 });
+  });
+
+  it('comes in parts of bounded weight', () => {
+    const rows = Array.from({ length: 5000 }, (_, i) => ({ i, text: 'x'.repeat(i % 600), list: [i, [i]] }));
+    const value = {
+      rows,
+      byCode: new Map(rows.map(({ i, text }) => [`code ${i}`, { text }])),
+      codes: new Set(rows.map(({ i }) => `${i}`)),
+      byName: Object.fromEntries(rows.map(({ i }) => [`name ${i}`, { i }])),
+      deep: [[[[rows.map(({ i }) => ({ i }))]]]],
+    };
+    const { whole, sent } = throughParts(value, 500);
+    expect(whole).toEqual(value);
+    const weights = sent.map((part) => (part.kind === 'fill' ? weightOf([part.keys, part.values], 1e9) : 0));
+    expect(Math.max(...weights)).toBeLessThan(600);
+    const fills = weights.filter((weight) => weight > 0);
+    expect(weights.length - fills.length).toBe(2 * 10); // as many are opened as are closed, and no small ones
+    expect(fills.filter((weight) => weight < 100).length).toBeLessThan(10); // the last ones of their containers
+  });
+
+  it('comes in one part when it is small', () => {
+    expect([...parts({ a: [1, 2, 3] })]).toHaveLength(1);
+    expect([...parts(undefined)]).toHaveLength(1);
+  });
+
+  it('has objects that occur twice as one object', () => {
+    const empty: unknown[] = [];
+    const rows = Array.from({ length: 200 }, (_, i) => ({ i, tags: i % 3 ? empty : [i] }));
+    const byParity = new Map([0, 1].map((parity) => [parity, rows.filter(({ i }) => i % 2 === parity)]));
+    const value = {
+      rows,
+      byParity,
+      byName: Object.fromEntries(rows.map((row) => [`row ${row.i}`, row])),
+      again: rows,
+    };
+    const { whole, sent } = throughParts(value, 20);
+    expect(whole).toEqual(value);
+    const found = whole as typeof value;
+    expect(found.again).toBe(found.rows);
+    expect(found.byParity.get(1)?.[7]).toBe(found.rows[15]);
+    expect(found.byName['row 15']).toBe(found.rows[15]);
+    expect(new Set(found.rows.map(({ tags }) => tags)).size).toBe(68);
+    expect(sent.length).toBeGreaterThan(30);
+    expect(structuredClone(sent.slice(-20))).toEqual(sent.slice(-20));
+  });
+
+  it('has circles in it as they were', () => {
+    const root: Record<string, unknown> = { name: 'root' };
+    root.children = Array.from({ length: 200 }, (_, i) => ({ i, root, siblings: () => 0 }));
+    for (const child of root.children as Record<string, unknown>[]) child.siblings = root.children;
+    const { whole, sent } = throughParts(root, 20);
+    const found = whole as { children: { root: unknown; siblings: unknown }[] };
+    expect(found.children.every((child) => child.root === whole && child.siblings === found.children)).toBe(
+      true,
+    );
+    expect(sent.length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['the key of a Map', (same: object) => new Map([[same, 1]])],
+    ['an element of a Set', (same: object) => new Set([same])],
+    ['beneath one', (same: object) => new Set([[same]])],
+    ['an instance of a class', (same: object) => Object.assign(Object.create({}), { same })],
+    ['what an error has', (same: object) => Object.assign(new Error('e'), { same })],
+  ])('comes in one part when an object that occurs twice is %s', (_, make) => {
+    const same = { same: true };
+    for (const last of [
+      [same, make(same)],
+      [make(same), same],
+      [make(same), make(same)],
+    ]) {
+      const { whole, sent } = throughParts([...Array.from({ length: 100 }, (_, i) => [i]), ...last], 10);
+      expect(sent).toHaveLength(1);
+      expect(whole).toEqual(structuredClone([...Array.from({ length: 100 }, (_, i) => [i]), ...last]));
+    }
+  });
+
+  it('comes in one part when two views share a buffer', () => {
+    const bytes = new Uint8Array(8);
+    const { whole, sent } = throughParts(
+      [...Array.from({ length: 100 }, (_, i) => [i]), bytes, bytes.subarray(4)],
+      10,
+    );
+    expect(sent).toHaveLength(1);
+    const [first, second] = (whole as Uint8Array[]).slice(100);
+    expect(first?.buffer).toBe(second?.buffer);
+  });
+
+  it('comes in one part when it is nested too deeply', () => {
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 50_000; depth++) deep = [deep];
+    expect([...parts(deep)]).toHaveLength(1);
+  });
+
+  it('keeps holes of arrays, and properties beside their elements', () => {
+    const sparse: unknown[] = [];
+    sparse[1000] = 'far';
+    const match = Object.assign(
+      Array.from({ length: 100 }, (_, i) => [i]),
+      { input: 'text' },
+    );
+    const { whole } = throughParts({ sparse, match }, 10);
+    expect(whole).toStrictEqual(structuredClone({ sparse, match }));
+    expect(0 in (whole as { sparse: unknown[] }).sparse).toBe(false);
+    expect(whole).toHaveProperty('match.input', 'text');
+  });
+
+  it('does not take long strings for light ones', () => {
+    const texts = Array.from({ length: 100 }, () => 'x'.repeat(100_000));
+    const { whole, sent } = throughParts(texts);
+    expect(whole).toEqual(texts);
+    expect(sent.length).toBeGreaterThan(8);
+  });
+});
+
+function made(kind: string): unknown {
+  if (kind === 'array') return [];
+  if (kind === 'map') return new Map();
+  if (kind === 'set') return new Set();
+  if (kind === 'date') return new Date(5);
+  return kind === 'bytes' ? new Uint8Array(3) : {};
+}
+
+/** Hangs one object on another. */
+function link(from: unknown, to: unknown, isKey: boolean): void {
+  if (to === undefined) return;
+  if (Array.isArray(from)) from.push(to);
+  else if (from instanceof Map) isKey ? from.set(to, from.size) : from.set(from.size, to);
+  else if (from instanceof Set) from.add(isKey ? to : from.size);
+  else if (Object.getPrototypeOf(from ?? 0) === Object.prototype) {
+    Object.assign(from as object, { [`to ${Object.keys(from as object).length}`]: to });
+  }
+}
+
+/** Classes, keys and elements in their order, and which objects are the same, in arrays that can be compared. */
+function shapeOf(value: unknown, seen: Map<unknown, number> = new Map()): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const number = seen.get(value);
+  if (number !== undefined) return ['again', number];
+  seen.set(value, seen.size);
+  const kind = Object.getPrototypeOf(value).constructor.name;
+  const shape = (one: unknown): unknown => shapeOf(one, seen);
+  if (value instanceof Date) return [kind, value.getTime()];
+  if (value instanceof Map) return [kind, [...value].map((entry) => entry.map(shape))];
+  if (value instanceof Set) return [kind, [...value].map(shape)];
+  return [kind, Object.entries(value).map(([key, one]) => [key, shape(one)])];
+}

@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import {
+  RefreshingCache,
+  type RefreshingCacheOptions,
+  RefreshingValue,
+  type RefreshingValueOptions,
+} from '../../../src/index.ts';
+import { type LoadInWorkerOptions, loadInWorker, type WorkerError } from '../../../src/worker/index.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+/** A module of that code, without a file: threads know nothing of Vitest, so it is plain JavaScript. */
+export function moduleOf(code: string): URL {
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+/** A load in a thread, by the code of its module. */
+export function loadOf(
+  code: string,
+  options?: LoadInWorkerOptions,
+): (...args: unknown[]) => Promise<unknown> {
+  return loadInWorker(moduleOf(code), options);
+}
+
+/** What such a load brings. */
+export async function answerOf(code: string, options?: LoadInWorkerOptions): Promise<unknown> {
+  return loadOf(code, options)();
+}
+
+/** What such a load rejects with. */
+export async function failureOf(code: string, options?: LoadInWorkerOptions): Promise<WorkerError> {
+  return (await rejectionOf(answerOf(code, options))) as WorkerError;
+}
+
+export function valueFrom(
+  code: string,
+  { worker, ...options }: Partial<RefreshingValueOptions<unknown>> & { worker?: LoadInWorkerOptions } = {},
+): RefreshingValue<unknown> {
+  const load = loadOf(code, worker);
+  const value = new RefreshingValue<unknown>({ name: 'v', load, logger: false, ...options });
+  onTestFinished(() => value.close({ timeout: 0 }));
+  return value;
+}
+
+export function cacheOf(
+  options: Partial<RefreshingCacheOptions<unknown, unknown>>,
+): RefreshingCache<unknown, unknown> {
+  const cache = new RefreshingCache<unknown, unknown>({ name: 'c', logger: false, ...options });
+  onTestFinished(() => cache.close({ timeout: 0 }));
+  return cache;
+}
+
+/** How many threads of this process live. */
+export function threadCount(): number {
+  return (process.report.getReport() as unknown as { workers: unknown[] }).workers.length;
+}
+
+/** Waits until that holds, by real time. */
+export async function until(holds: () => boolean, timeoutMs: number = 10_000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`still not after ${timeoutMs} ms: ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** An int that threads share with the test, to be given as a key: 0 at first. */
+export function sharedInt(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4));
+}
+
+/** `keep`, `loaded` and `absent` as a module for threads: the URL to import them from. */
+export async function answersModule(): Promise<string> {
+  const script = new URL('../../../scripts/support/bundle.mjs', import.meta.url).href;
+  const entry = fileURLToPath(new URL('../../../src/engine/load-result.ts', import.meta.url));
+  const { bundled } = await import(/* @vite-ignore */ script);
+  return moduleOf(await bundled(entry, 'es')).href;
+}
