@@ -2,9 +2,9 @@ import { isAbsolute, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SHARE_ENV } from 'node:worker_threads';
 import { OptionChecks } from '../option-checks.ts';
+import { Semaphore } from '../time/semaphore.ts';
 import { askedBy } from './asked.ts';
 import { runThread, type ThreadPlan } from './thread.ts';
-import { Turns } from './turns.ts';
 import type { WorkerLoad } from './worker-load.ts';
 
 /** How much memory a thread may take; what is left out is Node's own limit. See `resourceLimits` of Node's `Worker`. */
@@ -116,23 +116,22 @@ export function loadInWorker<M = unknown>(
     ...(env && { env }),
     ...(resourceLimits && { resourceLimits }),
   } as ThreadPlan['settings'];
-  const turns = new Turns(concurrency);
+  const semaphore = new Semaphore(concurrency);
 
   const load = async (...given: readonly unknown[]): Promise<unknown> => {
     const { signal, background, args } = askedBy(given, previous);
-    await turns.take(signal);
-    try {
-      signal?.throwIfAborted(); // in the moment between
-      return await runThread({
-        name: posix.basename(pathname),
-        settings,
-        request: { kind: 'load', module: href, args, transfer },
-        signal,
-        holdsProcess: !background,
-      });
-    } finally {
-      turns.giveBack();
-    }
+    const plan: ThreadPlan = {
+      name: posix.basename(pathname),
+      settings,
+      request: { kind: 'load', module: href, args, transfer },
+      signal,
+      keepAlive: !background,
+    };
+    return semaphore.run(async () => {
+      await undefined;
+      signal?.throwIfAborted(); // an abort right after the call starts no thread
+      return runThread(plan);
+    }, signal);
   };
   return load as WorkerLoad<M>;
 }

@@ -14,8 +14,8 @@ export interface ThreadPlan {
   readonly settings: Pick<ConstructorParameters<typeof Worker>[1] & object, 'env' | 'resourceLimits'>;
   readonly request: Request;
   readonly signal: AbortSignal | undefined;
-  /** The process does not end before the thread. */
-  readonly holdsProcess: boolean;
+  /** The thread keeps the process alive. */
+  readonly keepAlive: boolean;
 }
 
 type Outcome =
@@ -68,7 +68,7 @@ class Thread {
       this.#isPortClosed = true;
       this.#settleIfOver();
     });
-    const { request, signal, holdsProcess } = this.#plan;
+    const { request, signal, keepAlive } = this.#plan;
     let failureOf = notAsked;
     try {
       this.#post(request); // waits there for the thread
@@ -93,7 +93,7 @@ class Thread {
       this.#decide({ kind: 'failed', error: failedAt('clone', error, request.module) });
     });
     signal?.addEventListener('abort', this.#abort);
-    if (holdsProcess) return;
+    if (keepAlive) return;
     this.#worker.unref();
     this.#port.unref();
   }

@@ -9,19 +9,19 @@ import type { Clock } from '../../../src/time/clock.ts';
 type ReadClock = Pick<Clock, 'monotonic'>;
 
 /** As of the last import. */
-async function imported(kind: 'now' | 'awaited'): Promise<ReadClock> {
+async function imported(kind: 'sync' | 'awaited'): Promise<ReadClock> {
   const { systemClock } = await import('../../../src/time/clock.ts');
-  const { clocksOfReads } = await import('../../../src/time/coarse-clock.ts');
-  const clock = clocksOfReads(systemClock)[kind];
+  const { coarseClocks } = await import('../../../src/time/coarse-clock.ts');
+  const clock = coarseClocks(systemClock)[kind];
   const monotonic = (): number => {
-    clock.tick();
+    clock.update();
     return clock.instant;
   };
   return { monotonic };
 }
 
 /** As in a process that has just started: what is kept from one read to the next is kept by the module. */
-async function importAnew(kind: 'now' | 'awaited' = 'now'): Promise<ReadClock> {
+async function importAnew(kind: 'sync' | 'awaited' = 'sync'): Promise<ReadClock> {
   vi.resetModules();
   return imported(kind);
 }
@@ -36,7 +36,7 @@ interface Machine {
 }
 
 /** Puts one in the place of the machine's own, as of the start of the process. */
-async function machine(kind: 'now' | 'awaited' = 'now'): Promise<Machine> {
+async function machine(kind: 'sync' | 'awaited' = 'sync'): Promise<Machine> {
   const made = { now: 1000, looks: 0 };
   vi.spyOn(Performance.prototype, 'now').mockImplementation(() => {
     made.looks += 1;
@@ -236,7 +236,7 @@ describe('reads that are awaited one after the other', () => {
 
   it('say nothing to those that are not awaited, which are exact after a microtask', async () => {
     const made = await machine('awaited');
-    const now = await imported('now');
+    const now = await imported('sync');
     await chain(made, 300);
     made.now += 5;
     expect(now.monotonic()).toBe(made.now);
