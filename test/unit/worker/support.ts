@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import {
   RefreshingCache,
@@ -71,8 +72,7 @@ export function sharedInt(): Int32Array {
 
 /** `keep`, `loaded` and `absent` as a module for threads: the URL to import them from. */
 export async function answersModule(): Promise<string> {
-  const script = new URL('../../../scripts/support/bundle.mjs', import.meta.url).href;
   const entry = fileURLToPath(new URL('../../../src/engine/load-result.ts', import.meta.url));
-  const { bundled } = await import(/* @vite-ignore */ script);
-  return moduleOf(await bundled(entry, 'es')).href;
+  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'esm', write: false });
+  return moduleOf(outputFiles[0]?.text as string).href;
 }
