@@ -70,7 +70,8 @@ export interface OptionProblem {
 }
 
 /**
- * An option, an argument or the return value of a schedule is invalid. Constructors throw it, with all invalid options at
+ * An option, an argument or the return value of a schedule is invalid. Constructors throw it, with all invalid options
+ * at
  * once; `option`, `rule` and `received` are those of the first. Correct the options.
  */
 export class OptionError extends TicklessError {
@@ -120,8 +121,10 @@ export function isOptionError(error: unknown): error is OptionError {
 }
 
 /**
- * There is no value yet, and the read does not wait for one: `current` before the first success, or any read of a paused
- * value that was never loaded. `cause` is the error of the last load, if it failed. Use `await value.get()`, or `resume()`
+ * There is no value yet, and the read does not wait for one: `current` before the first success, or any read of a
+ * paused
+ * value that was never loaded. `cause` is the error of the last load, if it failed. Use `await value.get()`, or
+ * `resume()`
  * the value.
  */
 export class NotLoadedError extends TicklessError {
@@ -156,7 +159,8 @@ export function isLoadError(error: unknown): error is LoadError {
 }
 
 /**
- * An execution was aborted at its `timeout`; a later result of it is dropped. `cause` is the error of its last failed try,
+ * An execution was aborted at its `timeout`; a later result of it is dropped. `cause` is the error of its last failed
+ * try,
  * if a try failed. Raise `timeout` if the source is that slow, and pass the `signal` on to the source.
  */
 export class LoadTimeoutError extends TicklessError {
@@ -204,7 +208,8 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 }
 
 /**
- * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it. `cause` is the error of the last
+ * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it. `cause` is the error of the
+ * last
  * load, if it failed. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
@@ -231,7 +236,8 @@ export function isStaleValueError(error: unknown): error is StaleValueError {
 }
 
 /**
- * The source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject with this error
+ * The source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject with this
+ * error
  * for `absentFor`, without a load. `set()` and `invalidate()` of the key end that.
  */
 export class AbsentError extends TicklessError {
@@ -278,8 +284,10 @@ export function isLockUnavailableError(error: unknown): error is LockUnavailable
 }
 
 /**
- * The lease ended while the load ran: this process was suspended for too long, the backend could not be reached to extend
- * the lease, or an operator released it. Another instance may hold the lock now, so the result of the load is dropped. It
+ * The lease ended while the load ran: this process was suspended for too long, the backend could not be reached to
+ * extend
+ * the lease, or an operator released it. Another instance may hold the lock now, so the result of the load is dropped.
+ * It
  * is also the reason of the load's `signal`.
  */
 export class LeaseLostError extends TicklessError {
@@ -300,7 +308,8 @@ export function isLeaseLostError(error: unknown): error is LeaseLostError {
 }
 
 /**
- * The snapshot store could not be read or written. `cause` is the error of its client. A value that this instance loads is
+ * The snapshot store could not be read or written. `cause` is the error of its client. A value that this instance loads
+ * is
  * served here all the same.
  */
 export class StoreUnavailableError extends TicklessError {

@@ -2,9 +2,13 @@ import { callUserCode } from './call-user-code.ts';
 
 /** The destination of log lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
-  /** A background load failed: one line with the name, the number of failures, the cause and the time of the next load. */
+  /**
+   * A background load failed: one line with the name, the number of failures, the cause and the time of the next load.
+   */
   warn(line: string): void;
-  /** A listener, a schedule or a `waitUntil` threw or returned an invalid value: one line with the name and the cause. */
+  /**
+   * A listener, a schedule or a `waitUntil` threw or returned an invalid value: one line with the name and the cause.
+   */
   error(line: string): void;
 }
 

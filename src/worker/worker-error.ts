@@ -8,17 +8,20 @@ export type WorkerErrorCode =
   | 'ERR_TICKLESS_WORKER_EXIT';
 
 /**
- * A load in a thread failed for another reason than an error that the load threw. (An error of the load itself is passed
+ * A load in a thread failed for another reason than an error that the load threw. (An error of the load itself is
+ * passed
  * on as it is.) Readers find the `WorkerError` as the `cause` of their `LoadError`. Its `code` never changes between
  * versions:
  *
  * - `ERR_TICKLESS_WORKER_START`: the thread could not be started; see `cause`. Check the `env` and `resourceLimits`.
- * - `ERR_TICKLESS_WORKER_MODULE`: the module is missing, cannot be read or threw during its evaluation (see `cause`), or
+ * - `ERR_TICKLESS_WORKER_MODULE`: the module is missing, cannot be read or threw during its evaluation (see `cause`),
+ * or
  *   it does not export a function as `load` or as default. Check the URL, also in the bundled program.
  * - `ERR_TICKLESS_WORKER_CLONE`: the result cannot be cloned out of the thread, or the key or the value picked by
  *   `previous` cannot be cloned into it; `cause` names the culprit. Use plain data.
  * - `ERR_TICKLESS_WORKER_CRASH`: an uncaught error or an unhandled rejection (`cause`) ended the thread.
- * - `ERR_TICKLESS_WORKER_MEMORY`: the thread needed more memory than `resourceLimits`, or Node's own limits, allow. Raise
+ * - `ERR_TICKLESS_WORKER_MEMORY`: the thread needed more memory than `resourceLimits`, or Node's own limits, allow.
+ * Raise
  *   the limits, or load less.
  * - `ERR_TICKLESS_WORKER_EXIT`: the module called `process.exit` before the load had settled; `exitCode` is the code.
  */

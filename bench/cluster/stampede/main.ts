@@ -1,5 +1,5 @@
-// Some of the workers of the harness, in a process of their own: `main.ts <settings as JSON>`. Does what its parent
-// orders, and ends with it.
+// Some of the workers of the harness, in a process of their own: `main.ts <settings as JSON>`. Carries out the commands
+// of its parent, and ends with it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from '../../../test/system/integration/support/redis-client.ts';
@@ -14,7 +14,7 @@ const clients = Array.from({ length: workers }, () => new Redis(url));
 let readers: readonly Reader[] = [];
 let loads = 0;
 
-/** What is loaded is the instant at which it was. */
+/** The loaded value is the instant of its load. */
 async function load(): Promise<string> {
   loads += 1;
   await sleep(loadMs);
@@ -23,7 +23,7 @@ async function load(): Promise<string> {
 
 async function fill(name: string): Promise<void> {
   const strategy = strategies.find((each) => each.name === name);
-  if (strategy === undefined) throw new Error(`there is no strategy named ${name}`);
+  if (strategy === undefined) throw new Error(`unknown strategy ${name}`);
   const key = `stampede:${name}`;
   readers = clients.map((redis) => strategy.open({ redis, key, periodMs, loadMs, load }));
   await Promise.all(readers.map((reader) => reader.read()));

@@ -16,10 +16,10 @@ export class Workers {
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`a process of workers has ended with ${code ?? signal}`);
     });
-    this.#ended.catch(() => {}); // whoever waits for it hears of it
+    this.#ended.catch(() => {}); // reported to those that wait for it
   }
 
-  /** Resolves with the next thing that it tells, which has to be of that kind. */
+  /** Resolves with the next message, which must be of that kind. */
   async told<Kind extends Told['kind']>(kind: Kind): Promise<Extract<Told, { readonly kind: Kind }>> {
     const [told] = (await Promise.race([once(this.#child, 'message'), this.#ended])) as [Told];
     if (told.kind !== kind) throw new Error(`told ${told.kind}, not ${kind}`);
@@ -32,7 +32,7 @@ export class Workers {
     await this.told('filled');
   }
 
-  /** Resolves when all have read for so long. */
+  /** Resolves when all have read for that long. */
   async run(durationMs: number): Promise<Tally> {
     this.#order({ kind: 'run', durationMs });
     return (await this.told('ran')).tally;

@@ -10,7 +10,8 @@ const MOST_WEIGHT = 4096;
  * value at once could block it for as long as the load itself would have.
  *
  * Large containers, at any depth, are sent entry by entry; everything else is cloned as it is. An object that occurs
- * several times is sent once, and referred to by its number after that. A reference cannot be filled in later inside the
+ * several times is sent once, and referred to by its number after that. A reference cannot be filled in later inside
+ * the
  * key of a `Map`, a `Set` or anything that is cloned as a whole: a value with such a reference is sent in one part.
  */
 export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Generator<Part> {

@@ -7,7 +7,8 @@ type NextStep = 'into' | 'past' | 'stop';
 type Visit = (value: unknown, isFixed: boolean) => NextStep;
 
 /**
- * Visits a value and everything reachable from it, as the structured clone does. An object is visited once for each time
+ * Visits a value and everything reachable from it, as the structured clone does. An object is visited once for each
+ * time
  * that it occurs.
  *
  * @returns `false` if the walk was stopped.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { World } from './world.ts';
 
-/** What happened, but for names that are different in each process. */
+/** The trace without the names that differ in each process. */
 async function traceOf(seed: number): Promise<string> {
   const { trace } = await new World(seed, true).run();
   return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
