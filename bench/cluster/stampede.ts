@@ -33,7 +33,7 @@ export async function measureStampedes(server: RealServer, durationMs: number): 
   };
   const processes = Array.from({ length: PROCESSES }, () => new Workers(settings));
   try {
-    await Promise.all(processes.map((each) => each.told('ready')));
+    await Promise.all(processes.map((each) => each.receive('ready')));
     const measured: Stampede[] = [];
     for (const { name } of strategies) {
       measured.push(await measure(name, server, processes, durationMs));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from '../../../test/system/integration/support/redis-client.ts';
 import { strategies } from '../strategies/index.ts';
 import type { Reader } from '../strategies/strategy.ts';
-import type { Order, Tally, Told, WorkersSettings } from './messages.ts';
+import type { Command, Reply, Tally, WorkersSettings } from './messages.ts';
 import { noReads, readUntil, sumOf } from './reading.ts';
 
 const settings = JSON.parse(process.argv[2] as string) as WorkersSettings;
@@ -38,17 +38,17 @@ async function run(durationMs: number): Promise<Tally> {
   return { loads, elapsedMs, ...reads.reduce(sumOf, noReads) };
 }
 
-async function obey(order: Order): Promise<Told> {
-  if (order.kind === 'run') return { kind: 'ran', tally: await run(order.durationMs) };
-  await fill(order.strategy);
+async function execute(command: Command): Promise<Reply> {
+  if (command.kind === 'run') return { kind: 'ran', tally: await run(command.durationMs) };
+  await fill(command.strategy);
   return { kind: 'filled' };
 }
 
-function tell(told: Told): void {
-  process.send?.(told);
+function send(reply: Reply): void {
+  process.send?.(reply);
 }
 
-process.on('message', async (order: Order) => tell(await obey(order)));
+process.on('message', async (command: Command) => send(await execute(command)));
 process.on('disconnect', () => process.exit());
 await Promise.all(clients.map((redis) => redis.ping()));
-tell({ kind: 'ready' });
+send({ kind: 'ready' });

@@ -10,14 +10,14 @@ export interface WorkersSettings {
 }
 
 /** A message to a process of workers. The process answers after it has carried it out. */
-export type Order =
+export type Command =
   /** Each worker reads once, with the named strategy. */
   | { readonly kind: 'fill'; readonly strategy: string }
   /** The workers read for `durationMs`, and close their readers. */
   | { readonly kind: 'run'; readonly durationMs: number };
 
 /** A message from a process of workers: it is `ready`, or has carried out a command. */
-export type Told =
+export type Reply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'filled' }
   | { readonly kind: 'ran'; readonly tally: Tally };

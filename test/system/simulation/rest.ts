@@ -42,7 +42,7 @@ export class Rest {
   #isFree({ machine, subjects, name }: Instance): void {
     if (!machine.isHeld) return;
     const isAwaited = [...subjects.values()].some(({ waiting }) => waiting.size > 0);
-    this.#world.referee.holds(8, isAwaited, () => `${name}: a timer keeps it alive, and nobody waits`);
+    this.#world.referee.holds(8, isAwaited, () => `${name}: a timer keeps it alive, and no caller waits`);
   }
 
   async come(): Promise<void> {
@@ -161,7 +161,7 @@ export class Rest {
     }
     for (const { machine, subjects, name, closing } of instances) {
       if (closing === 'closing') continue;
-      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs, and nobody reads`);
+      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs without reads`);
       for (const { id, waiting, inspect, running } of subjects.values()) {
         this.#isAnswered(id, waiting);
         referee.holds(4, inspect()?.running !== true, () => `${id}: it is said to be running, and is not`);

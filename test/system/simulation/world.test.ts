@@ -14,7 +14,7 @@ it('the same seed is the same world, and another seed another one', async () => 
   expect(other).not.toBe(first);
 }, 60_000);
 
-it('a world that nobody looks at so closely goes the same way', async () => {
+it('a world without a trace runs the same way', async () => {
   const [quiet, traced] = [await new World(6).run(), await new World(6, true).run()];
   expect(quiet.trace).toEqual([]);
   expect({ ...traced, trace: [] }).toEqual(quiet);
