@@ -16,6 +16,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/system/integration/**'],
+    globalSetup: [source('scripts/thread-code.mjs')],
     testTimeout: 20_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
   },

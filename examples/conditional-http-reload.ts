@@ -1,5 +1,5 @@
-// A price list over HTTP that is sent again only when it has changed: the load sends the ETag of the list it holds,
-// and answers "304 Not Modified" with `keep()`. The list stays, its age starts anew.
+// A price list over HTTP that is transferred only after a change: the load sends the ETag of the present list, and
+// returns `keep()` for "304 Not Modified". The list stays, and its age starts at 0 again.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -40,13 +40,13 @@ const priceList = new RefreshingValue({
   schedule: { minutes: 10 },
 });
 priceList.on('load-succeeded', () => console.log('a new list'));
-priceList.on('load-kept', () => console.log('not modified: the list in memory holds'));
+priceList.on('load-kept', () => console.log('not modified: the list in memory is still valid'));
 
 const first = await priceList.get();
 assert.equal(first.prices.apple, 120);
 
 const second = await priceList.refresh();
-assert.equal(second, first); // the very same object: nothing was sent, nothing was parsed
+assert.equal(second, first); // the same object: nothing was transferred or parsed
 assert.ok((priceList.inspect().age ?? Infinity) < 1000);
 
 version = 2;

@@ -8,7 +8,7 @@ import { FakeClock } from 'tickless/testing';
 const zone = 'Europe/Amsterdam';
 const clock = new FakeClock({ now: '2026-03-27T12:00:00Z' }); // a test clock, to live through spring in no time
 
-// One line: the schedule that comes with tickless.
+// One line: a schedule of tickless.
 const tariffs = new RefreshingValue({
   name: 'tariffs',
   load: () => `the tariffs of ${DateTime.fromMillis(clock.now(), { zone }).toISODate()}`,
@@ -16,7 +16,7 @@ const tariffs = new RefreshingValue({
   clock,
 });
 
-// Or your own rule, in a subclass of the executor (or of RefreshingValue).
+// Or a rule of your own, in a subclass of the executor (or of RefreshingValue).
 class EveryMorning extends PeriodicExecutor {
   protected override nextExecuteTime({ endedAt, since = endedAt }: Execution): number {
     const last = DateTime.fromMillis(since, { zone });
@@ -37,7 +37,7 @@ for (let hour = 0; hour < 72; hour++) {
   await clock.advance({ hours: 1 });
   await report.requestStart();
   await tariffs.get();
-  await clock.flush(); // lets what started behind the read come to its end
+  await clock.flush(); // waits for the load that the read has started
   assert.equal(tariffs.inspect().nextExecuteTime, report.inspect().nextExecuteTime);
 }
 for (const instant of executedAt) console.log(`executed ${instant}`);

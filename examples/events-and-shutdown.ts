@@ -1,5 +1,5 @@
-// Events as log lines, and an orderly end: on SIGTERM the server takes no more requests, a reload under way may
-// finish, and no other begins.
+// Events as log lines, and a graceful shutdown: on SIGTERM the server stops accepting requests, a running reload may
+// finish, and no further one starts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -35,10 +35,10 @@ process.once('SIGTERM', async () => {
   console.log('SIGTERM');
   server.close();
   server.closeIdleConnections();
-  await keys.close({ timeout: { seconds: 5 } }); // what takes longer is aborted
-  console.log(`closed, and still serving ${await keys.get()} to whom it may concern`);
+  await keys.close({ timeout: { seconds: 5 } }); // a longer load is aborted
+  console.log(`closed, and still serving ${await keys.get()}`);
 
-  assert.deepEqual(keys.current, ['key-2']); // the reload that was under way came to its end
+  assert.deepEqual(keys.current, ['key-2']); // the running reload has finished
   assert.equal(loads, 2);
   const load = ['load-started', 'load-succeeded'];
   assert.deepEqual(
@@ -47,7 +47,7 @@ process.once('SIGTERM', async () => {
   );
 });
 
-// A request, then the keys are rotated, and the next request starts a reload, in the midst of which we are stopped.
+// A request; then the keys are rotated, and the next request starts a reload, during which the process is stopped.
 const url = `http://localhost:${(server.address() as AddressInfo).port}`;
 assert.deepEqual(await (await fetch(url)).json(), ['key-1']);
 keys.invalidate();

@@ -1,5 +1,5 @@
-// Exchange rates that may be an hour old, and not a second older: beyond that a read throws instead of quoting a
-// wrong price, and says how old the rates are.
+// Exchange rates that may be an hour old at most: a read of older ones throws instead of quoting a wrong price, and the
+// error has their age.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -25,7 +25,7 @@ const rates = new RefreshingValue({
   },
   schedule: { minutes: 5 },
   maxStaleness: { hours: 1 },
-  whenTooStale: 'throw', // 'wait' would hold the read until the reload has ended
+  whenTooStale: 'throw', // with 'wait' the read would wait for the reload
   clock,
 });
 rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`)); // instead of the line on stderr
@@ -49,10 +49,10 @@ async function quoteAfter(minutes: number): Promise<string> {
 
 assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);
 isUp = false;
-assert.match(await quoteAfter(30), /108\.42 USD, at a rate 30 minutes old/); // the bank is down: served, and honest
+assert.match(await quoteAfter(30), /108\.42 USD, at a rate 30 minutes old/); // the bank is down: served, with the age
 assert.match(await quoteAfter(31), /no quote: the rates are 61 minutes old/);
 assert.equal(rates.inspect().failures, 2);
-assert.equal(rates.peek()?.USD, 1.0842); // who really wants the old ones can have them
+assert.equal(rates.peek()?.USD, 1.0842); // the old rates are still available on purpose
 isUp = true;
 assert.match(await quoteAfter(1), /no quote: the rates are 62 minutes old/); // this read starts the reload
 assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);

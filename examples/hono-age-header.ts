@@ -1,5 +1,5 @@
-// Hono: JSON from memory with an honest Age header, and `waitUntil` where the platform has one, so that a reload
-// that starts behind an answer is not frozen with it.
+// Hono: JSON from memory with a correct Age header, and `waitUntil` where the platform has one, so that it does not
+// freeze a reload that continues after the response.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ const flags = new RefreshingValue({
   schedule: { seconds: 30 },
 });
 
-/** `executionCtx` of Cloudflare Workers; Hono's getter throws where there is none, as on Node. */
+/** `executionCtx` of Cloudflare Workers; Hono's getter throws on other platforms, such as Node. */
 function waitUntilOf(context: Context): ((promise: Promise<unknown>) => void) | undefined {
   try {
     const { executionCtx } = context;
@@ -44,9 +44,9 @@ async function read(): Promise<string> {
 }
 console.log(await read());
 
-flags.invalidate(); // somebody changed a flag
+flags.invalidate(); // a flag was changed
 const stale = await read();
-assert.match(stale, /"revision":1/); // answered at once with what is there, the reload starts behind it
+assert.match(stale, /"revision":1/); // served at once with the present value; the reload runs in the background
 console.log(stale);
 
 await flags.requestStart({ wait: true });

@@ -1,11 +1,11 @@
-// Postal codes in a Fastify service: each request reads them from memory, and a request that finds them due for a
-// reload starts it behind its own answer.
+// Postal codes in a Fastify service: each request reads them from memory. A request that finds them due starts a reload
+// in the background, and does not wait for it.
 import assert from 'node:assert/strict';
 import Fastify from 'fastify';
 import { RefreshingValue } from 'tickless';
 import zipcodes from 'zipcodes';
 
-// Stands for the source: all codes as one JSON document.
+// Simulates the source: all codes as one JSON document.
 const origin = Fastify();
 const document = JSON.stringify(zipcodes.codes);
 let loads = 0;
@@ -28,7 +28,7 @@ const postalCodes = new RefreshingValue({
 
 const app = Fastify();
 app.get<{ Params: { code: string } }>('/postal-codes/:code', async (request, reply) => {
-  const codes = await postalCodes.get(); // the very first request waits for the load, no later one ever does
+  const codes = await postalCodes.get(); // only the first request waits for the load
   return codes.get(request.params.code) ?? reply.code(404).send({ error: 'no such postal code' });
 });
 app.addHook('onClose', () => postalCodes.close());
@@ -47,11 +47,11 @@ assert.equal(beverlyHills.city, 'Beverly Hills');
 console.log(`90210 is ${beverlyHills.city}, ${beverlyHills.state}`);
 assert.equal((await lookUp('00000')).status, 404);
 
-// The source goes away, a reload fails, and the service answers as before.
+// The source goes down, a reload fails, and the service responds as before.
 await origin.close();
 await postalCodes.refresh().catch((error: Error) => console.log(error.message));
 assert.equal((await lookUp('10001')).status, 200);
 console.log(
-  `10001 is still answered, from codes that are ${Math.round(postalCodes.inspect().age ?? 0)} ms old`,
+  `10001 is still served, from codes that are ${Math.round(postalCodes.inspect().age ?? 0)} ms old`,
 );
 await app.close();

@@ -36,10 +36,12 @@ interface CachingPlan {
 }
 
 /**
- * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than the
+ * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than
+ * the
  * rest of a fresh read.
  *
- * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets it.
+ * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets
+ * it.
  * No timer is left behind. Where caching saves no clock reading, it is tried less and less often.
  */
 class CachingClock implements CoarseClock {
