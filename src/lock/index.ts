@@ -1,4 +1,4 @@
-// For who writes an adapter: `createLock` around an engine of his own. See `LockProvider` for a worked one.
+// For adapter authors: wrap your backend with `createLock`. `LockProvider` documents a complete example.
 
 export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
 export type { Ending, LockEngine, LockRow } from './lock-backend.ts';

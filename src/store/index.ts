@@ -1,3 +1,3 @@
-// For who writes an adapter: `createStore` around an engine of his own. See `SnapshotStore` for a worked one.
+// For adapter authors: wrap your backend with `createStore`. `SnapshotStore` documents a complete example.
 
 export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';

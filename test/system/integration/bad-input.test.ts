@@ -168,7 +168,7 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
 
   it('no right to create the table: says so, and what to do', async () => {
     const [lock, store] = [writer.lock(space('nothing')), writer.store(space('nothing'))];
-    const said = /can't be created \((postgres|mysql)(Lock|Store)Table\(\) tells how to\): .*denied/;
+    const said = /can't be created \((postgres|mysql)(Lock|Store)Table\(\) returns its definition\): .*denied/;
     for (const step of [() => lock.acquire({ name: 'any' }), () => lock.list()]) {
       const { error, causes } = await reasonsOf(step);
       expect(error).toMatchObject({

@@ -29,7 +29,7 @@ describe('sqliteLock', () => {
       throw new Error(/^CREATE/.test(sql) ? 'attempt to write a readonly database' : 'no such table: locks');
     };
     await expect(sqliteLock({ client: { prepare } as never }).acquire({ name: 'n' })).rejects.toThrow(
-      /\(sqliteLockTable\(\) tells how to\): attempt to write a readonly database/,
+      /\(sqliteLockTable\(\) returns its definition\): attempt to write a readonly database/,
     );
   });
 });

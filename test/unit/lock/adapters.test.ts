@@ -132,7 +132,7 @@ describe('a lock in a table', () => {
 describe('redisLock', () => {
   it('says so when the server answers with something else than a record', async () => {
     await expect(redisLock({ client: redis as never }).acquire({ name: 'n' })).rejects.toThrow(
-      /unavailable: an answer that is no record: no record/,
+      /unavailable: unexpected reply of the lock script: no record/,
     );
   });
 });
