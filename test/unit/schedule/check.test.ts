@@ -56,12 +56,12 @@ describe('a wrong argument of a schedule', () => {
   it.each(Object.entries(wrong))('is told by function, option, rule and value: %s', (words, call) => {
     const [subject, received] = words.split(' … ');
     const { message, rule } = optionErrorOf(() => call((value) => value as never));
-    expect(rule).toMatch(/^(must be|must differ from|is no option, use) \S/);
+    expect(rule).toMatch(/^(must be|must have|must differ from|is an unknown option, expected one of:) \S/);
     expect(message).toBe(`${subject} ${rule}, received ${received}`);
   });
 
   it('that is an unknown option comes with the names there are', () => {
     const call = (): unknown => duringHours(1, { ...office, weekdays: [1] } as object as typeof office);
-    expect(optionErrorOf(call).rule).toBe('is no option, use from, to, zone, days');
+    expect(optionErrorOf(call).rule).toBe('is an unknown option, expected one of: from, to, zone, days');
   });
 });

@@ -266,7 +266,7 @@ describe('cron', () => {
     '@sometimes',
   ])('rejects the line %o with the reason of croner', (line) => {
     const error = optionErrorOf(() => cron(line));
-    expect(error.message).toContain('cron: line must be a cron line');
+    expect(error.message).toContain('cron: line must be a cron expression');
     expect(error.received).toBe(line);
     expect(error.cause).toBeInstanceOf(Error);
   });

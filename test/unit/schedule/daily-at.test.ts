@@ -158,7 +158,7 @@ describe('dailyAt', () => {
   it('rejects unknown zones, misspelt options and what is no object', () => {
     expect(optionErrorOf(() => dailyAt('05:00', { zone: 'Mars/Base' })).option).toBe('zone');
     expect(optionErrorOf(() => dailyAt('05:00', { timezone: 'UTC' } as object)).message).toContain(
-      'timezone is no option, use zone, received "UTC"',
+      'timezone is an unknown option, expected one of: zone, received "UTC"',
     );
     expect(optionErrorOf(() => dailyAt('05:00', 'UTC' as unknown as object)).option).toBe('options');
     expect(optionErrorOf(() => dailyAt('05:00', null as unknown as object)).option).toBe('options');

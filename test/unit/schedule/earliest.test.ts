@@ -43,7 +43,7 @@ describe('earliest', () => {
 
   it('rejects an empty list and what is no schedule', () => {
     expect(optionErrorOf(() => earliest()).message).toContain(
-      'earliest: schedules must be at least one schedule',
+      'earliest: schedules must have at least one schedule',
     );
     expect(optionErrorOf(() => earliest(1000, 'x' as unknown as number)).option).toBe('schedules[1]');
   });

@@ -19,7 +19,7 @@ describe('fixedDelay', () => {
 
   it.each([0, -5, Number.NaN, '5m', {}])('rejects %o', (delay) => {
     expect(optionErrorOf(() => fixedDelay(delay as number)).message).toContain(
-      'fixedDelay: delay must be a duration over 0',
+      'fixedDelay: delay must be a positive duration',
     );
   });
 });

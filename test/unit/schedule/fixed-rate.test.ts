@@ -107,7 +107,7 @@ describe('fixedRate', () => {
 
   it('rejects what is no period, anchor or option', () => {
     expect(optionErrorOf(() => fixedRate(0)).message).toContain(
-      'fixedRate: period must be a duration over 0, received 0',
+      'fixedRate: period must be a positive duration, received 0',
     );
     expect(optionErrorOf(() => fixedRate(1, { anchoredAt: new Date('x') })).option).toBe('anchoredAt');
     expect(optionErrorOf(() => fixedRate(1, { anchoredAt: '2026-01-01' as unknown as Date })).option).toBe(

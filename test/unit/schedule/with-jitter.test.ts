@@ -83,7 +83,7 @@ describe('withJitter', () => {
     'rejects the jitter %o',
     (jitter) => {
       expect(optionErrorOf(() => withJitter(1000, jitter as number)).message).toContain(
-        'withJitter: jitter must be a finite duration from 0, or { ratio }',
+        'withJitter: jitter must be a finite duration of 0 or more, or { ratio }',
       );
     },
   );
