@@ -390,3 +390,25 @@ describe('fileLock: power failures', () => {
     }
   });
 });
+
+it('fileLock: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
+  const directory = temporaryDirectory();
+  const others = fileLock({ directory, retention: Infinity });
+  await rounds(others, 3);
+  const handle = await open(import.meta.filename);
+  await handle.close();
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  const { writeFile } = prototype;
+  const spy = vi.spyOn(prototype, 'writeFile').mockImplementation(async function (
+    this: FileHandle,
+    ...args: Parameters<FileHandle['writeFile']>
+  ) {
+    spy.mockRestore();
+    await writeFile.apply(this, args);
+    await rounds(others, 20);
+    await others.acquire({ name: 'n', owner: 'next' });
+  });
+  const late = fileLock({ directory, retention: Infinity });
+  expect(await late.acquire({ name: 'n', owner: 'late' })).toMatchObject({ kind: 'held', owner: 'next' });
+  expect(await others.inspect('n')).toMatchObject({ state: 'running', owner: 'next' });
+});
