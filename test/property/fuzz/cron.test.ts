@@ -29,7 +29,7 @@ function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'refu
     schedule = cron(line as string, zone === undefined ? {} : { zone });
   } catch (error) {
     const { option, rule, received, message } = optionErrorOf(error);
-    expect([option, rule]).toEqual(['line', 'must be a cron line']);
+    expect([option, rule]).toEqual(['line', 'must be a cron expression']);
     expect(received).toBe(line);
     expectReadable(message);
     return 'refused';

@@ -173,7 +173,7 @@ describe('the state of a name', () => {
     put(made, { '9007199254740990.json': 'x' });
     for (let left = 3; left > 0; left--) {
       await expect(fileLock({ directory: made.directory }).acquire({ name: 'v' })).rejects.toThrow(
-        `the lock is unavailable: there is no number after that of a file in ${made.folder}`,
+        `the lock is unavailable: no file can follow the highest number in ${made.folder}; delete the folder`,
       );
     }
   });

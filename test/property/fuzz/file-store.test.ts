@@ -138,7 +138,7 @@ describe('a file of the store', () => {
     expect(await store.read('v')).toMatchObject({ payload: 'mended' });
     // Without a token there is nothing that could come after them.
     await expect(store.write('v', 'last')).rejects.toThrow(
-      `there is no number after that of a file in ${made.folder}`,
+      `no file can follow the highest number in ${made.folder}; delete the folder`,
     );
   });
 

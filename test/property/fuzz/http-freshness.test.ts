@@ -186,53 +186,6 @@ describe('headers', () => {
     );
   });
 
-  it('with no-store or no-cache anywhere in a list that can be read are stale', () => {
-    const sound = fc.array(fc.constantFrom('max-age=600', 'public', 's-maxage="900"', 'x="a, b"', 'y=";"'));
-    fc.assert(
-      fc.property(
-        sound,
-        fc.constantFrom('no-store', 'No-Cache', 'no-cache="set-cookie, x"'),
-        fc.nat(9),
-        (all, stale, at) => {
-          const list = [...all.slice(0, at), stale, ...all.slice(at)].join(', ');
-          for (const shared of [true, false]) {
-            expect(
-              reading({ 'cache-control': list, expires: new Date(NOW + 9e6).toUTCString() }, shared).next,
-            ).toBe(AT_LEAST);
-          }
-        },
-      ),
-      runs(500),
-    );
-  });
-
-  it('that are sound are read exactly: max-age less Age, the first of several', () => {
-    const seconds = fc.nat(10_000_000);
-    const written = fc.constantFrom(
-      (one: number) => `${one}`,
-      (one: number) => `"${one}"`,
-      (one: number) => `00${one}`,
-      (one: number) => `"${[...String(one)].map((digit) => `\\${digit}`).join('')}"`,
-    );
-    fc.assert(
-      fc.property(
-        seconds,
-        seconds,
-        seconds,
-        written,
-        fc.boolean(),
-        (first, second, age, write, asHeaders) => {
-          const list = `public, MAX-AGE=${write(first)} ,x="no-store, max-age=1",max-age=${write(second)}`;
-          const headers = { 'Cache-Control': list, Age: `${age}, 5` };
-          expect(reading(asHeaders ? new Headers(headers) : headers).next).toBe(
-            Math.max(AT_LEAST, first - age),
-          );
-        },
-      ),
-      runs(500),
-    );
-  });
-
   it('that are sound mean what RFC 9111 says, in each combination', () => {
     const some = fc.option(fc.nat(100_000), { nil: undefined });
     const sound = fc.record({

@@ -57,7 +57,7 @@ export const parts = {
   // What only a server can judge: scripts and statements.
   engines: {
     mutate: ENGINES,
-    tests: ['test/lock/adapters.test.ts', 'test/lock/adapter-commands.test.ts', ...WITH_SERVERS],
+    tests: ['test/unit/lock/adapters.test.ts', ...WITH_SERVERS],
     servers: true,
     without: [],
   },

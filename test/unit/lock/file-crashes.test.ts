@@ -8,6 +8,7 @@ import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
+import { leaseOf, rounds } from './file-states.ts';
 
 /** Called before each step that a process makes in the file system. */
 let beforeStep: (step: string, path: string) => Promise<void> | undefined = () => undefined;
@@ -92,12 +93,6 @@ async function meanwhile<R>(
   return answer;
 }
 
-async function leaseOf(lock: Lock, name = 'n'): Promise<LeaseId> {
-  const answer = await lock.acquire({ name });
-  if (answer.kind !== 'acquired') throw new Error(`not acquired: ${JSON.stringify(answer)}`);
-  return answer.lease;
-}
-
 async function freeAgain(lock: Lock, within: number): Promise<LeaseId> {
   const begin = performance.now();
   for (;;) {
@@ -105,12 +100,6 @@ async function freeAgain(lock: Lock, within: number): Promise<LeaseId> {
     if (answer.kind === 'acquired') return answer.lease;
     if (performance.now() - begin > within) throw new Error(`still ${JSON.stringify(answer)}`);
     await sleep(5);
-  }
-}
-
-async function rounds(lock: Lock, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) {
-    await lock.release(await leaseOf(lock), { as: 'done', holdFor: 0 });
   }
 }
 
@@ -248,7 +237,7 @@ describe('a process that stands still', () => {
       () => sleep(60),
     );
     expect(answer).toMatchObject({ kind: 'held', isBackoff: false });
-    expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
+    expect(await lockOf(60_000).acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
   });
 
   it('after its file has appeared, while others go on, is told what became of it', async () => {

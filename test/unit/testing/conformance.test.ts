@@ -60,7 +60,7 @@ describe('lockConformance', () => {
     const { lock } = faultyLock(SOUND_LOCK);
     const left = lockConformance({ lock });
     expect(all.filter(({ name }) => !left.some((one) => one.name === name)).map(({ name }) => name)).toEqual([
-      'token: grows also when the engine has lost its memory',
+      'token: grows also after the backend has lost its data',
       'unreachable: each step rejects with LockUnavailableError, within ten seconds',
     ]);
   });

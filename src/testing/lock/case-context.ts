@@ -10,22 +10,19 @@ import type {
 import { between, ensure, ofKind, present, same } from '../assert.ts';
 import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../conformance.ts';
 
-/** The lock that `lockConformance` tries. */
+/** The lock under test of `lockConformance`. */
 export interface LockSubject {
-  /** A lock of the engine. Called at the begin of each case; may give the same one each time. */
+  /** Returns a lock of the backend, a new one or always the same. Called at the start of each case. */
   lock(): LockProvider | Promise<LockProvider>;
-  /** As another process would have it: another client of the same engine. @default the same as `lock` */
+  /** Returns a lock of the same backend through another client, as another process has it. @default the same as `lock` */
   other?(): LockProvider | Promise<LockProvider>;
-  /** A lock whose engine can't be reached, such as a port where nobody listens. @default those cases are left out */
+  /** Returns a lock of an unreachable backend, for example on a closed port. @default these cases are left out */
   unreachable?(): LockProvider | Promise<LockProvider>;
-  /**
-   * Deletes the record of a name, behind the back of the lock: the engine has lost its memory. @default those cases are
-   * left out
-   */
+  /** Deletes the record of a name without the lock, as a loss of data does. @default these cases are left out */
   forget?(name: string): void | Promise<void>;
   /**
-   * How long the short leases last, in milliseconds. A slow engine, or a busy machine, needs more, and the suite takes
-   * longer by as much: the longest case takes eleven units. @default 150
+   * Length of the short leases in milliseconds. Increase it for a slow backend or a busy machine; the duration of the
+   * suite grows with it: the longest case takes eleven units. @default 150
    */
   readonly unit?: number | undefined;
 }
@@ -34,14 +31,14 @@ export type Acquired = Extract<AcquireAnswer, { readonly kind: 'acquired' }>;
 export type Held = Extract<AcquireAnswer, { readonly kind: 'held' }>;
 export type Done = Extract<AcquireAnswer, { readonly kind: 'done' }>;
 
-/** No case waits longer for what ends after a unit or two. */
+/** The longest wait for something that ends after a unit or two. */
 export const PATIENCE_UNITS = 40;
 
-/** What is left may be as much more than what was asked for. */
+/** How much a remaining time may exceed the requested one, by rounding. */
 export const ROUNDING_MS = 1;
 
-/** One case on one engine. */
-export class Trial {
+/** The locks, times and names of one case. */
+export class LockCaseContext {
   readonly lock: LockProvider;
   readonly other: LockProvider;
   readonly subject: LockSubject;
@@ -49,7 +46,7 @@ export class Trial {
   readonly unit: number;
   /** Longer than any case takes. */
   readonly long: number;
-  /** A name of its own. */
+  /** The name of this case. */
   readonly name: string = uniqueName('lock');
 
   private constructor(subject: LockSubject, lock: LockProvider, other: LockProvider) {
@@ -60,12 +57,12 @@ export class Trial {
     this.long = 400 * this.unit;
   }
 
-  static async begin(subject: LockSubject): Promise<Trial> {
+  static async begin(subject: LockSubject): Promise<LockCaseContext> {
     const lock = await subject.lock();
-    return new Trial(subject, lock, (await subject.other?.()) ?? lock);
+    return new LockCaseContext(subject, lock, (await subject.other?.()) ?? lock);
   }
 
-  /** A request of somebody new, unless it says otherwise. */
+  /** A request of a new owner, except for the given fields. */
   request(given: Partial<AcquireRequest> = {}): AcquireRequest {
     return {
       name: this.name,
@@ -102,14 +99,14 @@ export class Trial {
     same(await this.lock.release(lease, outcome), true, `release as ${outcome.as} of a live lease`);
   }
 
-  /** Lets a lease of one unit end, and does nothing about it. */
+  /** Acquires a lease of one unit and waits until it has expired. */
   async expire(): Promise<Lease> {
     const lease = await this.lease({ leaseFor: this.unit });
     await this.until('the lease ends', async () => (await this.record()).leaseLeft === 0);
     return lease;
   }
 
-  /** Asks again and again, until somebody new gets it. */
+  /** Acquires as new owners until one succeeds. */
   async acquiredAtLast(given: Partial<AcquireRequest> = {}): Promise<Acquired> {
     let answer: AcquireAnswer | undefined;
     await this.until('the name becomes free', async () => {
@@ -123,17 +120,20 @@ export class Trial {
     const begin = performance.now();
     while (!(await holds())) {
       const waited = performance.now() - begin;
-      ensure(waited < PATIENCE_UNITS * this.unit, `waited ${Math.round(waited)} ms in vain until ${what}`);
+      ensure(
+        waited < PATIENCE_UNITS * this.unit,
+        `waited ${Math.round(waited)} ms until ${what}, without success`,
+      );
       await sleep(this.unit / 10);
     }
   }
 
-  /** What is left of a duration that was begun just before. */
+  /** Asserts the remaining time of a duration that has just begun. */
   isLeft(actual: number, of: number, what: string): void {
     between(actual, of / 2, of + ROUNDING_MS, what);
   }
 
-  /** At least half of the time that passed between the two answers shows. */
+  /** Asserts that at least half of the passed time shows between the two values. */
   hasGrown(before: number, now: number, passed: number, what: string): void {
     const isSeen = now - before >= passed / 2;
     ensure(isSeen, `${what} must grow by the ${passed} ms that passed: ${before} before, ${now} now`);
@@ -144,7 +144,7 @@ export class Trial {
     ensure(isSeen, `${what} must shrink by the ${passed} ms that passed: ${before} before, ${now} now`);
   }
 
-  /** Nothing of it has changed, but that time has passed. */
+  /** Asserts that only time has passed for a lease. */
   async untouched({ token, owner }: Lease, what: string): Promise<void> {
     const record = await this.record();
     same(record.token, token, `${what}: the token`);
@@ -157,7 +157,7 @@ export class Trial {
 export interface Case {
   readonly name: string;
   readonly needs: 'always' | 'unreachable' | 'forget';
-  run(trial: Trial): Promise<void>;
+  run(context: LockCaseContext): Promise<void>;
 }
 
 export const OUTCOMES: readonly ReleaseOutcome[] = [
@@ -168,6 +168,6 @@ export const OUTCOMES: readonly ReleaseOutcome[] = [
   { as: 'abandoned' },
 ];
 
-export function always(name: string, run: (trial: Trial) => Promise<void>): Case {
+export function testCase(name: string, run: (context: LockCaseContext) => Promise<void>): Case {
   return { name, needs: 'always', run };
 }
