@@ -106,7 +106,8 @@ function cloneableOptions({ nextExecuteTime, maxStaleness, headers, tags }: Keep
     nextExecuteTime,
     maxStaleness: maxStaleness === undefined ? undefined : toMillis(maxStaleness),
     headers: isIterable(headers) ? Object.fromEntries(headers) : headers,
-    tags: Array.isArray(tags) ? [...tags] : tags, // a copy each: values that share one array would have to be sent in one part
+    // A copy each: an array that several results share could force the value into one part.
+    tags: Array.isArray(tags) ? [...tags] : tags,
   };
 }
 

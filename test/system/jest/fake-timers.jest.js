@@ -27,16 +27,6 @@ describe('the fake timers of Jest move a value without a clock of its own', () =
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('a synchronous load runs on the first read, and behind a later one', async () => {
-    const load = jest.fn(() => load.mock.calls.length);
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    expect(value.current).toBe(1);
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
-    expect(value.current).toBe(1);
-    await jest.advanceTimersByTimeAsync(0);
-    expect(value.current).toBe(2);
-  });
-
   it('the pauses between tries pass', async () => {
     const startedAt = [];
     const begin = Date.now();
