@@ -1,6 +1,7 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
-import type { MemberKind, ResolvedOptions } from '../engine/resolved-options.ts';
+import type { EngineOptions } from '../engine/engine-options.ts';
+import type { MemberKind } from '../engine/resolved-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -14,7 +15,7 @@ import type { GroupHandle } from './group-handle.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The options of a member, with what concerns neither its engine nor its coordinator. */
-export interface MemberOptions extends ResolvedOptions {
+export interface MemberOptions extends EngineOptions {
   /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
   readonly group: GroupHandle | undefined;
