@@ -8,7 +8,7 @@ const ISOLATED = ['test/unit/lock/file-crashes.test.ts', 'test/**/*.isolated.tes
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
 /**
- * `npm test` runs unit, isolated and property, each property at most 100 times; `npm run test:all` all of them, in full.
+ * `npm test` runs unit, isolated, property and examples, each property at most 100 times; `npm run test:all` all of them, in full.
  */
 export default defineConfig({
   resolve: {
@@ -48,10 +48,20 @@ export default defineConfig({
       },
       {
         extends: true,
+        // Programs that import the built package: `npm run build` first.
+        test: {
+          name: 'examples',
+          include: ['test/system/examples/**/*.test.ts'],
+          testTimeout: 60_000,
+          maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
         test: {
           name: 'system',
           include: ['test/system/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/system/integration/**'],
+          exclude: [...configDefaults.exclude, 'test/system/{integration,examples}/**'],
           testTimeout: 120_000,
         },
       },

@@ -1,6 +1,5 @@
 // A strategy of your own: ask the source seldom while nothing changes, and often while it does. Each "not modified"
 // doubles the delay, each new value halves it.
-import assert from 'node:assert/strict';
 import { type DurationObject, keep, type LoadContext, RefreshingValue, type Schedule } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
@@ -53,4 +52,3 @@ for (let minute = 0; minute < 8 * 60; minute++) {
 }
 console.log(`minutes until the next reload: ${delays.slice(0, 3)}, … ${delays.slice(59).join(', ')}`);
 console.log(`${loads} loads in 8 hours, where every minute would have been 481`);
-assert.deepEqual(delays.slice(58), [1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]);

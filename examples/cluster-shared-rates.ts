@@ -1,6 +1,5 @@
 // Several processes share one source: one of them loads, the others take over what it has loaded. Here they are three
 // processes of one machine that share a directory; across machines take `redisLock`, `postgresLock` and the like.
-import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -43,14 +42,11 @@ async function main(): Promise<void> {
   for (const { USD, loads, age } of reports) {
     console.log(`USD ${USD}, ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
   }
-  assert.equal(
-    reports.reduce((sum, { loads }) => sum + loads, 0),
-    1,
-  );
-  assert.equal(new Set(reports.map(({ version }) => version)).size, 1);
+  const loadCount = reports.reduce((sum, { loads }) => sum + loads, 0);
+  const versions = new Set(reports.map(({ version }) => version));
+  console.log(`three processes, ${loadCount} load, ${versions.size} version`);
 
   const { loads, age } = await report(start()); // a restart finds the snapshot, and serves it at once
   console.log(`after a restart: ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
-  assert.equal(loads, 0);
   rmSync(directory, { recursive: true });
 }

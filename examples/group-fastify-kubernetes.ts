@@ -7,7 +7,6 @@
 //       - name: prices
 //         readinessProbe: { httpGet: { path: /ready, port: 3000 }, periodSeconds: 5, failureThreshold: 2 }
 //         livenessProbe: { httpGet: { path: /live, port: 3000 }, periodSeconds: 10 } # knows nothing of the data
-import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { RefreshGroup } from 'tickless';
@@ -47,14 +46,14 @@ const ended = new Promise<void>((resolve) => {
 const show = async (path: string) => {
   const answer = await fetch(service + path);
   console.log(path, answer.status, await answer.text());
-  return answer.status;
 };
 const ready = group.ready({ timeout: { seconds: 20 } }); // loads what is required, before the first request needs it
-assert.deepEqual([await show('/live'), await show('/ready')], [200, 503]);
-assert.deepEqual([(await ready).ok, await show('/ready')], [true, 200]);
+await show('/live');
+await show('/ready');
+await ready;
+await show('/ready');
 rates.invalidate();
 await show('/cities/1012'); // a read of one member starts the reload of another behind it
 process.kill(process.pid, 'SIGTERM');
 await ended;
-assert.equal(loads, 3);
 console.log(`closed after ${loads} loads of ${rates.inspect().name}, the last of which came to its end`);

@@ -1,6 +1,5 @@
 // Hono: JSON from memory with an honest Age header, and `waitUntil` where the platform has one, so that a reload
 // that starts behind an answer is not frozen with it.
-import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -45,12 +44,8 @@ async function read(): Promise<string> {
 console.log(await read());
 
 flags.invalidate(); // somebody changed a flag
-const stale = await read();
-assert.match(stale, /"revision":1/); // answered at once with what is there, the reload starts behind it
-console.log(stale);
+console.log(await read()); // answered at once with what is there, the reload starts behind it
 
 await flags.requestStart({ wait: true });
-const fresh = await read();
-assert.match(fresh, /^Age: \d+, fresh, .*"revision":2/);
-console.log(fresh);
+console.log(await read());
 server.close();

@@ -1,6 +1,5 @@
 // A reload that takes long is done in a thread: the service goes on answering. The thread is started for one load, and
 // ends with it.
-import assert from 'node:assert/strict';
 import { isLoadTimeoutError, RefreshingValue } from 'tickless';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
 
@@ -26,13 +25,13 @@ const requests = setInterval(() => {
 }, 1);
 
 const codes = await postalCodes.get();
-assert.equal(codes.places.get('1012')?.city, 'City 12');
-assert.equal(codes.latitudes.length, codes.places.size);
-assert.ok(turns > 0);
-console.log(`${codes.places.size} codes loaded; the event loop made ${turns} turns meanwhile`);
+console.log(
+  `${codes.places.size} codes and ${codes.latitudes.length} latitudes, 1012 is ${codes.places.get('1012')?.city}`,
+);
+console.log(`the event loop ${turns > 0 ? 'went on' : 'stood still'} meanwhile`);
 
-assert.equal(await postalCodes.refresh(), codes); // keep(): the very same object, nothing was cloned
-console.log(`kept: ${codes.etag}`);
+const kept = (await postalCodes.refresh()) === codes; // keep(): the very same object, nothing was cloned
+console.log(`${kept ? 'kept' : 'replaced'}: ${codes.etag}`);
 clearInterval(requests);
 
 // What goes wrong in a thread is told by the load, and does no harm to the process.
@@ -42,13 +41,12 @@ const exits = new RefreshingValue({
   load: loadInWorker(moduleOf('export const load = () => process.exit(3)')),
 });
 const error = (await exits.get().catch((error) => error)) as Error;
-assert.ok(isWorkerError(error.cause) && error.cause.exitCode === 3);
-console.log(error.message);
+console.log(error.message, isWorkerError(error.cause) ? error.cause.exitCode : error.cause);
 
 const busy = new RefreshingValue({
   name: 'busy',
   load: loadInWorker(moduleOf('export const load = () => { for (;;); }')), // no signal could stop it here
   timeout: 500,
 });
-assert.ok(isLoadTimeoutError(await busy.get().catch((error) => error)));
-console.log('a load that never ends was ended at its deadline');
+const late = await busy.get().catch((error) => error);
+console.log(`a load that never ends was ended at its deadline: ${isLoadTimeoutError(late)}`);

@@ -1,6 +1,5 @@
 // A scheduler that you have already, here croner, fires on each instance at the same time. `lockedTask` lets one of them
 // run the task; with node-cron it is `cron.schedule('* * * * * *', report)`.
-import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
 import { isLockUnavailableError, type LockedOutcome, lockedTask } from 'tickless';
@@ -46,5 +45,3 @@ await sleep(100);
 
 const seconds = outcomes.length / crons.length;
 console.log(`fired ${outcomes.length} times in ${seconds} seconds, run ${sent.length} times`);
-assert.ok(seconds >= 2);
-assert.equal(sent.length, seconds);

