@@ -25,7 +25,7 @@ const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s
 
 function countsOf({ code, stdout }) {
   const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 1, 0];
-  if (code === 0) return { passed, failed };
+  if (code === 0 && passed > 0) return { passed, failed };
   return { passed: failed > 0 ? passed : Math.max(0, passed - 1), failed: Math.max(1, failed) };
 }
 

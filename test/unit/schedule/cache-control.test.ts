@@ -42,7 +42,7 @@ describe('parseCacheControl', () => {
     const started = performance.now();
     for (const piece of ['"', '\\"', '",', ',', '="\\', 'a="b",'])
       parseCacheControl(`"${piece.repeat(200_000)}`);
-    expect(performance.now() - started).toBeLessThan(2000); // quadratic would be minutes
+    expect(performance.now() - started).toBeLessThan(15_000); // quadratic would be minutes
   });
 });
 
