@@ -90,7 +90,7 @@ describe('a dump', () => {
       }),
       runs(600),
     );
-    expect(parsed).toBeGreaterThan(100);
+    expect(parsed).toBeGreaterThan(0);
   });
 
   it('of which a field holds anything', async () => {

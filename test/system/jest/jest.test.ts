@@ -39,10 +39,7 @@ async function installTickless(): Promise<void> {
   copyFileSync(`${root}package.json`, `${target}/package.json`);
   // Jest depends on an old lru-cache, so npm would nest ours in tickless. The other dependencies are found at the root.
   cpSync(`${root}node_modules/lru-cache`, `${target}/node_modules/lru-cache`, { recursive: true });
-  const tsc = `${root}node_modules/typescript/bin/tsc`;
-  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', `${target}/dist`], {
-    cwd: root,
-  });
+  await run(process.execPath, [`${root}scripts/build.mjs`, `${target}/dist`]);
 }
 
 describe('in a project that tests with Jest', () => {

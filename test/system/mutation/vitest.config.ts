@@ -34,7 +34,7 @@ const inProcesses: Plugin = {
 };
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: { ...base.test, include: [], exclude: [], projects: undefined } },
   defineConfig({
     plugins: part.setsTimeZone ? [inProcesses] : [],
     resolve: { alias: [{ find: /^fast-check$/, replacement: path('few-runs.ts') }] },

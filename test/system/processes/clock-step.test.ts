@@ -12,8 +12,8 @@ describe.concurrent('a wall clock that is stepped in a real process', () => {
     const ended = await withFakeTime((env) => runFixture('clock-step', { args: [by, ...args], env }));
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
     const report = reportOf<ClockStepReport>(ended);
-    // The process saw the step, between two reloads: else the test could not fail.
-    expect(Math.abs(report.stepped - Number(by) * 1000)).toBeLessThan(1000);
+    // The process saw the step, between two reloads; without that the rest would prove nothing.
+    expect(Math.abs(report.stepped - Number(by) * 1000)).toBeLessThan(60_000);
     expect(report.endedAt[0]).toBeLessThan(report.steppedAt);
     expect(report.steppedAt).toBeLessThan((report.endedAt[0] as number) + DELAY_MS);
     return report;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type PostgresClient, postgresLock } from 'tickless/lock/postgres';
 import { postgresStore } from 'tickless/store/postgres';
-import type { RealServer } from '../../test/system/integration/support/servers/server.ts';
+import type { RealServer } from '../../../test/system/integration/support/servers/server.ts';
 import { codec } from './codec.ts';
 import { LEASE_MS } from './settings.ts';
 
@@ -14,7 +14,7 @@ type PoolClass = new (options: { readonly connectionString: string; readonly max
 
 // PostgreSQL and its driver are packages of test/system/integration, which everybody's `npm ci` does not bring. So nothing
 // here may depend on their types.
-const integration = new URL('../../test/system/integration/', import.meta.url);
+const integration = new URL('../../../test/system/integration/', import.meta.url);
 
 /** Starts a PostgreSQL of our own, with an empty database. */
 export async function startDatabase(): Promise<RealServer> {
