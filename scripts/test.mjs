@@ -20,8 +20,6 @@ const vitest = (...projects) =>
     ...projects.map((project) => `--project=${project}`),
   ]);
 
-const known = 'scripts/arrows.known.json';
-const knownArrows = existsSync(join(root, known)) ? ['--ignore-known', known] : [];
 /** Enough to see a property broken at every second change; `npm run test:all` tries them in full. */
 const fewRuns = { TICKLESS_PROPERTY_RUNS: '50' };
 
@@ -41,7 +39,7 @@ const QUICK = [
     title: 'import arrows',
     command: tool(
       'dependency-cruiser',
-      ['--config', 'scripts/arrows.config.mjs', ...knownArrows, 'src'],
+      ['--config', 'scripts/arrows.config.mjs', 'src'],
       'depcruise',
     ),
   },

@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination } from '../cluster/coordination.ts';
+import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import type {
   AcquireAnswer,
@@ -11,7 +11,6 @@ import type {
   LockRecord,
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
-import { coordinationKey } from '../engine/coordination-key.ts';
 import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';

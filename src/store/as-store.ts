@@ -1,8 +1,7 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination } from '../cluster/coordination.ts';
+import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';
-import { coordinationKey } from '../engine/coordination-key.ts';
 import { OptionChecks } from '../option-checks.ts';
 
 /**

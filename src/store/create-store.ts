@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination } from '../cluster/coordination.ts';
+import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import type {
   Codec,
@@ -9,8 +9,6 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
-import { coordinationKey } from '../engine/coordination-key.ts';
-import type { StoreLike } from '../engine/coordinator.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -106,7 +104,7 @@ export function createStore(
     read: (name, newerThan) => engine.read(name, newerThan),
     write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
   };
-  const store: SnapshotStore & StoreLike = {
+  const store = {
     codec,
     schema,
     longestName,
