@@ -48,7 +48,7 @@ function lifetime(
   const date = dateOf('date') ?? receivedAt;
   if (headerOf(headers, 'expires') !== undefined) return Math.max(0, (dateOf('expires') ?? date) - date);
   const sinceModified = date - (dateOf('last-modified') ?? date);
-  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: says nothing
+  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: no information
 }
 
 /** RFC 9111 §5.1: the first of several counts, an invalid one is ignored. */

@@ -9,14 +9,14 @@ import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from './fixtures/contender.ts';
 
-/** One who asks again and again may be this much late, on a busy machine. */
+/** Delay of a polling process on a busy machine. */
 const SLACK_MS = 10_000;
 
 let bundle: string;
 let directory: string;
 const children = new Set<ChildProcess>();
 
-/** In one file, and in JavaScript: fifty processes are to start. */
+/** Bundled to one file of JavaScript, so that fifty processes start quickly. */
 beforeAll(async () => {
   bundle = mkdtempSync(join(tmpdir(), 'contender-'));
   await build({
@@ -61,7 +61,7 @@ async function ended(child: ChildProcess): Promise<unknown> {
   return child.exitCode ?? child.signalCode;
 }
 
-/** The last line may be one that a process was killed in. */
+/** A kill may have cut the last line. */
 function journal(): Entry[] {
   const path = join(directory, 'journal');
   if (!existsSync(path)) return [];
@@ -71,7 +71,7 @@ function journal(): Entry[] {
     .map((line) => JSON.parse(line));
 }
 
-/** What is wrong about the order of the entries: nobody enters while another one is inside and his lease is live. */
+/** Violations in the order of the entries: a process entered while another was inside with a live lease. */
 function faultsOf(entries: readonly Entry[], leaseFor: number): string[] {
   const faults: string[] = [];
   let last: Entry | undefined;
@@ -94,7 +94,7 @@ function faultsOf(entries: readonly Entry[], leaseFor: number): string[] {
 }
 
 describe('fileLock among processes', { timeout: 60_000 }, () => {
-  it('eight that compete for 300 rounds are never inside together, and the tokens grow', async () => {
+  it('of eight that compete for 300 rounds at most one is inside, and the tokens grow', async () => {
     const leaseFor = 20_000;
     const contenders = Array.from({ length: 8 }, () => start(leaseFor, 1, 38));
     expect(await Promise.all(contenders.map(ended))).toEqual(contenders.map(() => 0));
@@ -110,7 +110,7 @@ describe('fileLock among processes', { timeout: 60_000 }, () => {
     expect(readdirSync(join(directory, 'locks', folder)).length).toBeLessThanOrEqual(17);
   });
 
-  it('fifty that are killed in the middle hold nobody up longer than the lease', async () => {
+  it('fifty that are killed inside block the others no longer than the lease', async () => {
     const leaseFor = 200;
     const spare = () => ready(start(leaseFor, 5, 0));
     const running = await Promise.all([spare(), spare(), spare()]);

@@ -22,7 +22,7 @@ function unnamed(moment: Moment): Moment {
 }
 
 describe('MachineClock', () => {
-  it('goes on, and is the same for all processes of the machine', async () => {
+  it('advances, and is the same for all processes of the machine', async () => {
     const before = new MachineClock().now();
     const script = 'console.log(Number(process.hrtime.bigint()) / 1e6)';
     const elsewhere = Number(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }));

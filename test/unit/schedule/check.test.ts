@@ -13,7 +13,7 @@ import { optionErrorOf } from './support.ts';
 const office = { from: '09:00', to: '17:00' };
 const mars = { zone: 'Mars/Base' };
 
-/** A call with one wrong argument, by the words of its message: the function, the option, what it received. */
+/** Calls with one invalid argument, by function, option and received value in the message. */
 const wrong: Readonly<Record<string, (wrongly: (value: unknown) => never) => unknown>> = {
   'cron: line … "x:y"': (as) => cron(as('x:y')),
   'cron: line … "nonsense"': (as) => cron(as('nonsense')),
@@ -68,15 +68,18 @@ const wrong: Readonly<Record<string, (wrongly: (value: unknown) => never) => unk
   'withJitter: jitter.ratio … -1': () => withJitter(1, { ratio: -1 }),
 };
 
-describe('a wrong argument of a schedule', () => {
-  it.each(Object.entries(wrong))('is told by function, option, rule and value: %s', (words, call) => {
-    const [subject, received] = words.split(' … ');
-    const { message, rule } = optionErrorOf(() => call((value) => value as never));
-    expect(rule).toMatch(/^(must be|must have|must differ from|is an unknown option, expected one of:) \S/);
-    expect(message).toBe(`${subject} ${rule}, received ${received}`);
-  });
+describe('an invalid argument of a schedule', () => {
+  it.each(Object.entries(wrong))(
+    'names the function, the option, the rule and the value: %s',
+    (words, call) => {
+      const [subject, received] = words.split(' … ');
+      const { message, rule } = optionErrorOf(() => call((value) => value as never));
+      expect(rule).toMatch(/^(must be|must have|must differ from|is an unknown option, expected one of:) \S/);
+      expect(message).toBe(`${subject} ${rule}, received ${received}`);
+    },
+  );
 
-  it('that is an unknown option comes with the names there are', () => {
+  it('that is an unknown option lists the known ones', () => {
     const call = (): unknown => duringHours(1, { ...office, weekdays: [1] } as object as typeof office);
     expect(optionErrorOf(call).rule).toBe('is an unknown option, expected one of: from, to, zone, days');
   });

@@ -28,7 +28,7 @@ describe('httpFreshness: when it is due', () => {
     ['stale on arrival', { 'cache-control': 'max-age=60', age: '100' }, 1],
     ['max-age before Expires', { 'cache-control': 'max-age=60', expires: httpDate(NOW + 9e6) }, 60],
     ['s-maxage is for shared caches', { 'cache-control': 's-maxage=600, max-age=60' }, 60],
-    ['s-maxage alone says nothing', { 'cache-control': 's-maxage=600' }, 300],
+    ['s-maxage alone: no information', { 'cache-control': 's-maxage=600' }, 300],
     ['Expires less Date', { expires: httpDate(NOW + 90_000), date: httpDate(NOW - 10_000) }, 100],
     ['whatever our clock shows', { expires: httpDate(90_000), date: httpDate(0) }, 90],
     ['Expires without Date', { expires: httpDate(NOW + 90_000) }, 90],
@@ -48,8 +48,8 @@ describe('httpFreshness: when it is due', () => {
       300,
     ],
     ['no heuristics beside Expires', { expires: httpDate(NOW + 5000), 'last-modified': httpDate(0) }, 5],
-    ['modified just now says nothing', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
-    ['modified in the future says nothing', { 'last-modified': httpDate(NOW + 9e6) }, 300],
+    ['modified just now: no information', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
+    ['modified in the future: no information', { 'last-modified': httpDate(NOW + 9e6) }, 300],
     ['nothing', {}, 300],
     ['nothing about freshness', { 'cache-control': 'public' }, 300],
     ['no-cache', { 'cache-control': 'max-age=60, no-cache' }, 1],
@@ -75,7 +75,7 @@ describe('httpFreshness: when it is due', () => {
     expect(delay({ 'cache-control': 'max-age=60' }, { shared: true })).toBe(60);
   });
 
-  it('stays within atLeast and atMost, with the fallback for a response that says nothing', () => {
+  it('stays within atLeast and atMost, with the fallback for a response without information', () => {
     const options = { fallback: { minutes: 2 }, atLeast: { seconds: 30 }, atMost: { hours: 1 } };
     expect(delay({ 'cache-control': 'no-store' }, options)).toBe(30);
     expect(delay({ 'cache-control': 'max-age=40' }, options)).toBe(40);
@@ -179,7 +179,7 @@ describe('httpFreshness: where the headers are', () => {
     ).toBe(300);
   });
 
-  it('works when called by hand', () => {
+  it('works without a value', () => {
     expect(httpFreshness().nextExecuteTime({ startedAt: 0, endedAt: 5 })).toBe(300_005);
     const { nextExecuteTime } = httpFreshness();
     expect(nextExecuteTime({ startedAt: 0, endedAt: 5, headers: ten })).toBe(10_005);

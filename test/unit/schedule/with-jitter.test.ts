@@ -6,7 +6,7 @@ import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 import { endedAt } from './support.ts';
 
 describe('withJitter', () => {
-  it('adds a part of the jitter, as random says', () => {
+  it('adds the part of the jitter that random gives', () => {
     const schedule = withJitter(60_000, { seconds: 10 });
     expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0 }))).toBe(61_000);
     expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.25 }))).toBe(63_500);

@@ -175,7 +175,7 @@ export function faultyLock({ backend, change, unreachable }: LockFault): LockSub
   };
 }
 
-export const SOUND: LockFault = fault('none', {});
+export const CORRECT: LockFault = fault('none', {});
 
 const isOwn = (record: Record | undefined, lease: { token: number; requestId: string }): boolean =>
   record?.token === lease.token && record.requestId === lease.requestId;
@@ -186,63 +186,63 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   acquiring('a lease of half the time', (fresh, _, { leaseFor }) => ({
     leaseUntil: fresh.leaseUntil - leaseFor / 2,
   })),
-  onAcquire('no exclusion: whoever asks gets it', (record, request, now) =>
+  onAcquire('no exclusion: every acquire succeeds', (record, request, now) =>
     acquired(record && { ...record, leaseUntil: 0 }, request, now),
   ),
-  onAcquire('asking prolongs the lease of the holder', (record, request, now) => {
+  onAcquire('an acquire extends the lease of the holder', (record, request, now) => {
     const next = acquired(record, request, now);
     return next === record && isLive(record, now.at)
       ? { ...record, leaseUntil: now.at + request.leaseFor }
       : next;
   }),
-  onAcquire('asking prolongs the hold', (record, request, now) => {
+  onAcquire('an acquire extends the hold', (record, request, now) => {
     const next = acquired(record, request, now);
     return next === record && next.notBefore > now.at
       ? { ...record, notBefore: next.notBefore + 1000 }
       : next;
   }),
-  onAcquire('one owner, one lease: the same owner gets it again', (record, request, now) => {
+  onAcquire('the same owner acquires again', (record, request, now) => {
     const next = acquired(record, request, now);
     return next === record && next.owner === request.owner ? { ...next, requestId: request.requestId } : next;
   }),
-  onAcquire('one host, one lease', (record, request, now) => {
+  onAcquire('the same host acquires again', (record, request, now) => {
     const next = acquired(record, request, now);
     const isSameHost = next === record && next.host === request.host;
     return isSameHost ? { ...next, owner: request.owner, requestId: request.requestId } : next;
   }),
-  onAcquire('a request that is repeated counts as another', (record, request, now) => {
+  onAcquire('a repeated request counts as a new one', (record, request, now) => {
     const next = acquired(record, request, now);
     return next === record ? { ...next, requestId: 'x' } : next;
   }),
-  onAcquire('a request that is repeated gets another token', (record, request, now) => {
+  onAcquire('a repeated request gets another token', (record, request, now) => {
     const next = acquired(record, request, now);
     return next === record && next.requestId === request.requestId
       ? { ...next, token: next.token + 1 }
       : next;
   }),
-  onAcquire('a request that is repeated gets its lease back from the dead', (record, request, now) => {
+  onAcquire('a repeated request revives its expired lease', (record, request, now) => {
     const isAgain = record?.state === 'running' && record.requestId === request.requestId;
     return isAgain ? { ...record, leaseUntil: now.at + request.leaseFor } : acquired(record, request, now);
   }),
-  onAcquire('a request that is repeated begins its done round anew', (record, request, now) => {
+  onAcquire('a repeated request starts its done round again', (record, request, now) => {
     const isAgain = record?.requestId === request.requestId;
     return isAgain && record.state !== 'running'
       ? acquired(undefined, request, now)
       : acquired(record, request, now);
   }),
-  onAcquire('force passes over a live lease', (record, request, now) =>
+  onAcquire('force ignores a live lease', (record, request, now) =>
     acquired(request.force ? record && { ...record, leaseUntil: 0 } : record, request, now),
   ),
-  onAcquire('force passes over nothing', (record, request, now) =>
+  onAcquire('force ignores nothing', (record, request, now) =>
     acquired(record, { ...request, force: false }, now),
   ),
-  onAcquire('force passes over done only', (record, request, now) =>
+  onAcquire('force ignores only done', (record, request, now) =>
     acquired(record, { ...request, force: request.force && record?.state === 'done' }, now),
   ),
-  onAcquire('a lease that ended is never given to anybody', (record, request, now) =>
+  onAcquire('an expired lease is never taken over', (record, request, now) =>
     record?.state === 'running' ? record : acquired(record, request, now),
   ),
-  fault('the record is gone with the lease', {
+  fault('the record disappears with the lease', {
     async find(this: Backend, name: string) {
       const record = this.records.get(name);
       return record && isLive(record, this.now().at) ? this.rowOf(name, record, this.now()) : undefined;
@@ -270,7 +270,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   // tokens
   acquiring('the token counts from one', (_, record) => ({ token: (record?.token ?? 0) + 1 })),
   acquiring('the token is the clock in milliseconds', (_, __, ___, now) => ({ token: Math.floor(now.wall) })),
-  acquiring('the token is no whole number', (fresh) => ({ token: fresh.token + 0.5 })),
+  acquiring('the token is a fraction', (fresh) => ({ token: fresh.token + 0.5 })),
   acquiring('the token is not safe', (fresh) => ({ token: fresh.token * 1e6 })),
   acquiring('a takeover keeps the token', (fresh, record) =>
     fresh.tookOver && record ? { token: record.token } : {},
@@ -285,10 +285,10 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   ),
 
   // takeovers
-  acquiring('every acquire after the first took over', (_, record) => ({ tookOver: record !== undefined })),
-  acquiring('nobody ever took over', () => ({ tookOver: false })),
+  acquiring('tookOver is true after the first acquire', (_, record) => ({ tookOver: record !== undefined })),
+  acquiring('tookOver is never true', () => ({ tookOver: false })),
   ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
-    acquiring(`took over what was ${state}`, (fresh, record) => ({
+    acquiring(`tookOver is true after ${state}`, (fresh, record) => ({
       tookOver: fresh.tookOver || record?.state === state,
     })),
   ),
@@ -300,12 +300,12 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     (record, _, leaseFor, at) => record && { ...record, leaseUntil: at + leaseFor },
   ),
   onExtend(
-    'extend without a look at the token',
+    'extend ignores the token',
     (record, lease, leaseFor, at) =>
       record && extended(record, { ...lease, token: record.token }, leaseFor, at),
   ),
   onExtend(
-    'extend without a look at the request',
+    'extend ignores the request',
     (record, lease, leaseFor, at) =>
       record && extended(record, { ...lease, requestId: record.requestId }, leaseFor, at),
   ),
@@ -331,7 +331,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     'extend does nothing',
     (record, lease, leaseFor, at) => extended(record, lease, leaseFor, at) && record,
   ),
-  onExtend('extend begins the record anew', (record, lease, leaseFor, at) => {
+  onExtend('extend resets acquiredAt', (record, lease, leaseFor, at) => {
     const next = extended(record, lease, leaseFor, at);
     return next && { ...next, acquiredAt: at };
   }),
@@ -349,12 +349,12 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       },
   ),
   onRelease(
-    'release without a look at the request',
+    'release ignores the request',
     (record, lease, ending, at) =>
       record && released(record, { ...lease, requestId: record.requestId }, ending, at),
   ),
   onRelease(
-    'release without a look at the token',
+    'release ignores the token',
     (record, lease, ending, at) => record && released(record, { ...lease, token: record.token }, ending, at),
   ),
   onRelease('release of an expired lease', (record, lease, ending, at) =>
@@ -371,7 +371,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   onRelease('a failure is held like a success', (record, lease, ending, at) =>
     released(record, lease, ending.state === 'failed' ? { ...ending, state: 'done' } : ending, at),
   ),
-  onRelease('what was given up is held', (record, lease, ending, at) =>
+  onRelease('an abandoned round is held', (record, lease, ending, at) =>
     released(record, lease, ending.state === 'abandoned' ? { ...ending, holdFor: 3_600_000 } : ending, at),
   ),
   onRelease(
@@ -391,7 +391,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     const next = released(record, lease, ending, at);
     return next === record ? undefined : next;
   }),
-  onRelease('a second release begins the hold anew', (record, lease, ending, at) => {
+  onRelease('a second release restarts the hold', (record, lease, ending, at) => {
     const next = released(record, lease, ending, at);
     return next && { ...next, notBefore: at + ending.holdFor };
   }),
@@ -408,10 +408,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   ),
 
   // operators
-  onForceRelease(
-    'anybody’s token releases',
-    (record, _, at) => record && forceReleased(record, record.token, at),
-  ),
+  onForceRelease('any token releases', (record, _, at) => record && forceReleased(record, record.token, at)),
   onForceRelease('forceRelease does nothing', (record, token) =>
     record?.token === token ? record : undefined,
   ),
@@ -419,7 +416,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     const next = forceReleased(record, token, at);
     return next && record && { ...next, notBefore: record.notBefore };
   }),
-  fault('forceRelease makes a record', {
+  fault('forceRelease creates a record', {
     async forceRelease(this: Backend, name: string, token: number) {
       if (this.records.has(name))
         return this.put(name, forceReleased(this.records.get(name), token, this.now().at));
@@ -446,44 +443,44 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       return rows.filter(({ name, leaseLeft }) => name.startsWith(prefix) && leaseLeft > 0).slice(0, limit);
     },
   }),
-  fault('the limit is not heeded', {
+  fault('the limit is ignored', {
     async list(this: Backend, prefix: string) {
       const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
       return rows.filter(({ name }) => name.startsWith(prefix));
     },
   }),
-  outside('the list is in any order', (lock) => ({
+  outside('the list is not sorted', (lock) => ({
     list: async (options) => (await lock.list(options)).reverse(),
   })),
 
-  // an engine that can't be asked
-  gone('the error of the client comes through', {
+  // an unreachable backend
+  gone('the error of the client passes through', {
     extend: () => Promise.reject(new Error('ECONNREFUSED')),
   }),
-  gone('an unknown answer counts as no', { release: async () => false }),
-  gone('an engine that is gone knows no names', { inspect: async () => undefined }),
-  gone('an engine that is gone lists nothing', { list: async () => [] }),
+  gone('an unknown result counts as false', { release: async () => false }),
+  gone('an unreachable backend has no records', { inspect: async () => undefined }),
+  gone('an unreachable backend has an empty list', { list: async () => [] }),
 
-  // what is shown
-  shown('whoever asks is told another owner', () => ({ owner: 'nobody' })),
-  shown('whoever asks is told another host', () => ({ host: 'nowhere' })),
-  shown('what is left never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
+  // shown values
+  shown('the answer has another owner', () => ({ owner: 'nobody' })),
+  shown('the answer has another host', () => ({ host: 'nowhere' })),
+  shown('the remaining time never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
   shown('the hold never shrinks', (row) => ({ holdLeft: row.holdLeft > 0 ? 60_000 : 0 })),
   shown('seconds instead of milliseconds', (row) => ({
     leaseLeft: row.leaseLeft / 1000,
     holdLeft: row.holdLeft / 1000,
   })),
   shown('now in seconds', ({ now }) => ({ now: now / 1000 })),
-  shown('now by another clock where it is held', ({ now, acquiredAgo }) => ({
+  shown('now is another clock for held', ({ now, acquiredAgo }) => ({
     now: acquiredAgo > 0 ? now + 3_600_000 : now,
   })),
-  shown('the end is not told', () => ({ finishedAgo: undefined })),
-  shown('the end is an instant', (_, { finishedAt }) => ({
+  shown('finishedAgo is missing', () => ({ finishedAgo: undefined })),
+  shown('finishedAgo is an instant', (_, { finishedAt }) => ({
     finishedAgo: finishedAt === null ? undefined : 1e12,
   })),
-  shown('the begin is an instant', () => ({ acquiredAgo: 1e12 })),
-  shown('the begin is never told', () => ({ acquiredAgo: 0 })),
-  shown('the end is always 0 ago', ({ finishedAgo }) => ({
+  shown('acquiredAgo is an instant', () => ({ acquiredAgo: 1e12 })),
+  shown('acquiredAgo is always 0', () => ({ acquiredAgo: 0 })),
+  shown('finishedAgo is always 0', ({ finishedAgo }) => ({
     finishedAgo: finishedAgo === undefined ? undefined : 0,
   })),
   shown('an empty error instead of none', ({ lastError }) => ({ lastError: lastError ?? '' })),
@@ -491,22 +488,22 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   // names
   fault('one lock for all names', { keyOf: () => 'all' }),
   fault('names of any case are the same', { keyOf: (name: string) => name.toLowerCase() }),
-  fault('spaces at the end do not count', { keyOf: (name: string) => name.trimEnd() }),
+  fault('trailing spaces are ignored', { keyOf: (name: string) => name.trimEnd() }),
   fault('names are normalized', { keyOf: (name: string) => name.normalize() }),
   fault('names are paths', { keyOf: (name: string) => new URL(name, 'file:///').pathname }),
   fault('long names are cut', { keyOf: (name: string) => name.slice(0, 150) }),
-  fault('wide names are not taken', {
+  fault('wide names are rejected', {
     keyOf: (name: string) => {
       if (name.includes('\u00e9')) throw new Error('too long');
       return name;
     },
   }),
-  outside('the longest name is longer than it says', () => ({ longestName: 100 })),
-  outside('an empty name is fine', (lock) => ({
+  outside('longestName is too small', () => ({ longestName: 100 })),
+  outside('an empty name is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, name: request.name || 'empty' }),
   })),
-  outside('any lease is fine', (lock) => ({
+  outside('any lease is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, leaseFor: Number(request.leaseFor) > 0 ? 1000 : 1000 }),
   })),
-  outside('no length of leases is told', () => ({ leaseFor: Number.NaN })),
+  outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];
