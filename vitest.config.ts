@@ -22,7 +22,8 @@ export default defineConfig({
     ],
   },
   test: {
-    testTimeout: 20_000,
+    // Far beyond what a test takes on a busy machine.
+    testTimeout: 60_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
     projects: [
       {
