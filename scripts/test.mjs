@@ -109,7 +109,7 @@ const REST = [
   {
     name: 'cluster-demo',
     title: 'demo of a cluster',
-    command: script('demo.mjs', '--cluster', '--seconds', '12'),
+    command: script('demo.mjs', '--cluster', '--seconds', '20'),
     after: 'built',
     installs: DRIVERS,
   },
