@@ -23,7 +23,8 @@ export default defineConfig({
   },
   test: {
     globalSetup: [source('scripts/thread-code.mjs')],
-    testTimeout: 20_000,
+    // Far beyond what a test takes on a busy machine.
+    testTimeout: 60_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
     projects: [
       {

@@ -47,10 +47,9 @@ const show = async (path: string) => {
   const answer = await fetch(service + path);
   console.log(path, answer.status, await answer.text());
 };
-const ready = group.ready({ timeout: { seconds: 20 } }); // loads what is required, before the first request needs it
 await show('/live');
 await show('/ready');
-await ready;
+await group.ready({ timeout: { seconds: 20 } }); // loads what is required, before the first request needs it
 await show('/ready');
 rates.invalidate();
 await show('/cities/1012'); // a read of one member starts the reload of another behind it

@@ -32,7 +32,7 @@ const QUICK = [
     title: 'format and lint',
     command: tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome'),
   },
-  { name: 'types', title: 'types', command: tsc('-p', '.'), after: 'build' },
+  { name: 'types', title: 'types', command: tsc('-p', '.'), after: ['build'] },
   { name: 'core', title: 'core without Node', command: tsc('-p', 'scripts/tsconfig.core.json') },
   {
     name: 'arrows',
@@ -48,10 +48,10 @@ const QUICK = [
     title: 'unused code and dependencies',
     command: tool('knip', ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-errors']),
   },
-  { name: 'size', title: 'size of imports', command: tool('size-limit', []), after: 'build' },
-  { name: 'package', title: 'package', command: script('check-package.mjs'), after: 'build' },
-  { name: 'docs', title: 'code blocks of the documents', command: script('run-docs.mjs'), after: 'build' },
-  { name: 'examples', title: 'examples', command: vitest('examples'), after: 'build' },
+  { name: 'size', title: 'size of imports', command: tool('size-limit', []), after: ['build'] },
+  { name: 'package', title: 'package', command: script('check-package.mjs'), after: ['build'] },
+  { name: 'docs', title: 'code blocks of the documents', command: script('run-docs.mjs'), after: ['build'] },
+  { name: 'examples', title: 'examples', command: vitest('examples'), after: ['build'] },
   {
     name: 'property',
     title: 'properties, few runs',
@@ -63,11 +63,8 @@ const QUICK = [
     title: 'simulated clusters, fixed seeds',
     command: script('simulate.mjs', '--from', '1', '--seeds', '20'),
   },
-  { name: 'demo', title: 'demo', command: script('demo.mjs', '--seconds', '5'), after: 'build' },
+  { name: 'demo', title: 'demo', command: script('demo.mjs', '--seconds', '5'), after: ['build'] },
 ];
-
-const DRIVERS = 'drivers, PostgreSQL and Node 24 from npm, into test/system/integration';
-const SERVERS = `${DRIVERS}; redis-server, mariadb-server and faketime by apt-get, as root on Debian`;
 
 /** Both come with one change. */
 const notYet = existsSync(join(root, 'scripts/planted.mjs'))
@@ -75,19 +72,27 @@ const notYet = existsSync(join(root, 'scripts/planted.mjs'))
   : { skip: 'scripts/planted.mjs is not here' };
 
 const REST = [
+  {
+    name: 'servers',
+    title: 'drivers and servers',
+    command: script('install-servers.mjs'),
+    installs:
+      'drivers, PostgreSQL and Node 24 from npm, into test/system/integration; ' +
+      'redis-server, mariadb-server and faketime by apt-get, as root on Debian',
+  },
   { name: 'built', title: 'build', command: script('build.mjs') },
   {
     name: 'speed',
     title: 'speed beside others',
     command: script('check-speed.mjs'),
-    after: 'built',
+    after: ['built'],
     alone: true,
   },
   {
     name: 'import',
     title: 'time of the import',
     command: script('import-time.mjs'),
-    after: 'built',
+    after: ['built'],
     alone: true,
   },
   {
@@ -95,37 +100,36 @@ const REST = [
     title: 'tests with real servers',
     command: script('integration.mjs'),
     alone: true,
-    installs: SERVERS,
+    after: ['servers'],
   },
   {
     name: 'faults',
     title: 'faults with real processes',
     command: script('faults.mjs', '--quick'),
     alone: true,
-    installs: SERVERS,
+    after: ['servers'],
   },
   {
     name: 'cluster-demo',
     title: 'demo of a cluster',
-    command: script('demo.mjs', '--cluster', '--seconds', '12'),
-    after: 'built',
-    installs: DRIVERS,
+    command: script('demo.mjs', '--cluster', '--seconds', '20'),
+    after: ['built', 'servers'],
   },
   {
     name: 'system',
     title: 'processes, Jest, soak in virtual time',
     command: vitest('system'),
-    after: 'built',
+    after: ['built'],
     installs: 'Jest from npm, into test/system/jest; faketime by apt-get, as root on Debian',
   },
   {
     name: 'soak',
     title: 'soak',
     command: script('soak.mjs', '--real', '--seconds', '60'),
-    installs: SERVERS,
+    after: ['servers'],
   },
   { name: 'simulation', title: 'simulated clusters', command: script('simulate.mjs', '--ci') },
-  { name: 'properties', title: 'properties in full', command: vitest('property') },
+  { name: 'properties', title: 'properties in full', command: vitest('unit', 'property') },
   { name: 'fuzz', title: 'fuzz', command: script('fuzz.mjs', '--runs', '2000') },
   { name: 'planted', title: 'planted faults', command: script('planted.mjs'), ...notYet },
   {
@@ -139,7 +143,7 @@ const REST = [
     name: 'runtimes',
     title: 'other runtimes',
     command: script('check-runtimes.mjs'),
-    after: 'built',
+    after: ['built'],
     installs: 'Node 22 to 26, Deno, Bun and workerd from npm, a gigabyte, into test/system/runtimes',
   },
 ];
@@ -174,7 +178,7 @@ const steps =
 
 /** What the chosen steps come after. */
 function needed(names) {
-  return new Set(named.flatMap(({ name, after }) => (names.includes(name) && after ? [after] : [])));
+  return new Set(named.flatMap(({ name, after = [] }) => (names.includes(name) ? after : [])));
 }
 
 for (const { title, installs } of steps)

@@ -61,7 +61,7 @@ async function single(): Promise<Outcome> {
   const service = processes.start<ServiceReport>('service.ts', await origin.url(), values.serve ? port : 0);
   if (values.serve) await serve(origin, service);
   const results = await run(origin, service, seconds);
-  return { text: summary(results), wrong: complaints(results) };
+  return { text: summary(results), wrong: complaints(results, seconds) };
 }
 
 async function cluster(): Promise<Outcome> {

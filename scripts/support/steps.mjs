@@ -10,7 +10,7 @@ import { run } from './run.mjs';
  * @property {string} title
  * @property {string[]} command its last line may be `N passed, N failed`; else it counts as one. A line that begins
  *   with `skipped: ` names what it did not test, and why
- * @property {string} [after] the step that must have passed before
+ * @property {string[]} [after] the steps that must have passed before, where they are run
  * @property {boolean} [alone] nothing runs beside it
  * @property {string} [installs] what it installs where that is missing
  * @property {Record<string, string>} [env]
@@ -69,7 +69,7 @@ export async function runSteps(steps) {
   }
 
   const mayStart = (step) =>
-    (step.after === undefined || !isChosen(step.after) || ended.get(step.after) === true) &&
+    (step.after ?? []).every((name) => !isChosen(name) || ended.get(name) === true) &&
     (running.size === 0 || !(step.alone || [...running.keys()].some(({ alone }) => alone)));
 
   const heartbeat = setInterval(() => {
@@ -82,11 +82,12 @@ export async function runSteps(steps) {
   while (waiting.length > 0 || running.size > 0) {
     for (let index = 0; index < waiting.length && running.size < atOnce; ) {
       const step = waiting[index];
-      if (ended.get(step.after) === false) {
+      const failedBefore = step.after?.find((name) => ended.get(name) === false);
+      if (failedBefore !== undefined) {
         waiting.splice(index, 1);
         ended.set(step.name, false);
         total.failed += 1;
-        say(`FAILED ${step.title} (not run: ${step.after} has failed)`);
+        say(`FAILED ${step.title} (not run: ${failedBefore} has failed)`);
       } else if (mayStart(step)) {
         waiting.splice(index, 1);
         const promise = start(step).finally(() => promises.delete(promise));

@@ -403,13 +403,13 @@ describe('tags', () => {
     return times[calls >> 1] as number;
   }
 
-  it('invalidateTag costs the same with 100 and with 100,000 keys', () => {
+  it('invalidateTag costs the same with 100 and with 10,000 keys', () => {
     cost(100, 1001, false);
-    expect(cost(100_000, 1001, false) / cost(100, 1001, false)).toBeLessThan(100); // key by key: 1000 times as much
+    expect(cost(10_000, 1001, false) / cost(100, 1001, false)).toBeLessThan(50); // key by key: 100 times as much
   });
 
-  it('invalidateTag costs the same with 100 and with 100,000 keys also while a load hangs', () => {
-    expect(cost(100_000, 5, true) / cost(100, 5, true)).toBeLessThan(100); // key by key: 1000 times as much
+  it('invalidateTag costs the same with 100 and with 10,000 keys also while a load hangs', () => {
+    expect(cost(10_000, 5, true) / cost(100, 5, true)).toBeLessThan(50); // key by key: 100 times as much
   });
 });
 
