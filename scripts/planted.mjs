@@ -1,105 +1,147 @@
-// Plants faults into the code, one at a time, and demands that tests see each: those of its rule, or the simulation by its
-// recorded seeds (test/system/planted). Without a fault the same tests must be green.
+// Plants faults into the code, one at a time, and demands that tests see each: those of its rule, or the simulation in the
+// worlds that are recorded with it (test/system/planted). Without a fault the same tests must be green.
 //
-//   --only <kind>     rules or simulation. Default: both
-//   --fault <text>    those whose name holds that, with what has seen them
-//   --seeds <n>       simulation: the seeds 1 to n, in the place of those that are recorded
-//   --list            names them, and runs nothing
+//   --only <kind>      rules or simulation
+//   --fault <text>…    those whose names hold one of these, with what has seen them
+//   --seeds <n>        simulation: the worlds 1 to n instead, up to the first that sees the fault
+//   --markdown <file>  simulation: the table, between the marks in there
+//   --list             names them, and runs nothing
 //
-// The last line is `N passed, N failed`, counted by fault; the run without one counts too.
+// A fault whose function is no longer there has failed. The last line is `N passed, N failed`, counted by fault; the run
+// without one counts too.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tsImport } from 'tsx/esm/api';
 import { createVitest } from 'vitest/node';
+import { putBetweenMarks } from './support/marks.mjs';
 import { root } from './support/project.mjs';
 
-/** Beyond that a fault hangs all. */
-const TIMEOUT_MS = 120_000;
+const PARALLEL = 2;
+/** A fault must not hang the run: the slowest takes a few seconds. */
+const SILENCE_MS = 120_000;
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
-    fault: { type: 'string', multiple: true, default: [''] },
+    fault: { type: 'string', multiple: true },
     seeds: { type: 'string' },
+    markdown: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
 });
 
 const folder = join(root, 'test/system/planted');
-const [{ rules }, { simulation }, { planted }] = await Promise.all(
+const [{ rules }, { simulation }, { planted, problemOf }] = await Promise.all(
   ['rules', 'simulation', 'plugin'].map((name) => tsImport(join(folder, `${name}.ts`), import.meta.url)),
 );
-
 const testsOfRules = readdirSync(join(root, 'test/contract/rules'));
-function testsOf({ rule }) {
-  if (rule === undefined) return [join(folder, 'worlds.ts')];
+function testsOf(rule) {
   const names = testsOfRules.filter((name) => name.startsWith(`rule-${String(rule).padStart(2, '0')}-`));
-  if (names.length === 0) throw new Error(`no tests of rule ${rule}`);
   return names.map((name) => join(root, 'test/contract/rules', name));
 }
 
+const upTo = Array.from({ length: Number(values.seeds ?? 0) }, (_, index) => index + 1);
+const worlds = [join(folder, 'worlds.ts')];
 const all = [
-  ...rules.map((fault) => ({ kind: 'rules', label: `rule ${fault.rule}`, ...fault })),
-  ...simulation.map((fault) => ({ kind: 'simulation', label: 'simulation', ...fault })),
+  ...rules.map((fault) => ({
+    ...fault,
+    kind: 'rules',
+    label: `rule ${fault.rule}`,
+    tests: testsOf(fault.rule),
+  })),
+  ...simulation.map((fault) => ({ ...fault, kind: 'simulation', label: 'simulation', tests: worlds })),
 ];
-const chosen = all.filter(({ kind, name }) => (values.only ?? kind) === kind && values.fault.some((part) => name.includes(part)));
+const chosen = all.filter(
+  ({ kind, name }) =>
+    kind === (values.only ?? kind) && (values.fault ?? ['']).some((text) => name.includes(text)),
+);
 if (values.list) {
-  for (const { label, name, in: file, replace } of chosen) console.log(`${label}: ${name} (${replace} in ${file})`);
-  process.exit(0);
+  for (const { label, name, replace } of chosen) console.log(`${label}: ${name} (${replace})`);
+  process.exit();
 }
 
-async function start() {
-  const vitest = await createVitest(
-    'test',
-    {
-      root,
-      watch: false,
-      include: ['test/**/*.test.ts', 'test/system/planted/worlds.ts'],
-      setupFiles: [join(folder, 'setup.ts')],
-      maxWorkers: 1,
-      bail: 1,
-      pool: 'threads',
-      testTimeout: 3000,
-      reporters: [{}],
-    },
-    { plugins: [planted(root, all)] },
-  );
+const total = { passed: 0, failed: 0 };
+const rows = [];
+function tell({ label, name }, isPassed, verdict, why = '') {
+  total[isPassed ? 'passed' : 'failed'] += 1;
+  console.log(`${verdict.padEnd(8)}  ${label.padEnd(10)}  ${name}`);
+  if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
+  const [, seed, rule, message] = /seed (\d+): rule (\w+): (.*)/.exec(why) ?? [];
+  const place = chosen.findIndex((fault) => fault.name === name);
+  if (message !== undefined) rows[place] = `| ${[name, seed, rule, message].join(' | ')} |`;
+}
+
+async function startVitest(faults) {
+  const options = {
+    root,
+    watch: false,
+    include: ['test/**/*.test.ts', ...worlds],
+    setupFiles: [join(folder, 'setup.ts')],
+    pool: 'threads',
+    maxWorkers: 1,
+    bail: 1,
+    testTimeout: 3000,
+    reporters: [{}],
+  };
+  const vitest = await createVitest('test', options, { plugins: [planted(root, faults)] });
   await vitest.standalone();
   return vitest;
 }
 
-/** Runs tests with a fault, or without one. Resolves with what failed. */
-async function failuresOf(vitest, name, tests) {
-  const project = vitest.getRootProject();
-  vitest.provide('planted', name);
-  vitest.provide('seeds', values.seeds === undefined ? undefined : Number(values.seeds));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(
-    tests.map((file) => project.createSpecification(file)),
-  );
-  const failures = [];
-  for (const module of testModules.filter(({ moduleId }) => tests.includes(moduleId))) {
-    for (const error of module.errors()) failures.push({ isBroken: true, message: error.message });
-    for (const test of module.children.allTests('failed')) {
-      failures.push({ message: `${test.fullName}: ${test.result().errors[0]?.message.split('\n')[0]}` });
-    }
-  }
-  return { failures, unhandledErrors };
+/** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
+async function firstFailure(vitest, { name, isSound, tests, seeds = [] }) {
+  vitest.provide('planted', isSound ? undefined : name);
+  vitest.provide('seeds', isSound || upTo.length === 0 ? seeds : upTo);
+  const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
+  const { testModules } = await vitest.runTestSpecifications(files);
+  const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
+  for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
+  const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);
+  return failed && `${failed.fullName}: ${failed.result().errors[0]?.message.split('\n')[0]}`;
 }
 
-const vitests = await Promise.all([start(), start()]);
-const begunAt = performance.now();
-const queue = chosen.values();
-let missed = 0;
+async function run(vitest, task) {
+  const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
+  const watchdog = setTimeout(hangs, Math.max(SILENCE_MS, upTo.length * 10_000));
+  try {
+    const failure = await firstFailure(vitest, task);
+    const isRed = failure !== undefined;
+    if (task.isSound) tell(task, !isRed, isRed ? 'RED' : 'green', failure);
+    else tell(task, isRed, isRed ? 'seen' : 'NOT SEEN', failure);
+  } catch (error) {
+    tell(task, false, 'BROKEN', error.message);
+  }
+  clearTimeout(watchdog);
+}
+
+const faults = [];
+for (const fault of all) {
+  const problem = await problemOf(root, fault);
+  if (problem === undefined) faults.push(fault);
+  else if (chosen.includes(fault)) tell(fault, false, 'STALE', problem);
+}
+const tasks = faults.filter((fault) => chosen.includes(fault));
+const unionOf = (listOf) => [...new Set(tasks.flatMap(listOf))];
+const sound = {
+  label: '',
+  name: 'without a fault',
+  isSound: true,
+  tests: unionOf(({ tests }) => tests),
+  seeds: unionOf(({ seeds = [] }) => seeds),
+};
+const queue = [sound, ...tasks].values();
+const vitests = await Promise.all(Array.from({ length: PARALLEL }, () => startVitest(faults)));
 await Promise.all(
   vitests.map(async (vitest) => {
-    for (const fault of queue) {
-      const t = performance.now();
-      const { failures } = await failuresOf(vitest, fault.name, testsOf(fault));
-      console.log(fault.label, fault.name, failures[0], (performance.now() - t).toFixed(0));
-    }
+    for (const task of queue) await run(vitest, task);
+    await vitest.close();
   }),
 );
-console.log(performance.now() - begunAt);
-await Promise.all(vitests.map((vitest) => vitest.close()));
+if (values.markdown !== undefined) {
+  const head = ['| planted fault | world | rule | what was seen |', '| --- | ---: | --- | --- |'];
+  await putBetweenMarks(values.markdown, 'simulation', [...head, ...rows.flat()].join('\n'));
+}
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;

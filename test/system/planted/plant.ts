@@ -54,7 +54,10 @@ export function plant(code: string, faults: readonly Fault[]): string {
     const target = find(program, replace);
     if (target === undefined) throw new Error(`no such function: ${replace} in ${ofOne[0]!.in}`);
     for (const fault of ofOne) checkNames(program, target, fault);
-    edits.push({ at: target.key.end, text: SUFFIX }, { at: target.end, text: `\n${switchOf(target, ofOne)}` });
+    edits.push(
+      { at: target.key.end, text: SUFFIX },
+      { at: target.end, text: `\n${switchOf(target, ofOne)}` },
+    );
   }
   let result = code;
   for (const { at, text } of edits.toSorted((a, b) => b.at - a.at)) {
@@ -82,7 +85,9 @@ function find(program: Node, path: string): Target | undefined {
       return { ...common, key: declaration.id as Node, declare };
     }
     if (declaration?.type !== 'VariableDeclaration') continue;
-    const key = (declaration.declarations as Node[]).map(({ id }) => id as Node).find((id) => id.name === name);
+    const key = (declaration.declarations as Node[])
+      .map(({ id }) => id as Node)
+      .find((id) => id.name === name);
     const declare = (body: string): string => `${prefix}const ${name} = (...$) => ${body};`;
     if (key !== undefined) return { ...common, key, declare };
   }
@@ -101,7 +106,7 @@ function memberOf(members: readonly Node[], name: string | undefined): Target | 
     declare: (body) => `${isGetter ? 'get ' : ''}${name}(${isGetter ? '' : '...$'}) ${body}`,
     original: `this.${name}${SUFFIX}`,
     isGetter,
-    privateNames: new Set(members.map(nameOf)),
+    privateNames: new Set(members.map(nameOf).filter((name) => name.startsWith('#'))),
   };
 }
 
@@ -120,11 +125,11 @@ function checkNames(program: Node, { privateNames }: Target, { name, by, in: fil
   const own = parseAst(`class _ { _() { return ${by}; } }`) as unknown as Node;
   const known = new Set(['original', 'undefined', ...namesIn(program, false), ...namesIn(own, true)]);
   for (const node of nodesOf(own)) {
-    const isKnown =
-      node.type === 'PrivateIdentifier'
-        ? privateNames.has(`#${node.name}`)
-        : node.type !== 'Identifier' || known.has(node.name!) || node.name! in globalThis;
-    if (!isKnown) throw new Error(`no such name: ${node.name} in ${file}, for the fault ${JSON.stringify(name)}`);
+    const isPrivate = node.type === 'PrivateIdentifier';
+    if (!isPrivate && node.type !== 'Identifier') continue;
+    const used = `${isPrivate ? '#' : ''}${node.name}`;
+    if (privateNames.has(used) || (!isPrivate && (known.has(used) || used in globalThis))) continue;
+    throw new Error(`no such name: ${used} in ${file}, for the fault ${JSON.stringify(name)}`);
   }
 }
 
@@ -132,9 +137,16 @@ function checkNames(program: Node, { privateNames }: Target, { name, by, in: fil
 function namesIn(program: Node, isDeep: boolean): string[] {
   const statements = program.body as Node[];
   const ofStatement = (node: Node): unknown[] => [node, node.declaration, node.specifiers, node.declarations];
-  const top = statements.flatMap((node) => [...ofStatement(node), ...ofStatement((node.declaration ?? {}) as Node)]);
+  const top = statements.flatMap((node) => [
+    ...ofStatement(node),
+    ...ofStatement((node.declaration ?? {}) as Node),
+  ]);
   const declaring = (isDeep ? [...nodesOf(program)] : top.flat()) as (Node | null | undefined)[];
-  const declared = declaring.flatMap((node) => [node?.id, node?.local, ...(isDeep ? [node?.params, node?.param] : [])]);
+  const declared = declaring.flatMap((node) => [
+    node?.id,
+    node?.local,
+    ...(isDeep ? [node?.params, node?.param] : []),
+  ]);
   return [...nodesOf(declared.flat())].flatMap(({ name }) => name ?? []);
 }
 

@@ -1,5 +1,6 @@
-import { relative } from 'node:path';
-import type { Plugin } from 'vite';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type Plugin, transformWithEsbuild } from 'vite';
 import { type Fault, plant } from './plant.ts';
 
 /** Plants faults into the modules of a folder as they are loaded, after their types were taken out. */
@@ -12,4 +13,16 @@ export function planted(root: string, faults: readonly Fault[]): Plugin {
       return own.length === 0 ? undefined : { code: plant(code, own), map: null };
     },
   };
+}
+
+/** Why a fault can't be planted: the code has changed. `undefined`: it can. */
+export async function problemOf(root: string, fault: Fault): Promise<string | undefined> {
+  const path = join(root, fault.in);
+  try {
+    const { code } = await transformWithEsbuild(await readFile(path, 'utf8'), path, { target: 'es2022' });
+    plant(code, [fault]);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -32,13 +32,6 @@ export const rules: readonly RuleFault[] = [
     by: '(outcome) => { this.#close(); this.#plan.land(outcome); }',
   },
   {
-    rule: 1,
-    name: 'the deadline does not abort the load',
-    in: 'src/engine/flight.ts',
-    replace: 'Flight.end',
-    by: '() => { if (!this.#isOver) this.#close(); }',
-  },
-  {
     rule: 2,
     name: 'a due read waits',
     in: 'src/engine/decide.ts',
@@ -95,31 +88,10 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 4,
-    name: 'a load that rejects never lands',
-    in: 'src/engine/flight.ts',
-    replace: 'Flight.#landWith',
-    by: '(answer) => original(answer.catch(() => new Promise(() => {})))',
-  },
-  {
-    rule: 4,
     name: 'a load has no deadline',
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
     by: '() => {}',
-  },
-  {
-    rule: 4,
-    name: 'a flight that has landed stays in its entry',
-    in: 'src/engine/loader.ts',
-    replace: 'Launcher.#leave',
-    by: '(entry, flight) => { original(entry, flight); entry.flight = flight; }',
-  },
-  {
-    rule: 4,
-    name: 'the error of a listener reaches the engine',
-    in: 'src/observe/call-user-code.ts',
-    replace: 'callUserCode',
-    by: '(callback) => { callback(); }',
   },
   {
     rule: 4,
@@ -138,13 +110,6 @@ export const rules: readonly RuleFault[] = [
       entry.coolDownUntil = Number.NEGATIVE_INFINITY;
       return coolingDown;
     }`,
-  },
-  {
-    rule: 5,
-    name: 'the cool-down does not grow',
-    in: 'src/engine/cool-down.ts',
-    replace: 'coolDownMs',
-    by: '(coolDown, failures, random) => original(coolDown, 1, random)',
   },
   {
     rule: 5,
@@ -189,20 +154,6 @@ export const rules: readonly RuleFault[] = [
     by: "(entry, reason) => { if (!reason.message.includes('set()')) original(entry, reason); }",
   },
   {
-    rule: 7,
-    name: 'readers of a superseded load wait for ever',
-    in: 'src/engine/loader.ts',
-    replace: 'Launcher.succeed',
-    by: '() => {}',
-  },
-  {
-    rule: 8,
-    name: 'timers outlive their load',
-    in: 'src/engine/flight.ts',
-    replace: 'Flight.#close',
-    by: '() => { this.#timers.clear(); original(); }',
-  },
-  {
     rule: 8,
     name: 'a background load keeps the process alive',
     in: 'src/engine/flight.ts',
@@ -225,13 +176,6 @@ export const rules: readonly RuleFault[] = [
     in: 'src/engine/next-execution.ts',
     replace: 'afterStep',
     by: '(execution, stepMs, now) => ({ ...original(execution, stepMs, now), endedAt: execution.endedAt })',
-  },
-  {
-    rule: 9,
-    name: 'a step of the wall clock is not noticed',
-    in: 'src/engine/next-execution.ts',
-    replace: 'clockStep',
-    by: '() => 0',
   },
   {
     rule: 9,
@@ -259,13 +203,6 @@ export const rules: readonly RuleFault[] = [
       signal?.addEventListener('abort', () => this.#load?.end(signal.reason));
       return original(signal);
     }`,
-  },
-  {
-    rule: 11,
-    name: 'the lock is not asked',
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#enter',
-    by: 'async () => undefined',
   },
   {
     rule: 11,
@@ -335,13 +272,6 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 14,
-    name: 'a failed round has no backoff',
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
-    by: '(error) => ({ ...original(error), holdFor: 0 })',
-  },
-  {
-    rule: 14,
     name: 'a forced load waits for the hold of a finished round',
     in: 'src/lock/record.ts',
     replace: 'acquired',
@@ -356,13 +286,6 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 15,
-    name: 'a late holder extends the lease of the next one',
-    in: 'src/lock/record.ts',
-    replace: 'extended',
-    by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
-  },
-  {
-    rule: 15,
     name: 'a forced load takes a live lease',
     in: 'src/lock/record.ts',
     replace: 'acquired',
@@ -374,13 +297,6 @@ export const rules: readonly RuleFault[] = [
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.keep',
     by: '() => {}',
-  },
-  {
-    rule: 15,
-    name: 'a lease is trusted past its end',
-    in: 'src/cluster/held-lease.ts',
-    replace: 'HeldLease.isLost',
-    by: '() => this.#isLost',
   },
   {
     rule: 16,
