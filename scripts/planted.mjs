@@ -21,6 +21,10 @@ import { root } from './support/project.mjs';
 const PARALLEL = 2;
 /** A fault must not hang the run: the slowest takes a few seconds. */
 const SILENCE_MS = 120_000;
+/** What a world has seen. */
+const WORLD = /seed (\d+): rule (\w+): (.*)/;
+/** A fault that names what is no longer there: what failed is the fault, not the code. */
+const BROKEN = /is not a function|Cannot (read|set) propert/;
 
 const { values } = parseArgs({
   options: {
@@ -68,7 +72,7 @@ function tell({ label, name }, isPassed, verdict, why = '') {
   total[isPassed ? 'passed' : 'failed'] += 1;
   console.log(`${verdict.padEnd(8)}  ${label.padEnd(10)}  ${name}`);
   if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
-  const [, seed, rule, message] = /seed (\d+): rule (\w+): (.*)/.exec(why) ?? [];
+  const [, seed, rule, message] = WORLD.exec(why) ?? [];
   const place = chosen.findIndex((fault) => fault.name === name);
   if (message !== undefined) rows[place] = `| ${[name, seed, rule, message].join(' | ')} |`;
 }
@@ -82,7 +86,7 @@ async function startVitest(faults) {
     pool: 'threads',
     maxWorkers: 1,
     bail: 1,
-    testTimeout: 3000,
+    testTimeout: 5000,
     reporters: [{}],
   };
   const vitest = await createVitest('test', options, { plugins: [planted(root, faults)] });
@@ -91,7 +95,7 @@ async function startVitest(faults) {
 }
 
 /** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
-async function firstFailure(vitest, { name, isSound, tests, seeds = [] }) {
+async function firstFailure(vitest, { kind, name, isSound, tests, seeds = [] }) {
   vitest.provide('planted', isSound ? undefined : name);
   vitest.provide('seeds', isSound || upTo.length === 0 ? seeds : upTo);
   const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
@@ -99,7 +103,9 @@ async function firstFailure(vitest, { name, isSound, tests, seeds = [] }) {
   const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
   for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
   const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);
-  return failed && `${failed.fullName}: ${failed.result().errors[0]?.message.split('\n')[0]}`;
+  const why = failed && `${failed.fullName}: ${failed.result().errors[0]?.message.split('\n')[0]}`;
+  if (BROKEN.test(why) || (kind === 'simulation' && failed && !WORLD.test(why))) throw new Error(why);
+  return why;
 }
 
 async function run(vitest, task) {
@@ -123,14 +129,8 @@ for (const fault of all) {
   else if (chosen.includes(fault)) tell(fault, false, 'STALE', problem);
 }
 const tasks = faults.filter((fault) => chosen.includes(fault));
-const unionOf = (listOf) => [...new Set(tasks.flatMap(listOf))];
-const sound = {
-  label: '',
-  name: 'without a fault',
-  isSound: true,
-  tests: unionOf(({ tests }) => tests),
-  seeds: unionOf(({ seeds = [] }) => seeds),
-};
+const union = (field) => [...new Set(tasks.flatMap((fault) => fault[field] ?? []))];
+const sound = { label: '', name: 'no fault', isSound: true, tests: union('tests'), seeds: union('seeds') };
 const queue = [sound, ...tasks].values();
 const vitests = await Promise.all(Array.from({ length: PARALLEL }, () => startVitest(faults)));
 await Promise.all(
