@@ -7,6 +7,8 @@
  * @property {readonly string[]} tests
  * @property {boolean} [servers] the tests are those with real servers
  * @property {boolean} [packages] the tests need the packages of test/system/integration
+ * @property {boolean} [ignoresStatic] tables and patterns that are made when a module is loaded are not mutated: each such
+ *   mutant costs a run of all tests
  * @property {boolean} [setsTimeZone] a test sets the time zone of its process
  */
 
@@ -43,6 +45,7 @@ export const parts = {
       'test/unit/cluster/',
       'test/unit/cache/',
     ],
+    ignoresStatic: true,
   },
   value: {
     files: ['src/value/'],
@@ -58,6 +61,7 @@ export const parts = {
       'test/unit/cluster/',
       'test/contract/rules/',
     ],
+    ignoresStatic: true,
   },
   group: {
     files: ['src/group/', 'src/due/'],
@@ -71,6 +75,7 @@ export const parts = {
       'test/property/snapshot.test.ts',
       'test/property/cluster-random-commands.test.ts',
     ],
+    ignoresStatic: true,
   },
   // What only a server can judge: scripts and statements.
   servers: {

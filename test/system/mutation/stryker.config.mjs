@@ -1,8 +1,9 @@
 // What Stryker is to do for the part that MUTATION_PART names; started by scripts/mutation.mjs from the root.
 
 import { fileURLToPath } from 'node:url';
+import { parts } from './parts.mjs';
 
-const part = process.env.MUTATION_PART;
+const part = process.env.MUTATION_PART ?? 'schedule';
 const results = `.tmp/mutation/${part}`;
 
 export default {
@@ -11,6 +12,7 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'test/system/mutation/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
+  ignoreStatic: parts[part].ignoresStatic ?? false,
   thresholds: { high: 98, low: 95, break: 95 },
   // The rest of the repository is not copied.
   ignorePatterns: [
