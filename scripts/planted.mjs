@@ -19,8 +19,8 @@ import { putBetweenMarks } from './support/marks.mjs';
 import { root } from './support/project.mjs';
 
 const PARALLEL = 2;
-/** A fault must not hang the run: the slowest takes a few seconds. */
-const SILENCE_MS = 120_000;
+/** A fault must not hang the run: the slowest takes a few seconds, and so does a world. */
+const HANGS_MS = 120_000;
 /** What a world has seen. */
 const WORLD = /seed (\d+): rule (\w+): (.*)/;
 /** A fault that names what is no longer there: what failed is the fault, not the code. */
@@ -51,30 +51,31 @@ const worlds = [join(folder, 'worlds.ts')];
 const all = [
   ...rules.map((fault) => ({
     ...fault,
-    kind: 'rules',
-    label: `rule ${fault.rule}`,
+    kind: `rule ${fault.rule}: `,
     tests: testsOf(fault.rule),
+    seeds: [],
   })),
-  ...simulation.map((fault) => ({ ...fault, kind: 'simulation', label: 'simulation', tests: worlds })),
-];
+  ...simulation.map((fault) => ({ ...fault, kind: 'simulation: ', tests: worlds })),
+].map((fault) => ({ ...fault, name: fault.kind + fault.name }));
+const prefix = { rules: 'rule ', simulation: 'simulation: ' }[values.only] ?? '';
 const chosen = all.filter(
-  ({ kind, name }) =>
-    kind === (values.only ?? kind) && (values.fault ?? ['']).some((text) => name.includes(text)),
+  ({ name }) => name.startsWith(prefix) && (values.fault ?? ['']).some((text) => name.includes(text)),
 );
 if (values.list) {
-  for (const { label, name, replace } of chosen) console.log(`${label}: ${name} (${replace})`);
+  for (const { name, replace } of chosen) console.log(`${name} (${replace})`);
   process.exit();
 }
 
 const total = { passed: 0, failed: 0 };
 const rows = [];
-function tell({ label, name }, isPassed, verdict, why = '') {
+function tell({ name }, isPassed, verdict, why = '') {
   total[isPassed ? 'passed' : 'failed'] += 1;
-  console.log(`${verdict.padEnd(8)}  ${label.padEnd(10)}  ${name}`);
+  console.log(`${verdict.padEnd(8)}  ${name}`);
   if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
   const [, seed, rule, message] = WORLD.exec(why) ?? [];
   const place = chosen.findIndex((fault) => fault.name === name);
-  if (message !== undefined) rows[place] = `| ${[name, seed, rule, message].join(' | ')} |`;
+  const title = name.replace(/^simulation: /, '');
+  if (message !== undefined) rows[place] = `| ${[title, seed, rule, message].join(' | ')} |`;
 }
 
 async function startVitest(faults) {
@@ -95,22 +96,22 @@ async function startVitest(faults) {
 }
 
 /** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
-async function firstFailure(vitest, { kind, name, isSound, tests, seeds = [] }) {
+async function firstFailure(vitest, { kind, name, isSound, tests, seeds }) {
   vitest.provide('planted', isSound ? undefined : name);
-  vitest.provide('seeds', isSound || upTo.length === 0 ? seeds : upTo);
+  vitest.provide('seeds', seeds);
   const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
   const { testModules } = await vitest.runTestSpecifications(files);
   const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
   for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
   const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);
   const why = failed && `${failed.fullName}: ${failed.result().errors[0]?.message.split('\n')[0]}`;
-  if (BROKEN.test(why) || (kind === 'simulation' && failed && !WORLD.test(why))) throw new Error(why);
+  if (BROKEN.test(why) || (kind === 'simulation: ' && failed && !WORLD.test(why))) throw new Error(why);
   return why;
 }
 
 async function run(vitest, task) {
   const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
-  const watchdog = setTimeout(hangs, Math.max(SILENCE_MS, upTo.length * 10_000));
+  const watchdog = setTimeout(hangs, HANGS_MS + (task.seeds.length * HANGS_MS) / 8);
   try {
     const failure = await firstFailure(vitest, task);
     const isRed = failure !== undefined;
@@ -129,9 +130,9 @@ for (const fault of all) {
   else if (chosen.includes(fault)) tell(fault, false, 'STALE', problem);
 }
 const tasks = faults.filter((fault) => chosen.includes(fault));
-const union = (field) => [...new Set(tasks.flatMap((fault) => fault[field] ?? []))];
-const sound = { label: '', name: 'no fault', isSound: true, tests: union('tests'), seeds: union('seeds') };
-const queue = [sound, ...tasks].values();
+const union = (field) => [...new Set(tasks.flatMap((fault) => fault[field]))];
+const sound = { name: 'no fault', isSound: true, tests: union('tests'), seeds: union('seeds') };
+const queue = [sound, ...tasks.map((task) => ({ ...task, ...(values.seeds && { seeds: upTo }) }))].values();
 const vitests = await Promise.all(Array.from({ length: PARALLEL }, () => startVitest(faults)));
 await Promise.all(
   vitests.map(async (vitest) => {

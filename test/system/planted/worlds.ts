@@ -5,7 +5,7 @@ import { simulation } from './simulation.ts';
 // Runs worlds, up to the first that sees the fault that is switched on: it makes this test red. What else a world sees is
 // no find. Where no fault is switched on, whatever it sees is one.
 
-const fault = simulation.find(({ name }) => name === globalThis.planted);
+const fault = simulation.find(({ name }) => globalThis.planted === `simulation: ${name}`);
 
 it('the rules hold', { timeout: 3_600_000 }, async () => {
   let world: World | undefined;
