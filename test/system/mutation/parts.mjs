@@ -49,7 +49,15 @@ export const parts = {
   },
   value: {
     files: ['src/value/'],
-    tests: ['test/unit/value/', 'test/contract/rules/', 'test/unit/cluster/status.test.ts'],
+    tests: [
+      'test/unit/value/',
+      'test/unit/options/',
+      'test/contract/rules/',
+      'test/unit/time/coarse-clock.test.ts',
+      'test/unit/group/',
+      'test/unit/cluster/status.test.ts',
+      'test/unit/cluster/tasks.test.ts',
+    ],
   },
   cache: {
     files: ['src/cache/'],
