@@ -6,7 +6,6 @@
 //
 // The last line is `N passed, N failed`.
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root, tool } from './support/project.mjs';
@@ -65,11 +64,6 @@ const QUICK = [
   },
   { name: 'demo', title: 'demo', command: script('demo.mjs', '--seconds', '5'), after: ['build'] },
 ];
-
-/** Both come with one change. */
-const notYet = existsSync(join(root, 'scripts/planted.mjs'))
-  ? {}
-  : { skip: 'scripts/planted.mjs is not here' };
 
 const REST = [
   {
@@ -131,12 +125,11 @@ const REST = [
   { name: 'simulation', title: 'simulated clusters', command: script('simulate.mjs', '--ci') },
   { name: 'properties', title: 'properties in full', command: vitest('unit', 'property') },
   { name: 'fuzz', title: 'fuzz', command: script('fuzz.mjs', '--runs', '2000') },
-  { name: 'planted', title: 'planted faults', command: script('planted.mjs'), ...notYet },
+  { name: 'planted', title: 'planted faults', command: script('planted.mjs') },
   {
     name: 'mutation',
     title: 'mutation of what changed',
     command: script('mutation.mjs', '--changed'),
-    ...notYet,
     installs: 'Stryker from npm, into test/system/mutation',
   },
   {
