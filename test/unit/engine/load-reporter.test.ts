@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Entry } from '../../../src/engine/entry.ts';
 import { LoadReporter } from '../../../src/engine/load-reporter.ts';
-import type { CoolingDown } from '../../../src/engine/timing.ts';
 import { LoadError, LoadTimeoutError, LockUnavailableError } from '../../../src/errors.ts';
 import { eventTypes, type TicklessEvent } from '../../../src/index.ts';
-import { Events, type LoadEndDetails } from '../../../src/observe/events.ts';
+import { type CoolingDown, Events, type LoadEndDetails } from '../../../src/observe/events.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsOfKey, optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
