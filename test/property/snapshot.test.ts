@@ -60,29 +60,29 @@ const plain = {
   tags: undefined,
 };
 
-/** Also for objects with a property `constructor` or `__proto__`, which vitest takes for their class. */
+/** Also for objects with a property `constructor` or `__proto__`, which vitest takes for what they are made of. */
 function expectSame(received: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(received, expected)) expect.fail(`${show(received)} is not ${show(expected)}`);
 }
 const show = (value: unknown): string => inspect(value, { depth: 9 });
 
-describe('a decoded snapshot equals the encoded one', () => {
-  it('any JSON value, with all its metadata', async () => {
+describe('a snapshot comes back as what it was', () => {
+  it('any JSON value, with all that is said of it', async () => {
     await fc.assert(
-      fc.asyncProperty(jsonValue, about, async (value, metadata) => {
-        const payload = await encodeSnapshot(value, () => ({ ...metadata, isAbsent: false }));
-        expectSame(await decodeSnapshot(payload, {}), { ...metadata, isAbsent: false, value });
+      fc.asyncProperty(jsonValue, about, async (value, said) => {
+        const payload = await encodeSnapshot(value, () => ({ ...said, isAbsent: false }));
+        expectSame(await decodeSnapshot(payload, {}), { ...said, isAbsent: false, value });
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('an absent key', async () => {
+  it('that there is no such key', async () => {
     await fc.assert(
-      fc.asyncProperty(about, async (metadata) => {
-        const payload = await encodeSnapshot(undefined, () => ({ ...metadata, isAbsent: true }));
+      fc.asyncProperty(about, async (said) => {
+        const payload = await encodeSnapshot(undefined, () => ({ ...said, isAbsent: true }));
         expectSame(await decodeSnapshot(payload, {}), {
-          ...metadata,
+          ...said,
           isAbsent: true,
           value: undefined,
         });
@@ -95,11 +95,11 @@ describe('a decoded snapshot equals the encoded one', () => {
       .tuple(fc.uint8Array({ maxLength: 300 }), fc.nat(20))
       .map(([all, from]) => all.subarray(Math.min(from, all.length)));
     await fc.assert(
-      fc.asyncProperty(fc.oneof(part, text), about, async (body, metadata) => {
-        const payload = await encodeSnapshot(body, () => ({ ...metadata, isAbsent: false }), bytes);
+      fc.asyncProperty(fc.oneof(part, text), about, async (body, said) => {
+        const payload = await encodeSnapshot(body, () => ({ ...said, isAbsent: false }), bytes);
         const back = await decodeSnapshot(payload, { codec: bytes });
         expectSame(back, {
-          ...metadata,
+          ...said,
           isAbsent: false,
           value: typeof body === 'string' ? body : Uint8Array.from(body),
         });
@@ -112,7 +112,7 @@ describe('a decoded snapshot equals the encoded one', () => {
   });
 });
 
-/** Whether JSON can keep the value, decided without JSON. */
+/** What JSON can keep, judged without JSON. */
 function isKept(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
@@ -166,24 +166,24 @@ describe('strictJson', () => {
     { weight: 1, arbitrary: special.map((value) => [{ inside: value }]) },
   );
 
-  it('returns each value, or rejects it: never another one', () => {
-    let [kept, rejected] = [0, 0];
+  it('brings back every value, or refuses it: never another one', () => {
+    let [kept, refused] = [0, 0];
     fc.assert(
       fc.property(anything, (value) => {
         if (isKept(value)) {
           kept += 1;
           expectSame(JSON.parse(strictJson(value)), plainly(value));
         } else {
-          rejected += 1;
+          refused += 1;
           expect(() => strictJson(value)).toThrow(/^JSON can't keep /);
         }
       }),
       { numRuns: 5000 },
     );
-    expect(Math.min(kept, rejected)).toBeGreaterThan(1000);
+    expect(Math.min(kept, refused)).toBeGreaterThan(1000);
   });
 
-  it('returns a value nested a thousand deep, and rejects one that is too deep for the stack', () => {
+  it('brings back what is nested a thousand deep, and refuses what is too deep for the stack', () => {
     const nested = (depth: number): unknown => {
       let value: unknown = 1;
       for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { value };
