@@ -24,6 +24,7 @@ export default defineConfig({
   test: {
     // Far beyond what a test takes on a busy machine.
     testTimeout: 60_000,
+    globalSetup: [source('scripts/thread-code.mjs')],
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
     projects: [
       {

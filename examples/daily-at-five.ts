@@ -7,7 +7,7 @@ import { FakeClock } from 'tickless/testing';
 const zone = 'Europe/Amsterdam';
 const clock = new FakeClock({ now: '2026-03-27T12:00:00Z' }); // a test clock, to live through spring in no time
 
-// One line: the schedule that comes with tickless.
+// One line: a schedule of tickless.
 const tariffs = new RefreshingValue({
   name: 'tariffs',
   load: () => `the tariffs of ${DateTime.fromMillis(clock.now(), { zone }).toISODate()}`,
@@ -15,7 +15,7 @@ const tariffs = new RefreshingValue({
   clock,
 });
 
-// Or your own rule, in a subclass of the executor (or of RefreshingValue).
+// Or a rule of your own, in a subclass of the executor (or of RefreshingValue).
 class EveryMorning extends PeriodicExecutor {
   protected override nextExecuteTime({ endedAt, since = endedAt }: Execution): number {
     const last = DateTime.fromMillis(since, { zone });

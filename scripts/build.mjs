@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { root } from './support/project.mjs';
+import { setup as generateThreadCode } from './thread-code.mjs';
 
 const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const entries = Object.values(exports).flatMap(
@@ -26,6 +27,7 @@ const slimMaps = {
   },
 };
 
+await generateThreadCode();
 await build({
   cwd: root,
   input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),

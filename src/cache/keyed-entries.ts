@@ -133,7 +133,7 @@ export class KeyedEntries<K, V> implements EntryOwner<V>, SlotTableOwner {
 
   /** A step of the wall clock makes each entry compare the clocks when it is read next. */
   look(): void {
-    if (this.clocks.look(this.#options.policy.clock.monotonic())) this.epochs.next();
+    if (this.clocks.hasStepped(this.#options.policy.clock.monotonic())) this.epochs.next();
   }
 
   /** Has the wall clock been stepped? Then all due times are computed anew. */

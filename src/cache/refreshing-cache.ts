@@ -8,7 +8,7 @@ import { Refresher } from '../engine/refresher.ts';
 import { CacheMember } from '../group/cache-member.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { defaults, type WaitUntil } from '../options/shared-options.ts';
-import { clocksOfReads, type ReadClock } from '../time/coarse-clock.ts';
+import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { Lifecycle } from '../value/lifecycle.ts';
@@ -77,8 +77,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #epochs: Epochs;
   readonly #clocks: StepWatch;
   readonly #idOf: ((key: K) => KeyId) | undefined;
-  readonly #now: ReadClock;
-  readonly #awaited: ReadClock;
+  readonly #now: CoarseClock;
+  readonly #awaited: CoarseClock;
   #pump: DueQueue | undefined;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
@@ -98,8 +98,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#epochs = entries.epochs;
     this.#clocks = entries.clocks;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
-    const { now, awaited } = clocksOfReads(policy.clock);
-    this.#now = now;
+    const { sync, awaited } = coarseClocks(policy.clock);
+    this.#now = sync;
     this.#awaited = awaited;
     const { name, family } = policy;
     if (family !== undefined) {
@@ -366,9 +366,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /** Nothing is due, neither here nor elsewhere in the group, and nothing was invalidated since. */
-  #isFresh(row: number, clock: ReadClock): boolean {
-    clock.tick();
-    if (clock.instant >= this.#clocks.lookAt) this.#entries.look();
+  #isFresh(row: number, clock: CoarseClock): boolean {
+    clock.update();
+    if (clock.instant >= this.#clocks.checkAt) this.#entries.look();
     return (
       this.#shelf.isFresh(row, clock, this.#epochs.now) && clock.instant < this.#refresher.door.readsFrom
     );

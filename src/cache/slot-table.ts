@@ -1,7 +1,7 @@
 import { sharedOf } from '../engine/entry.ts';
 import type { ResolvedOptions } from '../options/resolve-options.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
-import type { ReadClock } from '../time/coarse-clock.ts';
+import type { CoarseClock } from '../time/coarse-clock.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { type Bound, createLru, type Lru } from './lru.ts';
 
@@ -97,7 +97,7 @@ export class SlotTable<K, V> {
   }
 
   /** A read at the instant of the clock needs nothing but the value. */
-  isFresh(row: number, { instant }: Pick<ReadClock, 'instant'>, epoch: number): boolean {
+  isFresh(row: number, { instant }: Pick<CoarseClock, 'instant'>, epoch: number): boolean {
     return instant < (this.#due[row] as number) && (epoch === 0 || this.#judged?.[row] === epoch >>> 0);
   }
 

@@ -11,7 +11,7 @@ import {
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { ResolvedOptions } from '../options/resolve-options.ts';
-import { Gate } from '../time/semaphore.ts';
+import { Semaphore } from '../time/semaphore.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { asked } from './asked.ts';
 import { Outage } from './circuit-breaker.ts';
@@ -56,7 +56,7 @@ export class Cluster {
   readonly lock: LockProvider | undefined;
   readonly store: SnapshotStore | undefined;
   /** For all steps at the engines but extensions, which can't wait. */
-  readonly gate: Gate = new Gate(MOST_STEPS);
+  readonly semaphore: Semaphore = new Semaphore(MOST_STEPS);
   readonly #lockOutage: Outage<LockUnavailableError>;
   readonly #readOutage: Outage<StoreUnavailableError>;
   readonly #writeOutage: Outage<StoreUnavailableError>;
@@ -87,7 +87,7 @@ export class Cluster {
    * @throws {OptionError} when the name of the entry is not one that the lock can take.
    */
   acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
-    return this.gate.through(() => this.#acquire(entry, force));
+    return this.semaphore.run(() => this.#acquire(entry, force));
   }
 
   async #acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
@@ -128,7 +128,7 @@ export class Cluster {
    * told, and counts as none.
    */
   read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
-    return this.gate.through(() => this.#read(entry, newerThan));
+    return this.semaphore.run(() => this.#read(entry, newerThan));
   }
 
   async #read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
@@ -188,7 +188,7 @@ export class Cluster {
     try {
       const payload = await asked(() => encodeSnapshot(value, about, store.codec), clock);
       const name = this.#nameOf(entry);
-      const answer = await this.gate.through(() =>
+      const answer = await this.semaphore.run(() =>
         this.#write(async () => {
           if (lease?.isLost) return undefined;
           return asked(() => store.write(name, payload, token), clock);

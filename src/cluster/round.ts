@@ -261,7 +261,7 @@ export class Round<T> implements RoundUnderWay {
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {
     const lease = this.#lease;
     if (lease === undefined) return Promise.resolve(false);
-    return this.#cluster.gate.through(() => lease.release(outcome));
+    return this.#cluster.semaphore.run(() => lease.release(outcome));
   }
 
   #failed(error: unknown): ReleaseOutcome {

@@ -1,7 +1,5 @@
-import type { Clock, Timer } from '../time/clock.ts';
-
-/** By how much our own clocks must have moved against each other to count as stepped; as of `next-execution.ts`. */
-const STEP_MS = 1000;
+import { type Clock, systemClock, type Timer } from '../time/clock.ts';
+import { clockStep } from '../time/clock-step.ts';
 
 /** An answer that took longer says little of what time it is now. */
 const LONGEST_ROUND_TRIP_MS = 1000;
@@ -17,22 +15,20 @@ const LONGEST_ROUND_TRIP_MS = 1000;
 export class ServerClock implements Clock {
   /** This machine's. */
   readonly base: Clock;
+  /** The very function of the system clock where that is the base: coarse clocks know it by that. */
+  readonly monotonic: () => number;
   #learnt: { readonly offset: number; readonly ownOffset: number } | undefined;
 
   constructor(base: Clock) {
     this.base = base;
+    this.monotonic = base === systemClock ? base.monotonic : () => base.monotonic();
   }
 
   now(): number {
     if (this.#learnt === undefined) return this.base.now();
     const { offset, ownOffset } = this.#learnt;
     const now = this.base.monotonic();
-    const moved = this.base.now() - now - ownOffset;
-    return Math.round(now + offset + (Math.abs(moved) > STEP_MS ? moved : 0));
-  }
-
-  monotonic(): number {
-    return this.base.monotonic();
+    return Math.round(now + offset + clockStep(ownOffset, this.base.now() - now));
   }
 
   setTimeout(callback: () => void, delayMs: number): Timer {

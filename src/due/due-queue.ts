@@ -142,7 +142,7 @@ export class DueQueue implements Door {
 
   #begin(): void {
     const now = this.#options.clock.monotonic();
-    if (now >= this.#watch.lookAt && this.#watch.look(now)) {
+    if (now >= this.#watch.checkAt && this.#watch.hasStepped(now)) {
       for (const member of this.#members) member?.compareClocks();
     }
     // Later than the round before, also where the clock has stood still since.
@@ -190,6 +190,6 @@ export class DueQueue implements Door {
   #refreshReads(): void {
     const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isReadFrom;
     const isBusy = this.#running.size >= this.#options.concurrency;
-    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#watch.lookAt) : Infinity;
+    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#watch.checkAt) : Infinity;
   }
 }

@@ -35,9 +35,6 @@ export function askNextExecution(
   return { kind: 'broken', error: new OptionError([{ option, rule, received }], { ...about, cause }) };
 }
 
-/** By how much the wall clock must have moved against the monotonic one to count as stepped, not slewed. */
-const STEP_TOLERANCE_MS = 1000;
-
 /**
  * The execution in terms of a wall clock that was stepped since: its instants move with the step, so that the time
  * elapsed stays what it is; `since` stays at the earlier reading, so that no calendar instant is skipped.
@@ -52,10 +49,4 @@ export function afterStep(execution: Execution, stepMs: number, now: number): Ex
     since: Math.min(execution.since ?? execution.endedAt, endedAt),
     dueAt: execution.dueAt === undefined ? undefined : execution.dueAt + stepMs,
   };
-}
-
-/** The step in milliseconds between two readings of "wall minus monotonic"; 0 for what a slewing clock does. */
-export function clockStep(offsetBefore: number, offsetNow: number): number {
-  const stepMs = Math.round(offsetNow - offsetBefore);
-  return Math.abs(stepMs) > STEP_TOLERANCE_MS ? stepMs : 0;
 }

@@ -1,12 +1,13 @@
 import { isAbsentError, isOptionError } from '../errors.ts';
 import type { ResolvedOptions } from '../options/resolve-options.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
-import { LOOK_EVERY_MS } from '../time/step-watch.ts';
+import { clockStep } from '../time/clock-step.ts';
+import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { coolDownMs } from './cool-down.ts';
 import type { Adopted } from './elsewhere.ts';
 import type { Entry } from './entry.ts';
 import type { ValueMetadata } from './load-result.ts';
-import { afterStep, askNextExecution, clockStep } from './next-execution.ts';
+import { afterStep, askNextExecution } from './next-execution.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What is told of a cool-down that began. */
@@ -272,7 +273,7 @@ export class Timing {
   }
 
   #setHorizon(entry: Entry<unknown>, now: number): undefined {
-    entry.lookAt = now + LOOK_EVERY_MS;
+    entry.lookAt = now + CHECK_CLOCKS_EVERY_MS;
     const until = Math.min(entry.dueAt, entry.lookAt);
     entry.freshUntil = until > now ? until : Number.NEGATIVE_INFINITY; // also for the instant that a burst has kept
   }

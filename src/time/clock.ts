@@ -1,17 +1,17 @@
 /**
- * Time as tickless sees it: one wall clock, one monotonic clock, one kind of timer.
+ * The source of time: one wall clock, one monotonic clock, one kind of timer.
  *
- * Every clock read and every timer of the library goes through this interface, so that a test can put its own
- * in place (see `FakeClock` in `tickless/testing`) and an audit for stray timers is a search for `setTimeout`.
+ * Every clock reading and every timer of the library goes through this interface, so that a test can inject its own
+ * clock (see `FakeClock` in `tickless/testing`), and an audit for stray timers is a search for `setTimeout`.
  */
 export interface Clock {
   /** The wall clock: milliseconds since 1970-01-01T00:00:00Z. May be stepped either way at any time. */
   now(): number;
-  /** Milliseconds since an arbitrary origin. Never steps, never goes back; all durations are measured with it. */
+  /** Milliseconds since an arbitrary origin. Never steps or goes back; all durations are measured with it. */
   monotonic(): number;
   /**
-   * Calls `callback` once, `delayMs` milliseconds from now. Any finite delay of 0 or more works, also those over
-   * 2^31 - 1 ms (24.8 days), which the platform's own timers fire at once. The timer does not keep the process
+   * Calls `callback` once, `delayMs` milliseconds from now. Any finite delay of 0 or more works, also one over
+   * 2^31 - 1 ms (24.8 days), which the platform's own timers would fire at once. The timer does not keep the process
    * alive until {@link Timer.ref} is called.
    */
   setTimeout(callback: () => void, delayMs: number): Timer;
@@ -19,7 +19,7 @@ export interface Clock {
 
 /** A running timer. All three methods may be called at any time, also after it fired, and never throw. */
 export interface Timer {
-  /** Never fires after this. */
+  /** The timer does not fire any more. */
   cancel(): void;
   /** Keeps the process alive while the timer runs. */
   ref(): void;
@@ -30,12 +30,12 @@ export interface Timer {
 /** The longest delay that the platform's timers take: a signed 32-bit number of milliseconds. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
-/** In Node and Bun a timer is an object; elsewhere it is a number, and there is nothing to keep alive. */
+/** In Node and Bun a timer is an object; elsewhere it is a number that cannot keep the process alive. */
 type Handle = number | { ref?(): void; unref?(): void } | undefined;
 
 class SystemTimer implements Timer {
   #handle: Handle;
-  #isHeld = false;
+  #isRef = false;
 
   constructor(callback: () => void, delayMs: number) {
     this.#arm(callback, delayMs);
@@ -45,7 +45,7 @@ class SystemTimer implements Timer {
     const rest = delayMs - LONGEST_DELAY_MS;
     const next = rest > 0 ? () => this.#arm(callback, rest) : callback;
     this.#handle = setTimeout(next, rest > 0 ? LONGEST_DELAY_MS : delayMs);
-    if (!this.#isHeld) this.unref();
+    if (!this.#isRef) this.unref();
   }
 
   cancel(): void {
@@ -53,19 +53,20 @@ class SystemTimer implements Timer {
   }
 
   ref(): void {
-    this.#isHeld = true;
+    this.#isRef = true;
     if (typeof this.#handle === 'object') this.#handle.ref?.();
   }
 
   unref(): void {
-    this.#isHeld = false;
+    this.#isRef = false;
     if (typeof this.#handle === 'object') this.#handle.unref?.();
   }
 }
 
 /**
- * The clock of the machine. It looks `Date`, `performance` and `setTimeout` up at each call, so that the fake
- * timers of Vitest and Jest move it.
+ * The clock of the machine. Each call looks up `Date`, `performance` and `setTimeout`, so that the fake timers of
+ * Vitest
+ * and Jest control it.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),

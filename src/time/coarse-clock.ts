@@ -1,14 +1,13 @@
-import { ServerClock } from '../cluster/server-clock.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { onNextTurn } from './on-next-turn.ts';
 
-/** Reads that are closer together than this, in milliseconds, on average, are taken for a burst. */
+/** Reads that follow each other within this many milliseconds on average are a burst. */
 const BURST_GAP_MS = 0.005;
 
-/** After attempts that saved nothing, so many reads pass at most until the next. */
+/** After attempts that saved no clock reading, the longest pause until the next attempt, in clock readings. */
 const LONGEST_PAUSE = 1024;
 
-/** The machine's own: a test kit puts an object of its own in the place of `performance`, before this is read or after. */
+/** The machine's own `now`. A test kit may replace the object `performance`, before this line runs or after it. */
 const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
   ? undefined
   : performance.now;
@@ -17,91 +16,93 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
 const machineSetTimeout = setTimeout;
 
 /**
- * A clock for fresh reads. It is asked in two steps, and no number goes from one function to another: such a number is
- * put on the heap wherever the engine does not inline.
+ * A monotonic clock for fresh reads, which may be a little late. It is read in two steps, so that no number is returned
+ * from a function: such a number is allocated on the heap wherever V8 does not inline the call.
  */
-export interface ReadClock {
-  /** As of {@link Clock.monotonic} at the last {@link tick}, or as of a moment before in the same burst. */
+export interface CoarseClock {
+  /** {@link Clock.monotonic} as of the last {@link update}, or as of an earlier read of the same burst. */
   readonly instant: number;
-  /** To be called before {@link instant} is read. */
-  tick(): void;
+  /** To be called before each reading of {@link instant}. */
+  update(): void;
 }
 
-interface BurstPlan {
-  /** So many reads close together are a burst. */
-  readonly closeReads: number;
-  /** At most so many reads in a row are answered with the same instant. */
-  readonly mostSkipped: number;
-  /** Has something called once what a burst may last for is over. `false`: it can't. */
-  readonly afterwards: (callback: () => void) => boolean;
+interface CachingPlan {
+  /** How many close readings in a row make a burst. */
+  readonly minCloseReadings: number;
+  /** The most reads in a row that share one instant. */
+  readonly maxSharedReads: number;
+  /** Schedules the end of a burst. `false`: that is not possible now. */
+  readonly scheduleEnd: (callback: () => void) => boolean;
 }
 
 /**
- * The machine's monotonic clock for bursts of reads: to ask it costs some 40 ns, more than all else that a fresh read
- * does.
+ * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than
+ * the
+ * rest of a fresh read.
  *
- * So while reads come close together, an instant is kept for a growing number of reads, and no longer than until it is
- * forgotten afterwards. No timer is left behind. Where nothing is saved by that, it is tried ever less often.
+ * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets
+ * it.
+ * No timer is left behind. Where caching saves no clock reading, it is tried less and less often.
  */
-class BurstClock implements ReadClock {
+class CachingClock implements CoarseClock {
   instant: number = Number.NEGATIVE_INFINITY;
-  readonly #plan: BurstPlan;
-  /** So many reads are still answered with the same instant. */
+  readonly #plan: CachingPlan;
+  /** How many further reads share the present instant. */
   #left: number = 0;
-  /** So many were to be, after the last look at the clock. */
-  #skip: number = 0;
+  /** The number of reads that share the instant of the last clock reading. */
+  #shared: number = 0;
   #isBurst: boolean = false;
-  /** Of this burst reads were answered with an instant that was kept. */
+  /** Reads of this burst have shared an instant. */
   #hasSaved: boolean = false;
-  /** So many reads in a row have come close together. */
+  /** How many clock readings in a row were close together. */
   #close: number = 0;
-  /** So many looks at the clock until a burst is looked for again. */
+  /** How many clock readings are left until the next burst may begin. */
   #pause: number = 0;
   #pauseLength: number = 1;
 
-  constructor(plan: BurstPlan) {
+  constructor(plan: CachingPlan) {
     this.#plan = plan;
   }
 
-  tick(): void {
-    // A global function costs nothing to look at, `performance` itself would.
-    if (this.#left === 0 || setTimeout !== machineSetTimeout) this.#look();
+  update(): void {
+    // A global function costs nothing to compare; a property of `performance` does.
+    if (this.#left === 0 || setTimeout !== machineSetTimeout) this.#readClock();
     else this.#left -= 1;
   }
 
-  #look(): void {
+  #readClock(): void {
     const instant = performance.now();
-    const isClose = instant - this.instant < BURST_GAP_MS * (this.#skip + 1);
+    const isClose = instant - this.instant < BURST_GAP_MS * (this.#shared + 1);
     this.instant = instant;
     this.#close = isClose && setTimeout === machineSetTimeout ? this.#close + 1 : 0;
     if (this.#isBurst) {
       this.#hasSaved = true;
-      this.#skip = this.#close > 0 ? Math.min(this.#plan.mostSkipped, 2 * this.#skip + 1) : 0;
-      this.#left = this.#skip;
+      this.#shared = this.#close > 0 ? Math.min(this.#plan.maxSharedReads, 2 * this.#shared + 1) : 0;
+      this.#left = this.#shared;
     } else if (this.#pause > 0) {
       this.#pause -= 1;
-    } else if (this.#close >= this.#plan.closeReads) {
+    } else if (this.#close >= this.#plan.minCloseReadings) {
       this.#begin();
     }
   }
 
   #begin(): void {
     this.#hasSaved = false;
-    this.#isBurst = performance.now === machineNow && this.#plan.afterwards(this.#forget);
-    if (this.#isBurst) this.#skip = this.#left = 1;
-    else this.#forget();
+    this.#isBurst = performance.now === machineNow && this.#plan.scheduleEnd(this.#end);
+    if (this.#isBurst) this.#shared = this.#left = 1;
+    else this.#end();
   }
 
-  readonly #forget = (): void => {
+  readonly #end = (): void => {
     this.#pauseLength = this.#hasSaved ? 1 : Math.min(LONGEST_PAUSE, 2 * this.#pauseLength);
     this.#pause = this.#hasSaved ? 0 : this.#pauseLength;
     this.#isBurst = false;
-    this.#left = this.#skip = 0;
+    this.#left = this.#shared = 0;
   };
 }
 
-/** A clock that is asked each time. */
-class AskedClock implements ReadClock {
+/** A clock that is read each time. */
+class ExactClock implements CoarseClock {
   readonly #clock: Clock;
   instant: number = Number.NEGATIVE_INFINITY;
 
@@ -109,36 +110,40 @@ class AskedClock implements ReadClock {
     this.#clock = clock;
   }
 
-  tick(): void {
+  update(): void {
     this.instant = this.#clock.monotonic();
   }
 }
 
-/** Forgets with the next microtask: what is read after an `await` is exact, but for what was waiting to run before. */
-const burst: ReadClock = new BurstClock({
-  closeReads: 1,
-  mostSkipped: 1024,
-  afterwards: (callback) => {
+/** A burst ends with a microtask: reads after an `await` are exact, except in microtasks that were queued before. */
+const machineSync: CoarseClock = new CachingClock({
+  minCloseReadings: 1,
+  maxSharedReads: 1024,
+  scheduleEnd: (callback) => {
     Promise.resolve().then(callback);
     return true;
   },
 });
 
 /**
- * Forgets with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of its
- * own. The hook has its price, so it takes more to try it. Where there is none they all look at the clock.
+ * A burst ends with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of
+ * its own. An immediate has its price, so a burst takes more close readings to begin. Where `setImmediate` is missing,
+ * each read is exact.
  */
-const chain: ReadClock = new BurstClock({ closeReads: 16, mostSkipped: 512, afterwards: onNextTurn });
+const machineAwaited: CoarseClock = new CachingClock({
+  minCloseReadings: 16,
+  maxSharedReads: 512,
+  scheduleEnd: onNextTurn,
+});
 
-/** Clocks for fresh reads: of the machine's one for bursts, any other as it is. */
-export function clocksOfReads(clock: Clock): {
-  /** For reads that are done at once: exact but within one synchronous run. */
-  readonly now: ReadClock;
-  /** For reads that are awaited: exact but within one turn of the event loop. */
-  readonly awaited: ReadClock;
+/** Coarse clocks for fresh reads. Only the machine's monotonic clock is cached; any other is read each time. */
+export function coarseClocks(clock: Clock): {
+  /** For synchronous reads: late only within one synchronous run. */
+  readonly sync: CoarseClock;
+  /** For awaited reads: late only within one turn of the event loop. */
+  readonly awaited: CoarseClock;
 } {
-  const base = clock instanceof ServerClock ? clock.base : clock;
-  if (base === systemClock) return { now: burst, awaited: chain };
-  const asked = new AskedClock(base);
-  return { now: asked, awaited: asked };
+  if (clock.monotonic === systemClock.monotonic) return { sync: machineSync, awaited: machineAwaited };
+  const exact = new ExactClock(clock);
+  return { sync: exact, awaited: exact };
 }

@@ -21,23 +21,23 @@ export class Deferred<T> {
   }
 }
 
-/** A promise that may be dropped: its rejection reaches who awaits it, and is nobody's unhandled rejection. */
+/** A promise that may be dropped: its rejection reaches those that await it, and is never an unhandled rejection. */
 export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
-/** A rejection that may be dropped. */
+/** A rejected promise that may be dropped. */
 export function rejected(error: unknown): Promise<never> {
   return ignoreRejection(Promise.reject(error));
 }
 
-/** The same wait without its value. */
+/** The same promise without its value; it may be dropped. */
 export function voided(promise: Promise<unknown>): Promise<void> {
   return ignoreRejection(promise.then(() => {}));
 }
 
-/** Something to be awaited. Throws what a hostile `then` getter throws. */
+/** Whether `await` would wait for it. Throws the error of a `then` getter that throws. */
 export function isThenable(thing: unknown): thing is PromiseLike<unknown> {
   return (
     (typeof thing === 'object' || typeof thing === 'function') &&

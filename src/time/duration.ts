@@ -23,8 +23,8 @@ const MILLISECONDS_IN = {
 } as const;
 
 /**
- * The duration in milliseconds, or `NaN` for anything that is not a duration: no number, no known unit, an
- * unknown unit. Never throws.
+ * The duration in milliseconds, or `NaN` for anything that is not a duration: not a number, an object without a unit or
+ * with an unknown one. Never throws.
  */
 export function toMillis(duration: DurationLike): number {
   if (typeof duration === 'number') return duration;
@@ -39,7 +39,7 @@ export function toMillis(duration: DurationLike): number {
       0,
     );
   } catch {
-    return Number.NaN; // a getter or a toMillis() of the caller's that throws
+    return Number.NaN; // a getter or toMillis() of the caller threw
   }
 }
 

@@ -8,28 +8,29 @@ interface Global {
 
 const here: Global = globalThis as Global;
 
-/** workerd drops what is still to be called when a request ends. */
-const isKept = here.navigator?.userAgent !== 'Cloudflare-Workers';
-const machineSetImmediate: SetImmediate | undefined = isKept ? here.setImmediate : undefined;
+/** workerd drops pending callbacks when a request ends. */
+const keepsCallbacks = here.navigator?.userAgent !== 'Cloudflare-Workers';
+const machineSetImmediate: SetImmediate | undefined = keepsCallbacks ? here.setImmediate : undefined;
 
-let isHeard = false;
-/** The event loop has run empty: it is not to be revived for this. */
-let isLeaving = false;
+let listensForExit = false;
+/** The event loop has run empty; a further immediate would revive it. */
+let isExiting = false;
 
 /**
- * Has something called once the event loop has gone on: after all microtasks of the present turn, and before the process
- * waits for anything.
+ * Calls `callback` on the next turn of the event loop: after all microtasks of the present turn, and before the process
+ * waits for I/O.
  *
- * @returns `false`: that can't be had here, or not now, and nothing will be called. There is no `setImmediate`, or a test
- * kit has replaced it; or the process is about to end.
+ * @returns `false` when that is not possible, and `callback` is never called: there is no `setImmediate`, a test kit
+ * has
+ * replaced it, or the process is about to exit.
  */
 export function onNextTurn(callback: () => void): boolean {
-  if (machineSetImmediate === undefined || here.setImmediate !== machineSetImmediate || isLeaving)
+  if (machineSetImmediate === undefined || here.setImmediate !== machineSetImmediate || isExiting)
     return false;
-  if (!isHeard) {
-    isHeard = true;
+  if (!listensForExit) {
+    listensForExit = true;
     here.process?.once?.('beforeExit', () => {
-      isLeaving = true;
+      isExiting = true;
     });
   }
   machineSetImmediate(callback);

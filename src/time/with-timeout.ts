@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from './clock.ts';
 
 /**
- * Waits for an answer from outside, but no longer than that: a client may queue a command for ever while its server is
- * gone. What comes later is dropped. The timer does not keep the process alive.
+ * Waits for an outside answer, at most `timeoutMs`: a client may queue a command for ever while its server is gone.
+ * A later answer is dropped. The timer does not keep the process alive.
  *
- * Rejects with what the work rejects with or throws, or with an `Error` of the code `ETIMEDOUT`.
+ * Rejects with the error that `work` throws or rejects with, or with an `Error` of the code `ETIMEDOUT`.
  */
 export function withTimeout<R>(
   work: () => R | PromiseLike<R>,
@@ -21,6 +21,6 @@ export function withTimeout<R>(
         end(value);
       };
     };
-    new Promise<R>((begun) => begun(work())).then(settle(resolve), settle(reject));
+    new Promise<R>((start) => start(work())).then(settle(resolve), settle(reject));
   });
 }

@@ -6,7 +6,7 @@ import type { ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { type ResolvedOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
-import { clocksOfReads, type ReadClock } from '../time/coarse-clock.ts';
+import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
 import { type ValueStatus, valueStatus } from './value-status.ts';
@@ -62,8 +62,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #entry: Entry<T>;
   readonly #refresher: Refresher<T>;
   readonly #policy: ResolvedOptions;
-  readonly #now: ReadClock;
-  readonly #awaited: ReadClock;
+  readonly #now: CoarseClock;
+  readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
@@ -79,8 +79,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     this.#entry = entry;
     this.#refresher = refresher;
     this.#policy = policy;
-    const { now, awaited } = clocksOfReads(policy.clock);
-    this.#now = now;
+    const { sync, awaited } = coarseClocks(policy.clock);
+    this.#now = sync;
     this.#awaited = awaited;
   }
 
@@ -149,8 +149,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /** Nothing is due, neither here nor elsewhere in the group: the whole of a fresh read. */
-  #isFresh(clock: ReadClock): boolean {
-    clock.tick();
+  #isFresh(clock: CoarseClock): boolean {
+    clock.update();
     return clock.instant < this.#entry.freshUntil && clock.instant < this.#refresher.door.readsFrom;
   }
 }

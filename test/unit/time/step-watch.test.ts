@@ -7,11 +7,11 @@ describe('StepWatch', () => {
     const clock = new FakeClock();
     await clock.advance({ hours: 5 });
     const watch = new StepWatch(clock);
-    expect(watch.lookAt).toBe(clock.monotonic() + 60_000);
+    expect(watch.checkAt).toBe(clock.monotonic() + 60_000);
     await clock.advance({ minutes: 1 });
-    expect(watch.look(clock.monotonic())).toBe(false);
+    expect(watch.hasStepped(clock.monotonic())).toBe(false);
     clock.stepWall({ seconds: -2 });
-    expect([watch.look(clock.monotonic()), watch.look(clock.monotonic())]).toEqual([true, false]);
-    expect(watch.lookAt).toBe(clock.monotonic() + 60_000);
+    expect([watch.hasStepped(clock.monotonic()), watch.hasStepped(clock.monotonic())]).toEqual([true, false]);
+    expect(watch.checkAt).toBe(clock.monotonic() + 60_000);
   });
 });

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../src/time/with-timeout.ts';
 
 const never = () => new Promise<never>(() => {});
 
-describe('bounded', () => {
+describe('withTimeout', () => {
   it('answers as the work does', async () => {
     expect(await withTimeout(() => 1, 1000)).toBe(1);
     expect(await withTimeout(async () => 2, 1000)).toBe(2);

@@ -16,7 +16,7 @@ describe('a process with loads in threads', () => {
     ['a value that was loaded', { length: 50_000 }],
     [
       'a load that failed',
-      { message: 'v: load failed: the thread ended without an answer, with exit code 7' },
+      { message: 'v: load failed: the thread exited with code 7 before the load had settled' },
     ],
     ['waits: a load without a deadline', { value: 'late' }],
     ['waits: an abort', { reason: 'enough' }],

@@ -20,15 +20,15 @@ import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
 import type { VersionBook } from './version-book.ts';
 
-/** The server that all instances share: the records of the lock, and the snapshots. Each method is one atomic step. */
-export class Engine {
+/** The backend that all instances share: lock records and snapshots. Each method is one atomic step. */
+export class Backend {
   isUp: boolean = true;
   readonly #machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
   readonly #records: Map<string, EngineRecord> = new Map();
   #snapshots: SnapshotStore;
-  /** The names whose snapshots can't be read any more, until they are written anew. */
+  /** The names with damaged snapshots, until the next write. */
   readonly #damaged: Set<string> = new Set();
   readonly #written: Set<string> = new Set();
 
@@ -77,12 +77,12 @@ export class Engine {
     return answer;
   }
 
-  /** All that is in the store is spoilt. */
+  /** Damages all snapshots. */
   damageAll(): void {
     for (const name of this.#written) this.#damaged.add(name);
   }
 
-  /** It comes back empty. */
+  /** Loses all its data, as after a restart. */
   loseAll(): void {
     this.#records.clear();
     this.#snapshots = memoryStore({ clock: this.#machine });

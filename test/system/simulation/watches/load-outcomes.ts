@@ -2,11 +2,11 @@ import type { TicklessEvent } from '../../../../src/index.ts';
 import type { Change, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Rule 6: what becomes of a load is told, once. */
-export class Told implements Watch {
+/** Rule 6: the outcome of each load is emitted once. */
+export class LoadOutcomes implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
-  /** A load was said to begin, and not what became of it. */
+  /** A load has begun, and its outcome was not emitted yet. */
   #isOpen = false;
 
   constructor(subject: Subject, world: World) {
@@ -14,7 +14,7 @@ export class Told implements Watch {
     this.#world = world;
   }
 
-  told({ type }: TicklessEvent): void {
+  emitted({ type }: TicklessEvent): void {
     const { referee } = this.#world;
     const { id } = this.#subject;
     switch (type) {
@@ -22,16 +22,16 @@ export class Told implements Watch {
         referee.holds(
           6,
           !this.#isOpen,
-          () => `${id}: what became of a load was not told before the next began`,
+          () => `${id}: the outcome of a load was not emitted before the next began`,
         );
         this.#isOpen = true;
         break;
       case 'load-succeeded':
       case 'load-kept':
-        referee.holds(6, this.#isOpen, () => `${id}: ${type} is told of a load that never began`);
+        referee.holds(6, this.#isOpen, () => `${id}: ${type} is emitted for a load that never began`);
         this.#isOpen = false;
         break;
-      case 'load-failed': // also where the lock could not be asked, and no load began
+      case 'load-failed': // also if the lock was unavailable, and no load began
       case 'load-timed-out':
         this.#isOpen = false;
         break;
@@ -43,8 +43,12 @@ export class Told implements Watch {
   }
 
   stepped(): void {
-    if (!this.#isOpen || this.#subject.instance.closing !== 'no') return; // at its end `close` ends loads without a word
+    if (!this.#isOpen || this.#subject.instance.closing !== 'no') return; // `close` ends loads without an event
     const isRunning = this.#subject.status?.running === true;
-    this.#world.referee.holds(6, isRunning, () => `${this.#subject.id}: a load is over, and nobody was told`);
+    this.#world.referee.holds(
+      6,
+      isRunning,
+      () => `${this.#subject.id}: a load is over, and its outcome was not emitted`,
+    );
   }
 }

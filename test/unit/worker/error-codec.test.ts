@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { flattened, revived } from '../../../src/worker/thrown.ts';
+import { decodeError, encodeError } from '../../../src/worker/error-codec.ts';
 
-/** What is thrown in one thread, as it is in the other. */
-const through = (thrown: unknown): unknown => revived(structuredClone(flattened(thrown)));
+/** Sends a thrown value from one thread to the other. */
+const through = (thrown: unknown): unknown => decodeError(structuredClone(encodeError(thrown)));
 
-describe('what was thrown', () => {
+describe('a thrown value', () => {
   it.each([
     new Error('e'),
     new TypeError('e'),
@@ -28,7 +28,7 @@ describe('what was thrown', () => {
     expect(arrived.errors[0]).toBeInstanceOf(TypeError);
   });
 
-  it('keeps properties, but for those that can not be cloned', () => {
+  it('keeps the properties that can be cloned', () => {
     const at = new Date(5);
     const error = Object.assign(new Error('e'), {
       code: 'X',
@@ -44,24 +44,27 @@ describe('what was thrown', () => {
     ]);
   });
 
-  it.each([['text'], [5], [null], [undefined], [{ status: 5 }]])('may be no error: %j', (thrown) => {
-    expect(through(thrown)).toEqual(thrown);
-  });
+  it.each([['text'], [5], [null], [undefined], [{ status: 5 }]])(
+    'may be something else than an error: %j',
+    (thrown) => {
+      expect(through(thrown)).toEqual(thrown);
+    },
+  );
 
-  it('may be what can neither be cloned nor read', () => {
+  it('may be something that cannot be cloned or read', () => {
     expect(through(() => 1)).toBe('() => 1');
     expect(through(Object.assign(Object.create(null), { f: () => 1 }))).toBe(
-      'a thrown value that can not be read',
+      'a thrown value that cannot be read',
     );
     const broken = Object.defineProperty(new Error('e'), 'message', {
       get: () => {
         throw new Error('no');
       },
     });
-    expect(through(broken)).toBe('a thrown value that can not be read');
+    expect(through(broken)).toBe('a thrown value that cannot be read');
   });
 
-  it('may have causes in a circle', () => {
+  it('may have a cycle of causes', () => {
     const [a, b] = [new Error('a'), new Error('b')];
     a.cause = b;
     b.cause = a;
@@ -70,7 +73,7 @@ describe('what was thrown', () => {
     expect(((arrived.cause as Error).cause as Error).message).toBe('a');
   });
 
-  it('says how long the source wants to be left alone where its headers could not be cloned', () => {
+  it('keeps the Retry-After of headers, which cannot be cloned', () => {
     const headers = { get: (name: string) => (name === 'retry-after' ? '7' : null) };
     expect(through(Object.assign(new Error('e'), { response: { headers } }))).toMatchObject({
       retryAfter: 7,

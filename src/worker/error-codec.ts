@@ -1,24 +1,25 @@
 import { retryAfterMs } from '../engine/retry-after.ts';
 
 /**
- * What was thrown, in a form that can be cloned. The structured clone alone would lose the class, the properties (a
- * `code`, a `status`, `retryAfter`) and, in some versions of Node, the cause.
+ * A thrown value in a form that can be cloned. The structured clone of an error alone loses its class, its properties
+ * (a
+ * `code`, a `status`, `retryAfter`) and, in some versions of Node, its cause.
  */
-export type Thrown = ThrownError | { readonly kind: 'other'; readonly value: unknown };
+export type EncodedError = EncodedErrorObject | { readonly kind: 'other'; readonly value: unknown };
 
-interface ThrownError {
+interface EncodedErrorObject {
   readonly kind: 'error';
-  /** The built-in class that it is of. */
+  /** The built-in class of the error. */
   readonly base: Base;
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  /** Its other properties, as far as they can be cloned. */
+  /** The other properties that can be cloned. */
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly cause: Thrown | undefined;
-  /** Those of an `AggregateError`. */
-  readonly errors: readonly Thrown[];
-  /** How long the source asked to be left alone, wherever the error says it. */
+  readonly cause: EncodedError | undefined;
+  /** The `errors` of an `AggregateError`. */
+  readonly errors: readonly EncodedError[];
+  /** The `Retry-After` of the source, wherever the error holds it; 0: none. */
   readonly retryAfterMs: number;
 }
 
@@ -34,20 +35,20 @@ const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
   URIError: URIError,
 };
 
-/** Causes can run in a circle. */
+/** Causes can form a cycle. */
 const MOST_CAUSES = 8;
-const OWN = ['name', 'message', 'stack', 'cause', 'errors'];
+const ENCODED_APART = ['name', 'message', 'stack', 'cause', 'errors'];
 
-/** Takes apart what was thrown. Never throws. */
-export function flattened(thrown: unknown, depth: number = 0): Thrown {
+/** Never throws. */
+export function encodeError(thrown: unknown, depth: number = 0): EncodedError {
   try {
     if (!(thrown instanceof Error))
-      return { kind: 'other', value: cloneable(thrown) ? thrown : String(thrown) };
+      return { kind: 'other', value: isCloneable(thrown) ? thrown : String(thrown) };
     const { name, message, stack, cause, errors } = thrown as AggregateError;
     const properties = Object.entries(thrown).filter(
-      ([key, value]) => !OWN.includes(key) && cloneable(value),
+      ([key, value]) => !ENCODED_APART.includes(key) && isCloneable(value),
     );
-    const inner = (one: unknown): Thrown => flattened(one, depth + 1);
+    const inner = (one: unknown): EncodedError => encodeError(one, depth + 1);
     return {
       kind: 'error',
       base: baseOf(thrown),
@@ -60,23 +61,22 @@ export function flattened(thrown: unknown, depth: number = 0): Thrown {
       retryAfterMs: retryAfterMs(thrown, Date.now()),
     };
   } catch {
-    return { kind: 'other', value: 'a thrown value that can not be read' }; // a getter that throws, no string form
+    return { kind: 'other', value: 'a thrown value that cannot be read' }; // a getter threw, or it has no string form
   }
 }
 
-/** Puts together what was thrown in the other thread. */
-export function revived(thrown: Thrown): unknown {
-  if (thrown.kind === 'other') return thrown.value;
-  const { base, name, message, stack, properties, cause, errors, retryAfterMs } = thrown;
-  const error = errorOf(base, name, message, errors);
+export function decodeError(encoded: EncodedError): unknown {
+  if (encoded.kind === 'other') return encoded.value;
+  const { base, name, message, stack, properties, cause, errors, retryAfterMs } = encoded;
+  const error = newError(base, name, message, errors);
   const hidden = { configurable: true, writable: true, enumerable: false };
   if (error.name !== name) Object.defineProperty(error, 'name', { ...hidden, value: name });
   if (stack !== undefined) Object.defineProperty(error, 'stack', { ...hidden, value: stack });
-  if (cause !== undefined) Object.defineProperty(error, 'cause', { ...hidden, value: revived(cause) });
+  if (cause !== undefined) Object.defineProperty(error, 'cause', { ...hidden, value: decodeError(cause) });
   for (const [key, value] of Object.entries(properties)) {
     Object.defineProperty(error, key, { ...hidden, enumerable: true, value });
   }
-  // It stood in headers that could not be cloned, maybe.
+  // It may have stood in headers, which cannot be cloned.
   if (retryAfterMs > 0 && !('retryAfter' in error)) Object.assign(error, { retryAfter: retryAfterMs / 1000 });
   return error;
 }
@@ -88,12 +88,12 @@ function baseOf(error: Error): Base {
   return natives.find((native) => error instanceof NATIVES[native]) ?? 'Error';
 }
 
-function errorOf(base: Base, name: string, message: string, errors: readonly Thrown[]): Error {
+function newError(base: Base, name: string, message: string, errors: readonly EncodedError[]): Error {
   switch (base) {
     case 'Error':
       return new Error(message);
     case 'AggregateError':
-      return new AggregateError(errors.map(revived), message);
+      return new AggregateError(errors.map(decodeError), message);
     case 'DOMException':
       return new DOMException(message, name);
     default:
@@ -101,7 +101,7 @@ function errorOf(base: Base, name: string, message: string, errors: readonly Thr
   }
 }
 
-function cloneable(value: unknown): boolean {
+function isCloneable(value: unknown): boolean {
   try {
     structuredClone(value);
     return true;

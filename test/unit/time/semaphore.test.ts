@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { Semaphore } from '../../../src/time/semaphore.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Actions that end by hand, and the names of those that have started, in order. */
+function actions(limit: number) {
+  const semaphore = new Semaphore(limit);
+  const started: string[] = [];
+  const ends = new Map<string, Deferred<string>>();
+  const run = (name: string, signal?: AbortSignal): Promise<string> => {
+    const end = new Deferred<string>();
+    ends.set(name, end);
+    const action = () => {
+      started.push(name);
+      return end.promise;
+    };
+    return semaphore.run(action, signal);
+  };
+  return { run, started, end: (name: string) => ends.get(name) as Deferred<string> };
+}
+
+it('runs at most `limit` actions at a time, the others in order, also after one that fails', async () => {
+  const { run, started, end } = actions(2);
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => run(name)) as Promise<string>[];
+  expect(started).toEqual(['a', 'b']);
+  end('b').reject(new Error('down'));
+  await expect(b).rejects.toThrow('down');
+  await turn();
+  expect(started).toEqual(['a', 'b', 'c']);
+  for (const name of ['a', 'c', 'd']) end(name).resolve(name);
+  expect(await Promise.all([a, c, d])).toEqual(['a', 'c', 'd']);
+  run('e');
+  run('f');
+  run('g');
+  expect(started).toEqual(['a', 'b', 'c', 'd', 'e', 'f']); // both places are free again
+});
+
+it('an abort takes a waiting action out of the queue, and leaves one that has started', async () => {
+  const { run, started, end } = actions(1);
+  const [one, two] = [new AbortController(), new AbortController()];
+  const a = run('a', one.signal);
+  const b = run('b', two.signal);
+  const c = run('c');
+  const reason = new Error('enough');
+  one.abort(reason);
+  two.abort(reason);
+  await expect(b).rejects.toBe(reason);
+  end('a').resolve('a');
+  expect(await a).toBe('a');
+  await turn();
+  expect(started).toEqual(['a', 'c']);
+  end('c').resolve('c');
+  expect(await c).toBe('c');
+});
+
+it('an abort counts also before the call, and between the turn and the start', async () => {
+  const { run, started, end } = actions(1);
+  const reason = new Error('enough');
+  await expect(run('x', AbortSignal.abort(reason))).rejects.toBe(reason);
+  const controller = new AbortController();
+  const a = run('a');
+  const b = run('b', controller.signal);
+  const c = run('c');
+  end('a').promise.then(() => controller.abort(reason)); // right after the place was passed on to b
+  end('a').resolve('a');
+  await expect(b).rejects.toBe(reason);
+  await turn();
+  expect(started).toEqual(['a', 'c']);
+  end('c').resolve('c');
+  expect(await c).toBe('c');
+  expect(await a).toBe('a');
+});
