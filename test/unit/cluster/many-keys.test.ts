@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { absent, RefreshingCache } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
+import { asStore } from '../../../src/store/as-store.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 
@@ -19,12 +21,12 @@ describe('many keys of a cluster', () => {
     const cache = new RefreshingCache({
       name: 'c',
       load: async (key: number) => key,
-      lock: { ...plain(lock), acquire: (request) => slow(() => lock.acquire(request)) },
-      store: {
+      lock: asLock({ ...plain(lock), acquire: (request) => slow(() => lock.acquire(request)) }),
+      store: asStore({
         read: (name, newerThan) => slow(() => store.read(name, newerThan)),
         write: (name, payload, token) => slow(() => store.write(name, payload, token)),
         delete: (name) => store.delete(name),
-      },
+      }),
       clock: cluster.clock,
     });
     const found = cache.getMany(Array.from({ length: 500 }, (_, key) => key));
