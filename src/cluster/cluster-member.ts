@@ -223,7 +223,7 @@ export class ClusterMember {
       );
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
-        if (asked.isFirst) this.#logStoreOutage(asked.cause);
+        if (asked.isFirst && this.#writeError === undefined) this.#logStoreOutage(asked.cause);
         throw asked.cause;
       }
       this.#logRecovery('store', asked);
@@ -290,7 +290,7 @@ export class ClusterMember {
   /** Once, until a snapshot is written again. */
   #logWriteError(what: string, cause: unknown): void {
     if (this.#writeError === undefined && this.store?.breaker.isBroken !== true) {
-      this.options.logger.warn(what, cause);
+      this.options.logger.warn(what, this.#storeUnavailable(cause).cause);
     }
     this.#writeError = cause;
   }

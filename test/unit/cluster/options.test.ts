@@ -25,9 +25,9 @@ describe('options of clusters', () => {
     expect(problemsOf({ lock: {}, store: {} })).toEqual([
       expect.stringMatching(/^lock .*acquire.*extend.*release/),
       "lock must be made by createLock() or wrapped by asLock(object) from 'tickless/lock'",
-      expect.stringMatching(/^lock .*leaseFor/),
       expect.stringMatching(/^store .*read.*write/),
       "store must be made by createStore() or wrapped by asStore(object) from 'tickless/store'",
+      expect.stringMatching(/^lock .*leaseFor/),
     ]);
     expect(problemsOf({ lock: 'redis' })[0]).toMatch(/^lock /);
     expect(problemsOf({ store: null })[0]).toMatch(/^store /);

@@ -249,7 +249,7 @@ describe('log lines', () => {
       a!.manual.call(index).resolve(`${index}`);
       await cluster.clock.flush();
     }
-    expect(a!.logger.lines).toEqual(['warn tickless: v: store unavailable: ECONNREFUSED']);
+    expect(a!.logger.lines).toEqual(["warn tickless: v: the snapshot can't be written: ECONNREFUSED"]);
     a!.link.mend();
     await cluster.clock.advance(1030);
     a!.value.current;
