@@ -1,4 +1,4 @@
-// Checks the direction of imports in src (ARCHITECTURE.md).
+// Checks the direction of imports in src (docs/ARCHITECTURE.md).
 //
 //   node scripts/check-arrows.mjs            src of this repository
 //   node scripts/check-arrows.mjs <folder>   another tree with the same layout (its own test does that)

@@ -1,4 +1,4 @@
-// Writes what a run of the faults has shown into RELIABILITY.md, between the marks of the matrix:
+// Writes what a run of the faults has shown into docs/RELIABILITY.md, between the marks of the matrix:
 //
 //   npm run faults -- --json .tmp/faults.json && node scripts/fault-matrix.mjs .tmp/faults.json
 //   node scripts/fault-matrix.mjs <json> <document>     into another document
@@ -11,7 +11,7 @@ import { faultMatrix } from './support/fault-matrix.mjs';
 import { putBetweenMarks } from './support/marks.mjs';
 import { root } from './support/project.mjs';
 
-const [file, document = join(root, 'RELIABILITY.md')] = process.argv.slice(2);
+const [file, document = join(root, 'docs', 'RELIABILITY.md')] = process.argv.slice(2);
 if (file === undefined) {
   console.error('of which run? node scripts/fault-matrix.mjs <what `npm run faults -- --json` has written>');
   process.exit(2);

@@ -1,5 +1,5 @@
 // Executes the TypeScript code blocks of the documentation against the built package (`npm run build` first):
-// README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs/*.md, and the doc comments in src.
+// README.md, CONTRIBUTING.md, CHANGELOG.md, docs/**/*.md, and the doc comments in src.
 //
 //   node scripts/run-docs.mjs
 //
@@ -26,7 +26,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
-import { installDrivers } from './support/integration.mjs';
+import { folder as driversFolder, installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
 import { run, severalAtOnce } from './support/run.mjs';
 
@@ -65,8 +65,8 @@ function blocksOf(file) {
 }
 
 const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((file) => existsSync(join(root, file))),
-  ...filesIn('docs', '.md'),
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].filter((file) => existsSync(join(root, file))),
+  ...filesIn('docs', '.md', { recursive: true }),
   ...filesIn('src', '.ts', { recursive: true }),
 ];
 const blocks = documents.flatMap(blocksOf).filter(({ language, marks, file, line }) => {
@@ -89,7 +89,7 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 // Examples of adapters import drivers, which are installed for the tests with real servers.
 await installDrivers();
-symlinkSync(join(root, 'test', 'integration', 'node_modules'), join(folder, 'node_modules'));
+symlinkSync(join(driversFolder, 'node_modules'), join(folder, 'node_modules'));
 for (const block of checked) {
   // Empty lines before it give the code the line numbers that it has in the document.
   writeFileSync(

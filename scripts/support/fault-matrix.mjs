@@ -1,4 +1,4 @@
-// What RELIABILITY.md shows of a run of `npm run faults`: faults × engines, as Markdown. Computes only.
+// What docs/RELIABILITY.md shows of a run of `npm run faults`: faults × engines, as Markdown. Computes only.
 
 /** What is shown of each fault, if it has it. */
 const ALWAYS = [
