@@ -100,6 +100,12 @@ const REST = [
     after: ['servers'],
   },
   {
+    name: 'docs-drivers',
+    title: 'code blocks that import drivers',
+    command: script('run-docs.mjs', '--drivers'),
+    after: ['built', 'servers'],
+  },
+  {
     name: 'cluster-demo',
     title: 'demo of a cluster',
     command: script('demo.mjs', '--cluster', '--seconds', '20'),
