@@ -3,9 +3,17 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** They replace globals or modules, or count what the process does: each in a process of its own. */
+const ISOLATED = ['test/unit/lock/file-crashes.test.ts', 'test/**/*.isolated.test.ts'];
+const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
+
+/**
+ * `npm test` runs unit, isolated, property and examples, each property at most 100 times; `npm run test:all` all of them, in full.
+ */
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^fast-check$/, replacement: source('test/support/fast-check.ts') },
       { find: /^tickless\/testing$/, replacement: source('src/testing/index.ts') },
       { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
       { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
@@ -14,9 +22,63 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/system/integration/**'],
-    testTimeout: 20_000,
+    globalSetup: [source('scripts/thread-code.mjs')],
+    // Far beyond what a test takes on a busy machine.
+    testTimeout: 60_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/{unit,contract}/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ISOLATED, ...PROPERTIES],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'isolated', include: ISOLATED },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'property',
+          include: PROPERTIES,
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        // Programs that import the built package: `npm run build` first.
+        test: {
+          name: 'examples',
+          include: ['test/system/examples/**/*.test.ts'],
+          testTimeout: 60_000,
+          maxConcurrency: 2,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/system/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/system/{integration,examples}/**'],
+          testTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        // Real servers: `npm run test:all -- --only integration` installs what they need.
+        test: {
+          name: 'integration',
+          include: ['test/system/integration/**/*.test.ts'],
+          globalSetup: ['test/system/integration/support/global-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxConcurrency: 16,
+        },
+      },
+    ],
   },
 });

@@ -14,11 +14,11 @@ const WARM_UP_ROUNDS = 8;
 const ROUNDS = 5;
 
 /**
- * Measures the clock read alone (in Node it returns a number on the heap) and the fresh reads of tickless in a burst,
- * which make one such clock read for many.
+ * Measures a clock reading alone (in Node it returns a number on the heap) and fresh reads of tickless in a burst,
+ * which share one clock reading among many.
  *
- * Needs `--expose-gc`, and a young generation that holds all of what a million reads allocate
- * (`--min-semi-space-size`), so that no collection comes between the two looks at the heap.
+ * Needs `--expose-gc`, and a young generation that is large enough for the allocations of a million reads
+ * (`--min-semi-space-size`), so that no collection happens between the two measurements of the heap.
  */
 export async function measureAllocation(): Promise<Allocation[]> {
   if (globalThis.gc === undefined) throw new Error('run it with --expose-gc');
@@ -39,13 +39,13 @@ export async function measureAllocation(): Promise<Allocation[]> {
 function bytesPerRead(name: string, read: () => number): Allocation {
   const loop = syncLoop(read);
   for (let round = 0; round < WARM_UP_ROUNDS; round++) loop(READS);
-  // What the process allocates besides, now and then, only adds: the least of some rounds is the reads' own.
+  // Other allocations of the process only add to the figure, so the least of several rounds is that of the reads.
   const rounds = Array.from({ length: ROUNDS }, () => {
     globalThis.gc?.();
     const before = process.memoryUsage().heapUsed;
     const sum = loop(READS);
     const bytes = process.memoryUsage().heapUsed - before;
-    if (sum !== READS) throw new Error(`${name} read something else than the value`);
+    if (sum !== READS) throw new Error(`${name} returned a wrong value`);
     return bytes / READS;
   });
   return { name, bytes: Math.min(...rounds) };

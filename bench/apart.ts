@@ -4,7 +4,7 @@ import type { measures } from './apart/measures.ts';
 
 type Measures = typeof measures;
 
-/** In a process of its own: what ran before changes how code is compiled, and so how long a read takes. */
+/** Runs in a process of its own: code that ran before affects the compilation, and so the time of a read. */
 export function apart<N extends keyof Measures>(name: N): Awaited<ReturnType<Measures[N]>> {
   const script = fileURLToPath(new URL('apart/main.ts', import.meta.url));
   const args = ['--expose-gc', '--import', import.meta.resolve('tsx'), script, name];

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Candidate, Opened } from './candidates/candidate.ts';
 
-/** What one candidate did, as counts. */
+/** The behaviour of one candidate, as counts. */
 export interface Behaviour {
   readonly name: string;
   /** Loads while the source was down and 40 reads were made, each due. */
   readonly outageLoads: number;
-  /** How many of those reads got the value. */
+  /** The number of those reads that returned the value. */
   readonly outageServed: number;
-  /** The most loads at one time when a load takes 600 ms and the period is 100 ms; `undefined`: it takes no such period. */
+  /**
+   * The most loads at one time when a load takes 600 ms and the period is 100 ms; `undefined`: it does not support that
+   * period.
+   */
   readonly overlappingLoads: number | undefined;
   /** Loads for 10 first reads at once with the source down. */
   readonly firstReadLoads: number;
@@ -17,7 +20,7 @@ export interface Behaviour {
 const READS = 40;
 const FIRST_READS = 10;
 
-/** The candidates are watched side by side: they wait for timers nearly all the time. */
+/** The candidates run concurrently: they wait for timers nearly all the time. */
 export function observeBehaviour(candidates: readonly Candidate[]): Promise<Behaviour[]> {
   return Promise.all(
     candidates.map(async (candidate) => ({

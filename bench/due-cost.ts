@@ -2,7 +2,7 @@ import { RefreshGroup } from '../dist/index.js';
 import { HandClock } from './hand-clock.ts';
 import { median, shuffled } from './turns.ts';
 
-/** What `requestStart()` costs where some members are due, with their loads. */
+/** The cost of `requestStart()` with some due members, including their loads. */
 export interface DueCost {
   readonly members: number;
   readonly due: number;
@@ -15,7 +15,7 @@ export interface DueCost {
 const NEVER_MS = 1e12;
 const ROUNDS = 60;
 const WARM_UP_ROUNDS = 10;
-/** Few due members are started so often that as many are loaded as this, at least. */
+/** The least number of loads in a measurement: few due members are started several times. */
 const LEAST_LOADS = 100;
 
 /** All in one group, in turns. @param dues how many members are due at a time, the fewest first. */
@@ -39,7 +39,7 @@ export async function measureDueCosts(members: number, dues: readonly number[]):
   }));
 }
 
-/** @returns what starts so many, wherever they are in the group, and tells how many milliseconds it took. */
+/** @returns a function that starts that many members, spread over the group, and returns the milliseconds it took. */
 function bigGroup(members: number): (due: number) => Promise<number> {
   const group = new RefreshGroup({ clock: new HandClock(), timeout: Infinity });
   let loads = 0;

@@ -16,7 +16,7 @@ import type { ReloadLatency } from './reload-latency.ts';
 import type { ReloadStall } from './reload-stall.ts';
 import type { Stampede } from './stampede.ts';
 
-/** What `npm run bench -- --json FILE` writes. */
+/** The output of `npm run bench -- --json FILE`. */
 export interface Figures {
   readonly machine: Machine;
   readonly freshReads: FreshReads;
@@ -25,7 +25,7 @@ export interface Figures {
   readonly stampedes: readonly Stampede[];
   readonly keyedReads: readonly KeyedReads[];
   readonly idleKeys: readonly IdleKeyBytes[];
-  /** Missing where there is no Linux to ask. */
+  /** Measured on Linux only. */
   readonly idleValues?: readonly IdleValues[] | undefined;
   readonly groupCosts: readonly GroupCost[];
   readonly keyedCounts: KeyedCounts;
@@ -33,7 +33,7 @@ export interface Figures {
   readonly behaviour: readonly Behaviour[];
 }
 
-/** What `npm run bench:scale -- --json FILE` writes. */
+/** The output of `npm run bench:scale -- --json FILE`. */
 export interface ScaleFigures {
   readonly machine: Machine;
   readonly groupCosts: readonly GroupCost[];

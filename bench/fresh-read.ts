@@ -12,7 +12,7 @@ export interface Figure {
   readonly toTickless: number;
 }
 
-/** One read that is done at once in each microtask: no burst. */
+/** One synchronous read in each microtask: no burst. */
 export interface SingleReads {
   /** Median nanoseconds, without the microtask. */
   readonly floorNs: number;
@@ -23,7 +23,7 @@ export interface SingleReads {
 
 /** Fresh reads: the floor first, tickless second. */
 export interface FreshReads {
-  /** Many in a run of synchronous code. */
+  /** Many reads in a run of synchronous code. */
   readonly sync: readonly Figure[];
   readonly awaited: readonly Figure[];
   readonly single: SingleReads;

@@ -1,5 +1,5 @@
-// A gate for speed that does not depend on the machine: ratios to what runs beside in the same process, and what is
-// allocated. Started by scripts/check-speed.mjs. The bounds leave room for a busy machine; the targets are in the
+// A check of speed that does not depend on the machine: ratios to a reference in the same process, and allocated
+// bytes. Started by scripts/check-speed.mjs. The bounds leave room for a busy machine; the targets are in the
 // tables of `npm run bench`.
 
 import { LRUCache } from 'lru-cache';
@@ -10,18 +10,18 @@ import { awaitedKeyedLoop, awaitedLoop, keyedLoop, type Loop, syncLoop } from '.
 import { table } from './table.ts';
 import { contestant, ratioOf, shuffled, takeTurns, VALUE } from './turns.ts';
 
-/** Something that must not take longer than so many times something else. */
+/** A bound on the time of one loop relative to another. */
 interface Race {
   readonly name: string;
   readonly beside: string;
   readonly most: number;
   readonly loop: Loop;
   readonly besideLoop: Loop;
-  /** Long enough to come round all keys. */
+  /** Long enough to read all keys. */
   readonly sliceMs?: number;
 }
 
-/** A machine that does other things meanwhile spoils a measurement: the best of three counts. */
+/** Other load on the machine distorts a measurement, so the best of three counts. */
 const ATTEMPTS = 3;
 const ROUNDS = 60;
 
@@ -115,7 +115,7 @@ function keyedRaces(count: number, order: 'as loaded' | 'random', sliceMs?: numb
   ];
 }
 
-/** Reads that start others of the group which are due. */
+/** Reads that start other due members of the group. */
 function groupRace(): Race {
   const read = (members: number): Loop => {
     const group = new RefreshGroup({ piggyback: true, schedule: KEEP_MS });
@@ -155,7 +155,7 @@ function judge(name: string, beside: string, figure: number, most: number, digit
   rows.push([name, beside, figure.toFixed(digits), `${most}${isGood ? '' : ' MISSED'}`]);
 }
 
-// The bytes first: what was compiled for other loops would change how the reads are compiled.
+// The bytes first: other loops would affect the compilation of the reads.
 const [clock, ...reads] = await measureAllocation();
 for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, 0.05, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);

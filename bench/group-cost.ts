@@ -4,7 +4,7 @@ import { HandClock } from './hand-clock.ts';
 import { awaitedLoop, type Loop, syncLoop } from './loop.ts';
 import { type Contestant, contestant, medianNs, ratioOf, takeTurns, VALUE } from './turns.ts';
 
-/** What something costs in groups of several sizes. */
+/** A cost in groups of several sizes. */
 export interface GroupCost {
   readonly name: string;
   /** In the order of the sizes. */
@@ -20,7 +20,7 @@ interface GroupFigure {
   readonly toSmallest: number;
 }
 
-/** So many members fall due at a time, wherever they are in the group. */
+/** How many members are due at a time, spread over the group. */
 const DUE = 10;
 const PERIOD_MS = 10_000;
 const NEVER_MS = 1e12;
@@ -86,7 +86,7 @@ function idleGroup(members: number): { read: () => unknown; request: () => numbe
   return { read: () => read.current, request };
 }
 
-/** On a clock that goes on at each turn, so that ten members are due. One more, which never is, is read. */
+/** On a clock that advances at each turn, so that ten members are due. The read member is never due. */
 function busyGroup(members: number): { read: () => Promise<number>; request: () => Promise<number> } {
   const clock = new HandClock();
   const group = new RefreshGroup({ piggyback: true, clock, timeout: Infinity });

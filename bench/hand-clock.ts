@@ -1,6 +1,6 @@
 import type { Clock } from '../dist/index.js';
 
-/** A clock that is moved by hand, both clocks together. It has no timers. */
+/** A manual clock that moves both clocks together. It has no timers. */
 export class HandClock implements Clock {
   #monotonic = 0;
 

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type IdleKeysCandidate, idleKeysCandidates } from './idle-keys/candidates.ts';
 
-/** What one idle key costs, its key string and its value apart. */
+/** The cost of one idle key, without its key string and its value. */
 export interface IdleKeyBytes {
   readonly name: IdleKeysCandidate;
   readonly bytes: number;
   readonly toLruCache: number;
 }
 
-/** Each candidate in a process of its own: nothing that another left behind is counted. */
+/** Each candidate runs in a process of its own, so that nothing of another one is counted. */
 export function measureIdleKeys(count: number): IdleKeyBytes[] {
   const measured = idleKeysCandidates.map((name) => ({ name, bytes: bytesPerKey(name, count) }));
   const lruCache = measured.find(({ name }) => name === 'lru-cache, ttl')?.bytes ?? Number.NaN;

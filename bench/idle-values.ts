@@ -12,25 +12,25 @@ const CANDIDATES = [
   'setInterval, 5 to 10 s',
 ] as const;
 
-/** What the operating system saw of one idle process. */
+/** The counters of the operating system for one idle process. */
 export interface IdleValues {
   readonly name: string;
   /** Milliseconds of the processor, all threads. */
   readonly cpuMs: number;
-  /** Times that a thread went to sleep again: so often it had been woken up. */
+  /** Voluntary context switches: how often a thread was woken up and went back to sleep. */
   readonly wakeUps: number;
-  /** Times that a thread had to make room for another program. */
+  /** Involuntary context switches: preemptions by another program. */
   readonly preemptions: number;
 }
 
-/** Until all that started a process has come to rest. */
+/** Until a process has finished its start-up. */
 const SETTLE_MS = 3_000;
 
 /**
- * Watches idle processes side by side, for so many milliseconds, as Linux counts it. They run without V8's memory
- * reducer, which would collect garbage in an idle process every few seconds, whatever it holds.
+ * Observes idle processes concurrently for some milliseconds, by the counters of Linux. They run without V8's memory
+ * reducer, which would collect garbage in any idle process every few seconds.
  *
- * @returns `undefined` where there is no Linux to ask.
+ * @returns `undefined` on other systems than Linux.
  */
 export async function measureIdleValues(count: number, ms: number): Promise<IdleValues[] | undefined> {
   if (!existsSync('/proc/self/schedstat')) return undefined;
@@ -53,7 +53,7 @@ export async function measureIdleValues(count: number, ms: number): Promise<Idle
 
 type Usage = Omit<IdleValues, 'name'>;
 
-/** Resolves when all is made and loaded. */
+/** Resolves when everything is created and loaded. */
 async function start(name: string, count: number): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('idle-values/main.mjs', import.meta.url));
   const child = spawn(process.execPath, ['--expose-gc', '--no-memory-reducer', script, name, String(count)], {
@@ -66,7 +66,7 @@ async function start(name: string, count: number): Promise<ChildProcess> {
   return child;
 }
 
-/** What all threads of a process have used so far. */
+/** The usage of all threads of a process so far. */
 function usage({ pid }: ChildProcess): Usage {
   const tasks = readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}`);
   const sum = (of: (task: string) => number): number => tasks.reduce((all, task) => all + of(task), 0);

@@ -3,7 +3,7 @@ import { memoryLock } from '../dist/lock/memory.js';
 import { memoryStore } from '../dist/store/memory.js';
 import { FakeClock } from '../dist/testing/index.js';
 
-/** What a cluster of so many instances asks of its source, lock and store. Counts per round. */
+/** The calls of a cluster to its source, lock and store. Counts per round. */
 export interface InstanceCounts {
   readonly instances: number;
   readonly loads: number;
@@ -16,7 +16,7 @@ export interface InstanceCounts {
 const PERIOD_MS = 60_000;
 const ROUNDS = 10;
 
-/** In one process, on a clock of their own: the instances share the lock and the store. */
+/** The instances run in one process on one manual clock, and share the lock and the store. */
 export async function countInstances(counts: readonly number[]): Promise<InstanceCounts[]> {
   const all: InstanceCounts[] = [];
   for (const instances of counts) all.push(await count(instances));
@@ -62,7 +62,7 @@ async function count(instances: number): Promise<InstanceCounts> {
   };
 }
 
-/** The same object, whose methods are counted by name. */
+/** The same object with counted methods. */
 function counted<T extends object>(target: T, calls: Record<string, number>): T {
   return new Proxy(target, {
     get(_, name) {

@@ -1,7 +1,7 @@
 import { RefreshGroup, RefreshingCache } from '../dist/index.js';
 import { FakeClock } from '../dist/testing/index.js';
 
-/** What is counted, so the same on every machine (but for the chance in the spread). */
+/** Counts: the same on every machine, except for the randomness of the jitter. */
 export interface KeyedCounts {
   /** Calls of `loadMany` for 10,000 first reads at once, with `batchSize: 500`. */
   readonly batches: number;
@@ -55,7 +55,7 @@ async function countSpread(keys: number): Promise<number[]> {
   };
   if ((await readAll()) !== keys) throw new Error('not all were loaded together');
   const shares: number[] = [];
-  // What was loaded again first is not due again before the last of the others.
+  // A key that is reloaded first is not due again before the last of the others is.
   for (let left = keys; left > 0; ) {
     await clock.advance(TENTH_MS);
     const loaded = await readAll();

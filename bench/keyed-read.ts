@@ -13,10 +13,10 @@ export interface KeyedFigure {
   readonly toLruCache: number;
 }
 
-/** In which order the keys are read, beside that in which they were loaded. */
+/** The order of reads, relative to the order of loads. */
 type Order = 'as loaded' | 'random';
 
-/** Fresh reads over so many keys; `get` of lru-cache with a ttl first. */
+/** Fresh reads over a number of keys; `get` of lru-cache with a ttl first. */
 export interface KeyedReads {
   readonly keys: number;
   readonly order: Order;
@@ -26,10 +26,10 @@ export interface KeyedReads {
   readonly awaited: readonly KeyedFigure[];
 }
 
-/** What the others are compared with. */
+/** The reference of the comparison. */
 const LRU_CACHE = 'lru-cache get, ttl';
 const ROUNDS = 100;
-/** A slice over many keys is long enough to come round most of them. */
+/** A slice over many keys is long enough to read most of them. */
 const MANY_KEYS = { from: 10_000, sliceMs: 8 };
 
 /**
@@ -62,7 +62,7 @@ async function measure(
     return cache;
   };
   const isWanted = (name: string): boolean => name === LRU_CACHE || (only?.includes(name) ?? true);
-  // Each has a cache of its own: none finds in the processor's caches what another has just read.
+  // Each has a cache of its own, so that none profits from the processor cache of another one.
   const sync = contestants(isWanted, (read) => keyedLoop(keys, read), {
     [LRU_CACHE]: () => {
       const cache = lruTtl();

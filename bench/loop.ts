@@ -1,12 +1,12 @@
-/** Reads so many times and adds up what it got, so that no read can be optimised away. */
+/** Reads a number of times and adds up the results, so that no read is optimised away. */
 export type Loop = (times: number) => number | Promise<number>;
 
-// Each loop is compiled from source of its own, that is, from one which differs: for the same source the engine would
-// take what it had compiled before. One function for all would have one type feedback for all: its call would be
+// Each loop is compiled from different source text: for the same text V8 would
+// reuse the compiled code. One function for all loops would share its type feedback: its call would be
 // megamorphic, never inlined, and a fast read would look as slow as a call.
 let loopCount = 0;
 
-/** A loop over a read without a promise. */
+/** A loop over a synchronous read. */
 export function syncLoop(read: () => unknown): Loop {
   return compile(
     'return (times) => { let sum = 0; for (let i = 0; i < times; i++) sum += read(); return sum; }',
@@ -24,7 +24,7 @@ export function awaitedLoop(read: () => unknown): Loop {
 
 const NEXT_KEY = 'at = at + 1 === keys.length ? 0 : at + 1';
 
-/** A loop over reads of one key after the other, round and round. */
+/** A loop over reads of one key after the other, in cycles. */
 export function keyedLoop(keys: readonly string[], read: (key: string) => unknown): Loop {
   return compile(
     `let at = 0;
@@ -33,7 +33,7 @@ export function keyedLoop(keys: readonly string[], read: (key: string) => unknow
   );
 }
 
-/** A loop over awaited reads of one key after the other, round and round. */
+/** A loop over awaited reads of one key after the other, in cycles. */
 export function awaitedKeyedLoop(keys: readonly string[], read: (key: string) => unknown): Loop {
   return compile(
     `let at = 0;

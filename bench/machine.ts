@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** Where it was measured. */
+/** The machine of the measurement. */
 export interface Machine {
   readonly node: string;
   readonly cpu: string;

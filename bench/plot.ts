@@ -1,4 +1,4 @@
-// Draws what the other benches have written; runs none of them. Started by `npm run bench:plot`:
+// Draws the figures that the other benches have written; runs none of them. Started by `npm run bench:plot`:
 //   npm run bench -- --json .tmp/bench.json
 //   npm run bench:scale -- --json .tmp/scale.json
 //   npm run bench:plot -- --bench .tmp/bench.json --scale .tmp/scale.json --to docs/bench

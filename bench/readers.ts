@@ -3,7 +3,7 @@ import { HandClock } from './hand-clock.ts';
 import { awaitedLoop } from './loop.ts';
 import { type Contestant, contestant, medianNs, ratioOf, takeTurns, VALUE } from './turns.ts';
 
-/** What one of many reads at once costs, with its share of the load that they have in common. */
+/** The cost of one of many concurrent reads, with its share of their common load. */
 export interface ReadersCost {
   readonly name: string;
   readonly figures: readonly {
@@ -21,8 +21,8 @@ const ROUNDS = 100;
 /** @param counts how many readers at a time, the fewest first. */
 export async function measureReaders(counts: readonly number[]): Promise<ReadersCost[]> {
   return [
-    await cost('the value is due: all are served at once', counts, false),
-    await cost('there is no value: all wait for the load', counts, true),
+    await cost('the value is due: all reads are served at once', counts, false),
+    await cost('there is no value: all reads wait for the load', counts, true),
   ];
 }
 
@@ -43,7 +43,7 @@ async function cost(name: string, counts: readonly number[], waits: boolean): Pr
   };
 }
 
-/** Makes the value due, or drops it; then all read it, the load ends, and all have got it. */
+/** Makes the value due, or drops it; then all readers read it, the load ends, and all have the value. */
 function round(readers: number, waits: boolean): () => Promise<number> {
   const clock = new HandClock();
   let loads = 0;
@@ -68,7 +68,7 @@ function round(readers: number, waits: boolean): () => Promise<number> {
       i === 0 ? value.get({ waitUntil }) : value.get(),
     );
     if (!waits) await Promise.all(reads);
-    await undefined; // a load behind the readers has begun
+    await undefined; // a background load has begun
     end(VALUE);
     const got = await Promise.all(reads);
     await ended;

@@ -3,7 +3,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Candidate, KEEP_MS, type Opened } from './candidates/candidate.ts';
 import { shuffled, VALUE } from './turns.ts';
 
-/** How long reads took, in nanoseconds. */
+/** The durations of reads, in nanoseconds. */
 export interface Latency {
   readonly reads: number;
   readonly p50: number;
@@ -16,18 +16,18 @@ export interface ReloadLatency {
   readonly name: string;
   readonly fresh: Latency;
   readonly reloading: Latency;
-  /** How many reloads there were. */
+  /** The number of reloads. */
   readonly loads: number;
 }
 
-/** What is read, by all readers of a window, and how long that took. */
+/** The reads of all readers in a window, and their durations. */
 interface Subject extends Opened {
   readonly histogram: RecordableHistogram;
 }
 
 const READERS = 1000;
 const LOAD_MS = 500;
-/** So short that the next reload is due as soon as one has ended. */
+/** So short that the next reload is due as soon as the last one has ended. */
 const PERIOD_MS = 1;
 const WINDOW_MS = 150;
 const ROUNDS = 8;
@@ -47,7 +47,7 @@ export async function measureReloadLatencies(candidates: readonly Candidate[]): 
   });
   const subjects = measured.flatMap(({ fresh, reloading }) => [fresh, reloading]);
   await Promise.all(subjects.map(({ read }) => read()));
-  for (const each of subjects) await window(each); // lets the compiler do its work
+  for (const each of subjects) await window(each); // warm-up for the compiler
   for (const { histogram } of subjects) histogram.reset();
   for (let round = 0; round < ROUNDS; round++) {
     for (const each of shuffled(subjects)) await window(each);
@@ -68,12 +68,12 @@ function subject({ open }: Candidate, periodMs: number, load: () => Promise<numb
 async function window({ read, histogram }: Subject): Promise<void> {
   const end = performance.now() + WINDOW_MS;
   const reader = async (): Promise<void> => {
-    await turn(); // or the first reads of all would stand in one queue
+    await turn(); // or the first reads of all readers would share one queue
     while (performance.now() < end) {
       const start = performance.now();
       const value = await read();
       const ms = performance.now() - start;
-      if (value !== VALUE) throw new Error('something else than the value was read');
+      if (value !== VALUE) throw new Error('a read returned a wrong value');
       histogram.record(Math.max(1, Math.round(ms * 1e6)));
       await turn();
     }

@@ -15,7 +15,7 @@ const SHAPES = [
 /** A stall of the event loop, in milliseconds. */
 interface Stall {
   readonly elapsed: number;
-  /** What of that its thread has worked; `NaN` where that can't be known. */
+  /** The processor time of its thread in it; `NaN` where unknown. */
   readonly worked: number;
 }
 
@@ -26,7 +26,7 @@ export interface ReloadStall {
   readonly thread: Stall;
 }
 
-/** Reloads so much JSON in processes of their own, once on their main thread and once by `loadInWorker`. */
+/** Reloads JSON of that size in processes of their own, once on their main thread and once by `loadInWorker`. */
 export function measureReloadStalls(bytes: number): ReloadStall[] {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-bench-'));
   const file = join(directory, 'reference.json');

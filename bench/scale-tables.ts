@@ -48,7 +48,7 @@ export function keysTable(all: readonly KeyedReads[]): string {
 export function readersTable(costs: readonly ReadersCost[]): string {
   const counts = costs[0]?.figures.map(({ readers }) => readers) ?? [];
   return table(
-    ['ns per read, so many readers at once', ...counts.map(count)],
+    ['ns per read, by number of concurrent readers', ...counts.map(count)],
     costs.map(({ name, figures }) => [name, ...figures.map(({ ns }) => nanoseconds(ns))]),
   );
 }

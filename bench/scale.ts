@@ -1,4 +1,4 @@
-// What grows with what. Started by `npm run bench:scale`, which builds tickless and installs the peers first.
+// Measures how costs grow. Started by `npm run bench:scale`, which builds tickless and installs the peers first.
 
 import { parseArgs } from 'node:util';
 import { measureDueCosts } from './due-cost.ts';

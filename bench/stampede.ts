@@ -2,13 +2,13 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Candidate, KEEP_MS } from './candidates/candidate.ts';
 import { median, shuffled, VALUE } from './turns.ts';
 
-/** What 10,000 first reads at once cost one candidate. Medians. */
+/** The cost of 10,000 concurrent first reads of one candidate. Medians. */
 export interface Stampede {
   readonly name: string;
   readonly loads: number;
-  /** From the first read until all had the value, in milliseconds: the load's own time is in it. */
+  /** From the first read until all have the value, in milliseconds, including the load. */
   readonly elapsed: number;
-  /** Milliseconds of the processor, all threads: the load has none. */
+  /** Processor time of all threads, in milliseconds; the load itself uses none. */
   readonly worked: number;
   /** Medians of the ratios of each round. */
   readonly elapsedToLruCache: number;
@@ -30,7 +30,7 @@ const WARM_UP_ROUNDS = 3;
 export async function measureStampedes(candidates: readonly Candidate[]): Promise<Stampede[]> {
   const all = candidates.map((candidate) => ({ candidate, rounds: [] as Round[] }));
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    globalThis.gc?.(); // once for all: after some collections the engine drops code that did not run in between
+    globalThis.gc?.(); // once: after several collections V8 drops code that did not run in between
     await turn();
     for (const { candidate, rounds } of shuffled(all)) {
       const found = await stampede(candidate);
@@ -65,6 +65,6 @@ async function stampede({ open }: Candidate): Promise<Round> {
   const values = await Promise.all(Array.from({ length: READERS }, read));
   const { user, system } = process.cpuUsage(before);
   const elapsed = performance.now() - start;
-  if (values.some((value) => value !== VALUE)) throw new Error('something else than the value was read');
+  if (values.some((value) => value !== VALUE)) throw new Error('a read returned a wrong value');
   return { loads, elapsed, worked: (user + system) / 1000 };
 }

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 
-/** A table as a terminal shows it: a line for its head and one for each row; numbers stand to the right. */
+/** A table for a terminal: a header line and a line for each row, with numbers aligned to the right. */
 export function table(head: string[], rows: (string | number)[][]): string {
   const made = new Table({
     head,

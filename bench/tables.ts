@@ -176,7 +176,7 @@ export function idleValuesTable(title: string, idle: readonly IdleValues[] | und
   return table(
     [title, 'ms of the processor', 'wake-ups', 'preemptions'],
     idle?.map(({ name, cpuMs, wakeUps, preemptions }) => [name, cpuMs.toFixed(2), wakeUps, preemptions]) ?? [
-      ['not measured here: it needs Linux', '-', '-', '-'],
+      ['not measured: needs Linux', '-', '-', '-'],
     ],
   );
 }

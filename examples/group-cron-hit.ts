@@ -1,15 +1,14 @@
-// Serverless, where a process is frozen between requests: the cron of the platform hits a handler every few minutes,
-// which starts what is due and tells the platform how long to let it run. Requests then find things fresh.
-import assert from 'node:assert/strict';
+// Serverless, where a process is frozen between requests: the cron of the platform calls a handler every few minutes. The
+// handler starts the due loads, and passes them to `waitUntil` of the platform. Requests then find fresh data.
 import { RefreshGroup } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
-const clock = new FakeClock(); // so that this example need not wait for the cron; leave it out
+const clock = new FakeClock(); // so that this example does not wait for the cron; omit it
 const group = new RefreshGroup({
   schedule: { minutes: 10 },
-  lookAhead: { minutes: 4 }, // what falls due before the next hit is loaded at this one
+  lookAhead: { minutes: 4 }, // members that become due before the next call are loaded by this one
   concurrency: 2,
-  logger: { warn: (line) => console.log(line), error: (line) => console.log(line) },
+  logger: { warn: console.log, error: console.log },
   clock,
 });
 let isDown = false;
@@ -36,25 +35,24 @@ function scheduled(context: Context): void {
 }
 
 /** Stands for the platform: it freezes the process once all that it was told to wait for has settled. */
-async function hit(): Promise<string[]> {
+async function hit(): Promise<void> {
   const awaited: Promise<unknown>[] = [];
   scheduled({ waitUntil: (promise) => void awaited.push(promise) });
   await Promise.all(awaited); // never rejects
-  const what = loaded.splice(0);
-  console.log(`${new Date(clock.now()).toISOString().slice(11, 16)} loaded ${what.join(', ') || 'nothing'}`);
-  return what;
+  const time = new Date(clock.now()).toISOString().slice(11, 16);
+  console.log(`${time} loaded ${loaded.splice(0).join(', ') || 'nothing'}`);
 }
 
-assert.deepEqual(await hit(), ['rates', 'flags']); // never loaded; the cache holds no key yet
-assert.equal(await cities.get('1012'), 'Amsterdam'); // a request
-assert.deepEqual(loaded.splice(0), ['city 1012']);
+await hit(); // never loaded; the cache holds no key yet
+console.log(`1012 is ${await cities.get('1012')}`); // a request
+loaded.length = 0;
 await clock.advance({ minutes: 5 });
-assert.deepEqual(await hit(), []);
+await hit();
 await clock.advance({ minutes: 5 });
 isDown = true;
-assert.deepEqual(await hit(), ['rates', 'city 1012']); // one source is down: the others are not held up
+await hit(); // one source is down: the others are not held up
 isDown = false;
 await clock.advance({ minutes: 5 });
-assert.deepEqual(await hit(), ['flags']);
+await hit();
 console.log(`a request finds the rates ${rates.inspect().state}`);
 await group.close();

@@ -1,6 +1,5 @@
-// Hono: JSON from memory with an honest Age header, and `waitUntil` where the platform has one, so that a reload
-// that starts behind an answer is not frozen with it.
-import assert from 'node:assert/strict';
+// Hono: JSON from memory with a correct Age header, and `waitUntil` where the platform has one, so that it does not
+// freeze a reload that continues after the response.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -14,7 +13,7 @@ const flags = new RefreshingValue({
   schedule: { seconds: 30 },
 });
 
-/** `executionCtx` of Cloudflare Workers; Hono's getter throws where there is none, as on Node. */
+/** `executionCtx` of Cloudflare Workers; Hono's getter throws on other platforms, such as Node. */
 function waitUntilOf(context: Context): ((promise: Promise<unknown>) => void) | undefined {
   try {
     const { executionCtx } = context;
@@ -45,12 +44,8 @@ async function read(): Promise<string> {
 console.log(await read());
 
 flags.invalidate(); // somebody changed a flag
-const stale = await read();
-assert.match(stale, /"revision":1/); // answered at once with what is there, the reload starts behind it
-console.log(stale);
+console.log(await read()); // answered at once with what is there, the reload starts behind it
 
 await flags.requestStart({ wait: true });
-const fresh = await read();
-assert.match(fresh, /^Age: \d+, fresh, .*"revision":2/);
-console.log(fresh);
+console.log(await read());
 server.close();

@@ -1,12 +1,11 @@
-// The day it goes wrong: who holds which lock, since when, and how to take it away from one that hangs.
-import assert from 'node:assert/strict';
+// Operations: list the locks, their holders and their age, and release the lock of an instance that hangs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLeaseLostError, PeriodicExecutor } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
 
-const lock = memoryLock({ leaseFor: 600 }); // an operator's script takes the same engine as the service: redisLock({ client }), …
+const lock = memoryLock({ leaseFor: 600 }); // an operator's script uses the same backend as the service: redisLock({ client }), …
 
-// A service whose clean-up hangs, and extends its lease all the while.
+// A service whose clean-up hangs, and keeps extending its lease.
 const cleanUp = new PeriodicExecutor(({ signal }) => sleep(60_000, undefined, { signal, ref: false }), {
   name: 'clean-up',
   lock,
@@ -34,13 +33,11 @@ async function unlock(name: string, token: number): Promise<boolean> {
   return lock.forceRelease(name, token);
 }
 const record = await lock.inspect('clean-up');
-assert.ok(record !== undefined && record.leaseLeft > 0);
-assert.equal(await unlock('clean-up', record.token - 1), false); // not the present one: nothing happens
-assert.equal(await unlock('clean-up', record.token), true);
+const token = record?.token ?? 0;
+console.log(`released by another token: ${await unlock('clean-up', token - 1)}`); // nothing happens
+console.log(`released by its token: ${await unlock('clean-up', token)}`);
 await show();
 
 const error = await running; // the holder learns of it at its next extension: a third of the lease
-assert.ok(isLeaseLostError(error));
-assert.equal(lost, error);
-console.log(`the one that hung: ${error.message}`);
+console.log(`the one that hung: ${isLeaseLostError(error) && lost === error ? error.message : 'goes on'}`);
 await cleanUp.close({ timeout: 0 });

@@ -1,17 +1,74 @@
-// npm run build: compiles src into an empty dist.
+// npm run build: generates the code of threads, and bundles the entries of "exports" into an empty dist with shared
+// chunks and declarations.
+// `node scripts/build.mjs <folder>`: into that folder.
+//
+// The source maps refer to the sources in the package instead of repeating their text. Comments are in the declarations.
 
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, tool } from './support/project.mjs';
+import { build } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { root } from './support/project.mjs';
+import { setup as generateThreadCode } from './thread-code.mjs';
 
-// What a deleted source left behind must not be published.
-rmSync(join(root, 'dist'), { recursive: true, force: true });
+const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const entries = Object.values(exports).flatMap(
+  ({ default: file }) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? [],
+);
 
-function compile(project) {
-  const [node, ...args] = tool('typescript', ['-p', project], 'tsc');
-  return spawnSync(node, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+await generateThreadCode();
+
+/** Takes the sources' text out of the maps. */
+const slimMaps = {
+  name: 'slim maps',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (!file.fileName.endsWith('.map')) continue;
+      const { sourcesContent: _text, ...map } = JSON.parse(file.source);
+      file.source = JSON.stringify(map);
+    }
+  },
+};
+
+/**
+ * A chunk for each group of rooms, so that a bundler leaves out whole chunks that a program does not use: lru-cache with
+ * the caches, luxon with the calendar, the cluster with locks and stores.
+ */
+const CHUNKS = [
+  ['cache', /^(cache|group)\//],
+  ['value', /^value\//],
+  ['cron', /^schedule\/cron\.ts$/],
+  ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
+  ['http', /^schedule\/(http-|cache-control|response-freshness)/],
+  ['schedules', /^schedule\/(earliest|fixed-rate|never|probabilistic-early|with-jitter)/],
+  ['cluster', /^cluster\//],
+  ['base', /^(errors|option-checks|time|observe)\b/],
+  ['engine', /^(engine|due|options|schedule)\//],
+];
+const folder = join(root, 'src/').replaceAll('\\', '/');
+
+function chunkOf(id) {
+  const file = id.replaceAll('\\', '/');
+  if (!file.startsWith(folder) || !/(?<!\.d)\.ts$/.test(file)) return null;
+  const path = file.slice(folder.length);
+  return CHUNKS.find(([, rooms]) => rooms.test(path))?.[0] ?? null;
 }
 
-// The second finds what the core would need of Node.
-process.exitCode = compile('tsconfig.build.json') || compile('tsconfig.core.json');
+await build({
+  cwd: root,
+  input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+  platform: 'neutral',
+  preserveEntrySignatures: 'allow-extension', // as `codeSplitting` below needs it
+  checks: { pluginTimings: false },
+  external: [/^node:/, ...Object.keys(dependencies)],
+  // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
+  plugins: [dts({ oxc: true, sourcemap: false }), slimMaps],
+  output: {
+    dir: process.argv[2] ?? 'dist',
+    cleanDir: true,
+    chunkFileNames: 'shared/[name].js',
+    sourcemap: true,
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf }] },
+    comments: { jsdoc: false },
+  },
+});

@@ -1,50 +1,36 @@
-// Checks the package as a user gets it: packs the built dist, looks into the tarball, installs it in an empty folder
-// and uses it there. Needs `npm run build` first.
-//
-//   node scripts/check-package.mjs
+// Checks the package as a user gets it: packs the built dist (`npm run build` first), looks into the tarball, installs it
+// in an empty folder and uses it there.
 //
 // Prints one line per check and exits with 1 when one fails.
 
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { importsOf } from './support/imports.mjs';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
+
+const LIMITS = { files: 120, kB: 250 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
 const user = join(workspace, 'user');
 
-/** What is wrong, one text each. */
-const failures = [];
-
-/** Runs one check, which returns its problems, and says how it went. */
+/** Runs one check, which resolves with what is wrong, and says how it went. */
 async function check(name, action) {
   const begun = performance.now();
-  const problems = await action();
+  const problem = await action();
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  console.log(`${problems.length === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
-  for (const problem of problems) console.log(problem.trimEnd().replace(/^/gm, '     '));
-  failures.push(...problems);
+  console.log(`${problem === undefined ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+  if (problem === undefined) return;
+  console.log(problem.trimEnd().replace(/^/gm, '     '));
+  process.exitCode = 1;
 }
 
 /** A check by a command: its output is the problem. */
 const command = async (line, options) => {
   const { code, output } = await run(line, options);
-  return code === 0 ? [] : [output || `exit code ${code}`];
+  return code === 0 ? undefined : output || `exit code ${code}`;
 };
-
-// ---- the tarball ------------------------------------------------------------------------------------------------
 
 /** @returns {Promise<{ tarball: string, paths: string[], size: number }>} */
 async function pack() {
@@ -55,66 +41,32 @@ async function pack() {
   return { tarball: join(workspace, filename), paths: files.map(({ path }) => path), size };
 }
 
-/** Every target of `exports` is in the tarball; no wildcard; `types` is the first condition. */
-function exportProblems(paths) {
-  const problems = [];
-  const packed = new Set(paths);
-  for (const [subpath, target] of Object.entries(manifest.exports)) {
-    const conditions = typeof target === 'string' ? { default: target } : target;
-    if (`${subpath}${JSON.stringify(conditions)}`.includes('*'))
-      problems.push(`exports["${subpath}"]: a wildcard`);
-    if (typeof target !== 'string' && Object.keys(conditions)[0] !== 'types') {
-      problems.push(`exports["${subpath}"]: "types" must be the first condition`);
-    }
-    for (const path of Object.values(conditions)) {
-      if (!packed.has(path.slice('./'.length)))
-        problems.push(`exports["${subpath}"]: ${path} is not in the package`);
-    }
-  }
-  return problems;
+function limits({ paths, size }) {
+  const kB = size / 1000;
+  console.log(`${paths.length} files, ${kB.toFixed(0)} kB packed (at most ${LIMITS.files}, ${LIMITS.kB})`);
+  return paths.length <= LIMITS.files && kB <= LIMITS.kB ? undefined : 'the tarball is over its limits';
 }
 
-/** Compiled modules import each other, Node's modules and declared dependencies. (Which may what: check-arrows.mjs.) */
-function importProblems(paths) {
-  const packed = new Set(paths);
-  const isDependency = (specifier) =>
-    Object.keys(manifest.dependencies).some((name) => specifier === name || specifier.startsWith(`${name}/`));
-  return paths
-    .filter((path) => path.startsWith('dist/') && path.endsWith('.js'))
-    .flatMap((path) =>
-      importsOf(readFileSync(join(root, path), 'utf8'))
-        .filter(({ specifier }) =>
-          specifier.startsWith('.')
-            ? !packed.has(posix.join(posix.dirname(path), specifier))
-            : !isBuiltin(specifier) && !isDependency(specifier),
-        )
-        .map(({ specifier, line }) => `${path}:${line} imports ${specifier}, which a user does not have`),
-    );
+/** One process per entry, so that none leans on what another has loaded, or on what only a developer has. */
+function importEntries() {
+  const entries = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
+  const program = `for (const entry of process.argv.slice(1)) {
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', \`
+      if (Object.keys(await import('\${entry}')).length === 0) throw new Error('exports nothing')\`]);
+    if (status !== 0) throw new Error(\`import '\${entry}': \${stderr}\`);
+  }`;
+  const entriesOf = entries.map((subpath) => posix.join(manifest.name, subpath));
+  const imports = "import { spawnSync } from 'node:child_process';";
+  return command([process.execPath, '--input-type=module', '-e', `${imports}${program}`, ...entriesOf], {
+    cwd: user,
+  });
 }
-
-// ---- the user ---------------------------------------------------------------------------------------------------
 
 async function install(tarball) {
   mkdirSync(user);
   writeFileSync(join(user, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
   const args = ['install', tarball, '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
   return command(npm([...args, '--loglevel=error']), { cwd: user });
-}
-
-/** One process per entry, so that none leans on what another has loaded. */
-async function importEntries() {
-  const entries = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
-  const problems = await Promise.all(
-    entries.map(async (subpath) => {
-      const specifier = posix.join(manifest.name, subpath);
-      const program = `if (Object.keys(await import('${specifier}')).length === 0) throw new Error('exports nothing')`;
-      const [problem] = await command([process.execPath, '--input-type=module', '-e', program], {
-        cwd: user,
-      });
-      return problem === undefined ? [] : [`import '${specifier}': ${problem}`];
-    }),
-  );
-  return problems.flat();
 }
 
 /** @param {{ module: string, moduleResolution?: string }} resolution */
@@ -135,38 +87,18 @@ function typeCheck(resolution) {
   return command(tool('typescript', ['-p', config], 'tsc'), { cwd: user });
 }
 
-// ---- all of it --------------------------------------------------------------------------------------------------
-
-if (!existsSync(join(root, 'dist'))) {
-  console.log('There is no dist to pack: run `npm run build` first.');
-  process.exit(1);
-}
 try {
-  const { tarball, paths, size } = await pack();
-  console.log(`${paths.length} files, ${(size / 1000).toFixed(0)} kB packed`);
-  await check('exports map', () => exportProblems(paths));
-  await check('imports of dist', () => importProblems(paths));
-  await Promise.all([
-    check('publint', () => command(tool('publint', ['run', tarball, '--strict']))),
-    check('are the types wrong', () =>
-      command(
-        tool(
-          '@arethetypeswrong/cli',
-          [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'],
-          'attw',
-        ),
-      ),
-    ),
-    (async () => {
-      await check('installs in an empty folder', () => install(tarball));
-      await check('every entry is imported by plain node', importEntries);
-      await check('type-checks, module nodenext', () => typeCheck({ module: 'nodenext' }));
-      await check('type-checks, module esnext, resolution bundler', () =>
-        typeCheck({ module: 'esnext', moduleResolution: 'bundler' }),
-      );
-    })(),
-  ]);
+  const packed = await pack();
+  const { tarball } = packed;
+  const attw = [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'];
+  await check('limits', () => limits(packed));
+  await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
+  await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));
+  await check('installs in an empty folder', () => install(tarball));
+  await check('every entry is imported by plain node', importEntries);
+  await check('type-checks, module nodenext', () => typeCheck({ module: 'nodenext' }));
+  const bundler = { module: 'esnext', moduleResolution: 'bundler' };
+  await check('type-checks, module esnext, resolution bundler', () => typeCheck(bundler));
 } finally {
   rmSync(workspace, { recursive: true, force: true });
 }
-process.exitCode = failures.length === 0 ? 0 : 1;

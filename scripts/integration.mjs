@@ -37,7 +37,7 @@ if (!succeeds(tool('typescript', ['-p', folder], 'tsc'))) end(0, 1);
 const isGreen = succeeds(
   tool('vitest', [
     'run',
-    '--config=vitest.integration.config.ts',
+    '--project=integration',
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,

@@ -1,121 +1,175 @@
-// npm test: everything that must hold before a change is merged, the quick and frequent faults first.
+// npm test: all that a change needs, in three minutes on two processors. Installs nothing.
+// npm run test:all: all the rest, in half an hour. Says first what it installs, and asks nothing.
 //
-// Stops at the first step that fails, with its output. The last line is `N passed, N failed`: every step is one, but
-// for the tests, which are counted one by one.
+//   --list             the steps of both
+//   --only <name>…     these steps
+//
+// The last line is `N passed, N failed`.
 
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { report as integrationReport } from './support/integration.mjs';
+import { parseArgs } from 'node:util';
 import { root, tool } from './support/project.mjs';
-import { run } from './support/run.mjs';
+import { runSteps } from './support/steps.mjs';
 
-const script = (file) => [process.execPath, join(root, 'scripts', file)];
-/** Far beyond the slowest step: a hang must end in a failure. */
-const TIMEOUT_MS = 15 * 60_000;
-const vitestReport = join(root, '.tmp', 'vitest.json');
+const script = (file, ...args) => [process.execPath, join(root, 'scripts', file), ...args];
+const tsc = (...args) => tool('typescript', ['--noEmit', ...args], 'tsc');
+const vitest = (...projects) =>
+  tool('vitest', [
+    ...['run', '--reporter=dot', `--reporter=${join(root, 'scripts/support/vitest-reporter.mjs')}`],
+    ...projects.map((project) => `--project=${project}`),
+  ]);
 
-const STEPS = [
-  { name: 'format and lint', command: tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome') },
-  // Before the types: examples and demo import 'tickless' by its name, and so are checked against the built types.
-  { name: 'build', command: script('build.mjs') },
-  // The type tests too: `expectTypeOf` and `@ts-expect-error` in test are judged by the compiler.
-  { name: 'types', command: tool('typescript', ['--noEmit', '-p', '.'], 'tsc') },
-  { name: 'import arrows', command: script('check-arrows.mjs'), saysLast: true },
-  { name: 'unused code and dependencies', command: tool('knip', ['--treat-config-hints-as-errors']) },
+/** Enough to see a property broken at every second change; `npm run test:all` tries them in full. */
+const fewRuns = { TICKLESS_PROPERTY_RUNS: '50' };
+
+/** The longest first, where nothing else orders them. */
+const QUICK = [
+  { name: 'build', title: 'build', command: script('build.mjs') },
+  { name: 'unit', title: 'unit tests', command: vitest('unit', 'isolated'), env: fewRuns },
   {
-    name: 'unit and property tests',
-    command: tool('vitest', [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${vitestReport}`,
-    ]),
-    count: countTests(vitestReport),
+    name: 'format',
+    title: 'format and lint',
+    command: tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome'),
+  },
+  { name: 'types', title: 'types', command: tsc('-p', '.'), after: ['build'] },
+  { name: 'core', title: 'core without Node', command: tsc('-p', 'scripts/tsconfig.core.json') },
+  {
+    name: 'arrows',
+    title: 'import arrows',
+    command: tool('dependency-cruiser', ['--config', 'scripts/arrows.config.mjs', 'src'], 'depcruise'),
   },
   {
-    name: 'integration tests with real servers',
-    command: script('integration.mjs'),
-    count: countTests(integrationReport),
+    name: 'unused',
+    title: 'unused code and dependencies',
+    command: tool('knip', ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-errors']),
+  },
+  { name: 'size', title: 'size of imports', command: tool('size-limit', []), after: ['build'] },
+  { name: 'package', title: 'package', command: script('check-package.mjs'), after: ['build'] },
+  { name: 'docs', title: 'code blocks of the documents', command: script('run-docs.mjs'), after: ['build'] },
+  { name: 'examples', title: 'examples', command: vitest('examples'), after: ['build'] },
+  {
+    name: 'property',
+    title: 'properties, few runs',
+    command: [...vitest('property'), '--exclude=test/property/clock-changes.test.ts'],
+    env: fewRuns,
   },
   {
-    name: 'simulated clusters',
-    command: [...script('simulate.mjs'), '--ci'],
-    count: countByLastLine('worlds'),
+    name: 'worlds',
+    title: 'simulated clusters, fixed seeds',
+    command: script('simulate.mjs', '--from', '1', '--seeds', '20'),
   },
-  {
-    name: 'faults with real processes',
-    command: [...script('faults.mjs'), '--quick'],
-    count: countByLastLine('scenarios'),
-  },
-  { name: 'planted faults', command: script('check-rules.mjs'), saysLast: true },
-  {
-    name: 'planted faults, simulated',
-    command: [...script('check-simulation.mjs'), '--quick'],
-    saysLast: true,
-  },
-  { name: 'package', command: script('check-package.mjs'), saysFirst: true },
-  { name: 'size of imports', command: script('check-size.mjs'), saysLast: true },
-  { name: 'speed beside others', command: script('check-speed.mjs'), count: countByLastLine('ratios') },
-  { name: 'code blocks of the documentation', command: script('run-docs.mjs'), saysLast: true },
-  { name: 'examples', command: script('run-examples.mjs'), saysLast: true },
-  { name: 'demo', command: [...script('demo.mjs'), '--seconds', '10'] },
-  { name: 'demo of a cluster', command: [...script('demo.mjs'), '--cluster', '--seconds', '12'] },
+  { name: 'demo', title: 'demo', command: script('demo.mjs', '--seconds', '5'), after: ['build'] },
 ];
 
-/** What a step adds to the last line, and to its own. */
-function countStep({ saysFirst, saysLast }, { code, stdout }) {
-  const lines = stdout.trimEnd().split('\n');
-  const says = (saysFirst && lines[0]) || (saysLast && lines.at(-1)) || '';
-  return code === 0 ? { passed: 1, failed: 0, says } : { passed: 0, failed: 1, says };
-}
+const REST = [
+  {
+    name: 'servers',
+    title: 'drivers and servers',
+    command: script('install-servers.mjs'),
+    installs:
+      'drivers, PostgreSQL and Node 24 from npm, into test/system/integration; ' +
+      'redis-server, mariadb-server and faketime by apt-get, as root on Debian',
+  },
+  { name: 'built', title: 'build', command: script('build.mjs') },
+  {
+    name: 'speed',
+    title: 'speed beside others',
+    command: script('check-speed.mjs'),
+    after: ['built'],
+    alone: true,
+  },
+  {
+    name: 'import',
+    title: 'time of the import',
+    command: script('import-time.mjs'),
+    after: ['built'],
+    alone: true,
+  },
+  {
+    name: 'integration',
+    title: 'tests with real servers',
+    command: script('integration.mjs'),
+    alone: true,
+    after: ['servers'],
+  },
+  {
+    name: 'faults',
+    title: 'faults with real processes',
+    command: script('faults.mjs', '--quick'),
+    alone: true,
+    after: ['servers'],
+  },
+  {
+    name: 'cluster-demo',
+    title: 'demo of a cluster',
+    command: script('demo.mjs', '--cluster', '--seconds', '20'),
+    after: ['built', 'servers'],
+  },
+  {
+    name: 'system',
+    title: 'processes, Jest, soak in virtual time',
+    command: vitest('system'),
+    after: ['built'],
+    installs: 'Jest from npm, into test/system/jest; faketime by apt-get, as root on Debian',
+  },
+  {
+    name: 'soak',
+    title: 'soak',
+    command: script('soak.mjs', '--real', '--seconds', '60'),
+    after: ['servers'],
+  },
+  { name: 'simulation', title: 'simulated clusters', command: script('simulate.mjs', '--ci') },
+  { name: 'properties', title: 'properties in full', command: vitest('unit', 'property') },
+  { name: 'fuzz', title: 'fuzz', command: script('fuzz.mjs', '--runs', '2000') },
+  { name: 'planted', title: 'planted faults', command: script('planted.mjs') },
+  {
+    name: 'mutation',
+    title: 'mutation of what changed',
+    command: script('mutation.mjs', '--changed'),
+    installs: 'Stryker from npm, into test/system/mutation',
+  },
+  {
+    name: 'runtimes',
+    title: 'other runtimes',
+    command: script('check-runtimes.mjs'),
+    after: ['built'],
+    installs: 'Node 22 to 26, Deno, Bun and workerd from npm, a gigabyte, into test/system/runtimes',
+  },
+];
 
-/**
- * The tests by Vitest's own count. A run that went wrong outside of a test, or ran none, is one failure. What the run
- * says is not tested here is said too.
- */
-function countTests(file) {
-  return (_, { code, stdout }) => {
-    let report;
-    try {
-      report = JSON.parse(readFileSync(file, 'utf8'));
-    } catch {
-      return { passed: 0, failed: 1, says: 'no report from Vitest' };
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean', default: false }, only: { type: 'string', multiple: true } },
+});
+if (values.list) {
+  for (const [command, steps] of Object.entries({ 'npm test': QUICK, 'npm run test:all': REST })) {
+    console.log(command);
+    for (const { name, title, installs } of steps) {
+      console.log(`  ${name.padEnd(14)} ${title}${installs ? ` (installs ${installs})` : ''}`);
     }
-    const { numPassedTests: passed, numFailedTests, numTotalTests } = report;
-    const wentWrong = code !== 0 || passed === 0;
-    const failed = wentWrong ? Math.max(1, numFailedTests) : numFailedTests;
-    const skipped = numTotalTests - passed - numFailedTests;
-    const says = [`${passed} tests passed${skipped > 0 ? `, ${skipped} skipped` : ''}`];
-    says.push(...stdout.split('\n').filter((line) => /^\S.*: (.*\b)?not tested\b/.test(line)));
-    return { passed, failed, says: says.join(' · ') };
-  };
+  }
+  process.exit();
 }
 
-/** By what the step counts itself: its last line is `N passed, N failed`. A run that does not come to that is one failure. */
-function countByLastLine(what) {
-  return (_, { code, stdout }) => {
-    const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(stdout)?.map(Number) ?? [0, 0, 1];
-    const wentWrong = code !== 0 || passed === 0;
-    return { passed, failed: wentWrong ? Math.max(1, failed) : failed, says: `${passed} ${what} held` };
-  };
+/** In `npm run test:all`, a step of `npm test` may be named too. */
+const named = positionals.includes('all') ? [...REST, ...QUICK] : QUICK;
+const unknown = (values.only ?? []).filter((name) => !named.some((step) => step.name === name));
+if (unknown.length > 0) {
+  console.error(`not a step (${named.map(({ name }) => name).join(', ')}): ${unknown.join(', ')}`);
+  process.exit(2);
+}
+const steps =
+  values.only === undefined
+    ? positionals.includes('all')
+      ? REST
+      : QUICK
+    : named.filter(({ name }) => values.only.includes(name) || needed(values.only).has(name));
+
+/** What the chosen steps come after. */
+function needed(names) {
+  return new Set(named.flatMap(({ name, after = [] }) => (names.includes(name) ? after : [])));
 }
 
-mkdirSync(join(root, '.tmp'), { recursive: true });
-for (const file of [vitestReport, integrationReport]) rmSync(file, { force: true }); // an old one must not be counted
-
-const total = { passed: 0, failed: 0 };
-for (const [index, step] of STEPS.entries()) {
-  console.log(`── ${index + 1}/${STEPS.length} ${step.name}`);
-  const result = await run(step.command, {
-    env: { NO_COLOR: '1', FORCE_COLOR: undefined },
-    timeoutMs: TIMEOUT_MS,
-  });
-  const { passed, failed, says } = (step.count ?? countStep)(step, result);
-  total.passed += passed;
-  total.failed += failed;
-  if (failed > 0) console.log(result.output.trimEnd());
-  console.log(`   ${failed > 0 ? 'FAILED' : 'ok'} in ${result.seconds.toFixed(1)} s${says && ` · ${says}`}`);
-  if (failed > 0) break;
-}
-process.exitCode = total.failed > 0 ? 1 : 0;
-console.log(`${total.passed} passed, ${total.failed} failed`);
+for (const { title, installs } of steps)
+  if (installs) console.log(`${title}: installs, where missing, ${installs}`);
+process.exitCode = (await runSteps(steps)) ? 0 : 1;

@@ -1,11 +1,38 @@
-// Makes src/worker/thread-code.ts: what runs in the threads of `tickless/worker`, as one text. To be run after a change
-// of src/worker/thread or of what that imports; a test compares.
+// Generates src/worker/thread-code.ts: the program of the threads of `tickless/worker`, bundled from src/worker/thread
+// into one string. Git ignores the file. `npm ci` (the script `prepare`), each build and each run of Vitest generate it.
 //
 //   node scripts/thread-code.mjs
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { root } from './support/project.mjs';
-import { threadCodeModule } from './support/thread-code.mjs';
 
-writeFileSync(join(root, 'src/worker/thread-code.ts'), await threadCodeModule());
+/** Called by Vitest too, as a global setup. */
+export async function setup() {
+  const {
+    outputFiles: [bundle],
+  } = await build({
+    entryPoints: [join(root, 'src/worker/thread/main.ts')],
+    bundle: true,
+    format: 'iife',
+    platform: 'node',
+    target: 'node20',
+    write: false,
+  });
+  const code = `${bundle.text}//# sourceURL=tickless/worker`;
+  const text = [
+    '// Generated from src/worker/thread by scripts/thread-code.mjs.',
+    '',
+    '/**',
+    ' * The program of a thread. A string, because the path of a file would break when the package is bundled, and because',
+    ' * some runtimes cannot load TypeScript.',
+    ' */',
+    `export const threadCode: string = ${JSON.stringify(code)};`,
+    '',
+  ].join('\n');
+  const file = join(root, 'src/worker/thread-code.ts');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
+if (process.argv[1] === import.meta.filename) await setup();

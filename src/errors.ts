@@ -1,22 +1,22 @@
-/** What every error of tickless carries beside its message. */
+/** The details of every error of tickless, beside its message. */
 interface ErrorDetails {
-  /** The `name` option of the value or executor that it is about. */
+  /** The `name` option of the value, cache or executor. */
   readonly cacheName: string;
-  /** The key that it is about, in a keyed cache. */
+  /** The key, if the error concerns a single key of a cache. */
   readonly key?: unknown;
-  /** What led to it: the error of the load, the error that a cool-down follows, the error of a schedule. */
+  /** The underlying error: of the load, of the load before a cool-down, of the schedule, of a client. */
   readonly cause?: unknown;
 }
 
 /**
- * What all errors of tickless have in common. `code` never changes between versions; the `is…` guards compare it,
- * so they hold also when two copies of tickless are installed, where `instanceof` would not.
+ * The base class of all errors of tickless. `code` never changes between versions. The `is…` guards compare it, so they
+ * also work when two copies of tickless are installed, unlike `instanceof`.
  */
 export abstract class TicklessError extends Error {
   abstract readonly code: `ERR_TICKLESS_${string}`;
-  /** The `name` option of the value or executor that the error is about. */
+  /** The `name` option of the value, cache or executor. */
   readonly cacheName: string;
-  /** The key that the error is about; no such property where it is about no single key of a `RefreshingCache`. */
+  /** The key; no such property unless the error concerns a single key of a `RefreshingCache`. */
   declare readonly key?: unknown;
 
   constructor(message: string, { cacheName, key, cause }: ErrorDetails) {
@@ -26,27 +26,27 @@ export abstract class TicklessError extends Error {
   }
 }
 
-/** What it is about: the name, with the key where there is one. */
+/** The beginning of each message: the name, with the key if there is one. */
 function subject(cacheName: string, key: unknown): string {
   return key === undefined ? cacheName : `${cacheName}[${showKey(key)}]`;
 }
 
-/** The message of an error without the subject that ours begin with, for where that is told already. */
+/** The message of an error without its subject, for a line that has the subject already. */
 export function reasonOf(error: Error): string {
   const { cacheName, key } = error as Partial<TicklessError>;
   const prefix = cacheName === undefined ? '' : `${subject(cacheName, key)}: `;
   return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
 }
 
-/** The name of the lock, and of the snapshot, of a key: no two keys share one. */
+/** The name of the lock, and of the snapshot, of a key; different for each key. */
 export function lockName(cacheName: string, id: unknown): string {
   return `${cacheName}[${typeof id === 'bigint' ? `${id}n` : show(id)}]`;
 }
 
-/** A key may be a whole request. */
+/** In characters. A key may be a whole request. */
 const LONGEST_KEY = 80;
 
-/** A key as it stands in messages: a string in quotes, an object as JSON, cut at a bearable length. Never throws. */
+/** A key as messages show it: a string in quotes, an object as JSON, truncated to {@link LONGEST_KEY}. Never throws. */
 export function showKey(key: unknown): string {
   return cut(show(key), LONGEST_KEY);
 }
@@ -55,23 +55,24 @@ function hasCode(error: unknown, code: string): boolean {
   try {
     return error instanceof Error && 'code' in error && error.code === code;
   } catch {
-    return false; // a revoked proxy, a getter that throws
+    return false; // a revoked proxy, or a getter threw
   }
 }
 
-/** One rule that an option broke. */
+/** One invalid option. */
 export interface OptionProblem {
   /** The option, with its path: `retry.minTimeout`. */
   readonly option: string;
-  /** What the option must be, ready to follow its name: `must be a duration over 0`. */
+  /** The rule, as a text that follows the name of the option: `must be a duration over 0`. */
   readonly rule: string;
-  /** The value that was given. */
+  /** The invalid value. */
   readonly received: unknown;
 }
 
 /**
- * An option, an argument or the answer of a schedule breaks a rule. Thrown at construction with all broken rules
- * at once; `option`, `rule` and `received` are those of the first.
+ * An option, an argument or the return value of a schedule is invalid. Constructors throw it, with all invalid options
+ * at
+ * once; `option`, `rule` and `received` are those of the first. Correct the options.
  */
 export class OptionError extends TicklessError {
   override readonly name: string = 'OptionError';
@@ -79,7 +80,7 @@ export class OptionError extends TicklessError {
   readonly option: string;
   readonly rule: string;
   readonly received: unknown;
-  /** All broken rules, in the order of the options' documentation. At least one. */
+  /** All invalid options, in the order of their documentation. At least one. */
   readonly problems: readonly OptionProblem[];
 
   constructor(problems: readonly [OptionProblem, ...OptionProblem[]], details: ErrorDetails) {
@@ -91,7 +92,7 @@ export class OptionError extends TicklessError {
   }
 }
 
-/** Each of a million entries of a dump may break a rule, and each may be a book. */
+/** Bounds of the message: a dump may have a million invalid entries, and each may be long. */
 const MOST_PROBLEMS = 20;
 const LONGEST_RECEIVED = 200;
 
@@ -110,34 +111,40 @@ function show(value: unknown): string {
   try {
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
   } catch {
-    return Object.prototype.toString.call(value); // circular, or a toJSON() that throws
+    return Object.prototype.toString.call(value); // circular, or a toJSON() threw
   }
 }
 
-/** Is it an {@link OptionError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is an {@link OptionError}, of this or another installed copy of tickless. Never throws. */
 export function isOptionError(error: unknown): error is OptionError {
   return hasCode(error, 'ERR_TICKLESS_OPTION');
 }
 
 /**
- * There is no value yet, and this way of reading doesn't wait for one: `current` before the first success, or any
- * read of a paused value that was never loaded. `cause` is the error of the last load, if there was one.
+ * There is no value yet, and the read does not wait for one: `current` before the first success, or any read of a
+ * paused
+ * value that was never loaded. `cause` is the error of the last load, if it failed. Use `await value.get()`, or
+ * `resume()`
+ * the value.
  */
 export class NotLoadedError extends TicklessError {
   override readonly name: string = 'NotLoadedError';
   readonly code = 'ERR_TICKLESS_NOT_LOADED';
 }
 
-/** Is it a {@link NotLoadedError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link NotLoadedError}, of this or another installed copy of tickless. Never throws. */
 export function isNotLoadedError(error: unknown): error is NotLoadedError {
   return hasCode(error, 'ERR_TICKLESS_NOT_LOADED');
 }
 
-/** A load or task failed, after all its tries. `cause` is what the last try threw. */
+/**
+ * A load or task failed, after all its tries. `cause` is the error of the last try. First reads, `refresh()` and
+ * `execute()` reject with it; later reads serve the old value. The next read after the cool-down loads again.
+ */
 export class LoadError extends TicklessError {
   override readonly name: string = 'LoadError';
   readonly code = 'ERR_TICKLESS_LOAD';
-  /** How many times the load was called in this execution, 1 or more. */
+  /** The number of calls of the load in this execution, 1 or more. */
   readonly attempts: number;
 
   constructor(message: string, details: ErrorDetails & { readonly attempts: number }) {
@@ -146,16 +153,20 @@ export class LoadError extends TicklessError {
   }
 }
 
-/** Is it a {@link LoadError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link LoadError}, of this or another installed copy of tickless. Never throws. */
 export function isLoadError(error: unknown): error is LoadError {
   return hasCode(error, 'ERR_TICKLESS_LOAD');
 }
 
-/** An execution was aborted at its `timeout`. `cause` is what its last failed try threw, if one did. */
+/**
+ * An execution was aborted at its `timeout`; a later result of it is dropped. `cause` is the error of its last failed
+ * try,
+ * if a try failed. Raise `timeout` if the source is that slow, and pass the `signal` on to the source.
+ */
 export class LoadTimeoutError extends TicklessError {
   override readonly name: string = 'LoadTimeoutError';
   readonly code = 'ERR_TICKLESS_LOAD_TIMEOUT';
-  /** How many times the load was called in this execution, 1 or more. */
+  /** The number of calls of the load in this execution, 1 or more. */
   readonly attempts: number;
   /** The deadline that passed, in milliseconds. */
   readonly timeout: number;
@@ -170,14 +181,14 @@ export class LoadTimeoutError extends TicklessError {
   }
 }
 
-/** Is it a {@link LoadTimeoutError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link LoadTimeoutError}, of this or another installed copy of tickless. Never throws. */
 export function isLoadTimeoutError(error: unknown): error is LoadTimeoutError {
   return hasCode(error, 'ERR_TICKLESS_LOAD_TIMEOUT');
 }
 
 /**
- * There is no value, the last load failed, and the next one may not start yet. `cause` is the error of the last
- * load.
+ * There is no value, the last load failed, and the next load has to wait for the end of the cool-down. `cause` is the
+ * error of the last load. Read again after `retryAfter`.
  */
 export class CoolingDownError extends TicklessError {
   override readonly name: string = 'CoolingDownError';
@@ -191,21 +202,22 @@ export class CoolingDownError extends TicklessError {
   }
 }
 
-/** Is it a {@link CoolingDownError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link CoolingDownError}, of this or another installed copy of tickless. Never throws. */
 export function isCoolingDownError(error: unknown): error is CoolingDownError {
   return hasCode(error, 'ERR_TICKLESS_COOLING_DOWN');
 }
 
 /**
- * The value is older than `maxStaleness`, and `whenTooStale` forbids to serve it. `cause` is the error of the last
- * load, if that failed. The value itself is still to be had from `peek()`.
+ * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it. `cause` is the error of the
+ * last
+ * load, if it failed. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
   override readonly name: string = 'StaleValueError';
   readonly code = 'ERR_TICKLESS_STALE_VALUE';
   /** The age of the value in milliseconds. */
   readonly age: number;
-  /** The limit that the age is over, in milliseconds. */
+  /** The exceeded limit in milliseconds. */
   readonly maxStaleness: number;
 
   constructor(
@@ -218,19 +230,20 @@ export class StaleValueError extends TicklessError {
   }
 }
 
-/** Is it a {@link StaleValueError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link StaleValueError}, of this or another installed copy of tickless. Never throws. */
 export function isStaleValueError(error: unknown): error is StaleValueError {
   return hasCode(error, 'ERR_TICKLESS_STALE_VALUE');
 }
 
 /**
- * The source has no such key: the load of a `RefreshingCache` said `absent()`. The source is not asked for it again
- * for `absentFor`.
+ * The source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject with this
+ * error
+ * for `absentFor`, without a load. `set()` and `invalidate()` of the key end that.
  */
 export class AbsentError extends TicklessError {
   override readonly name: string = 'AbsentError';
   readonly code = 'ERR_TICKLESS_ABSENT';
-  /** Milliseconds until the source may be asked again; 0 when it may be at once. */
+  /** Milliseconds until a read of the key loads again; 0: the next read does. */
   readonly retryAfter: number;
 
   constructor(message: string, details: ErrorDetails & { readonly retryAfter: number }) {
@@ -239,44 +252,48 @@ export class AbsentError extends TicklessError {
   }
 }
 
-/** Is it an {@link AbsentError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is an {@link AbsentError}, of this or another installed copy of tickless. Never throws. */
 export function isAbsentError(error: unknown): error is AbsentError {
   return hasCode(error, 'ERR_TICKLESS_ABSENT');
 }
 
-/** It was asked to start a load after `close()`, or the load that it waited for was aborted by `close()`. */
+/** A load was requested after `close()`, or `close()` aborted the load that the caller waited for. */
 export class ClosedError extends TicklessError {
   override readonly name: string = 'ClosedError';
   readonly code = 'ERR_TICKLESS_CLOSED';
 }
 
-/** Is it a {@link ClosedError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link ClosedError}, of this or another installed copy of tickless. Never throws. */
 export function isClosedError(error: unknown): error is ClosedError {
   return hasCode(error, 'ERR_TICKLESS_CLOSED');
 }
 
 /**
- * The lock could not be asked: its engine can't be reached, did not answer in time, or refused the command (no
- * right, a column missing). `cause` is what its client said. That somebody else holds the lock is no error.
+ * The lock could not be used: its backend cannot be reached, did not answer in time, or refused the command (no
+ * privilege, a missing column). `cause` is the error of its client. A lock that is held elsewhere is not an error.
+ * `whenLockUnavailable` decides whether the load runs without the lock.
  */
 export class LockUnavailableError extends TicklessError {
   override readonly name: string = 'LockUnavailableError';
   readonly code = 'ERR_TICKLESS_LOCK_UNAVAILABLE';
 }
 
-/** Is it a {@link LockUnavailableError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link LockUnavailableError}, of this or another installed copy of tickless. Never throws. */
 export function isLockUnavailableError(error: unknown): error is LockUnavailableError {
   return hasCode(error, 'ERR_TICKLESS_LOCK_UNAVAILABLE');
 }
 
 /**
- * The lease ended while the load ran: this process stood still for too long, the engine could not be reached to
- * extend it, or an operator released it. Somebody else may hold the lock now; what the load brings is dropped.
+ * The lease ended while the load ran: this process was suspended for too long, the backend could not be reached to
+ * extend
+ * the lease, or an operator released it. Another instance may hold the lock now, so the result of the load is dropped.
+ * It
+ * is also the reason of the load's `signal`.
  */
 export class LeaseLostError extends TicklessError {
   override readonly name: string = 'LeaseLostError';
   readonly code = 'ERR_TICKLESS_LEASE_LOST';
-  /** The fencing token of the lease that was lost. */
+  /** The fencing token of the lost lease. */
   readonly token: number;
 
   constructor(message: string, details: ErrorDetails & { readonly token: number }) {
@@ -285,18 +302,22 @@ export class LeaseLostError extends TicklessError {
   }
 }
 
-/** Is it a {@link LeaseLostError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link LeaseLostError}, of this or another installed copy of tickless. Never throws. */
 export function isLeaseLostError(error: unknown): error is LeaseLostError {
   return hasCode(error, 'ERR_TICKLESS_LEASE_LOST');
 }
 
-/** The snapshot store could not be read or written. `cause` is what its client said. */
+/**
+ * The snapshot store could not be read or written. `cause` is the error of its client. A value that this instance loads
+ * is
+ * served here all the same.
+ */
 export class StoreUnavailableError extends TicklessError {
   override readonly name: string = 'StoreUnavailableError';
   readonly code = 'ERR_TICKLESS_STORE_UNAVAILABLE';
 }
 
-/** Is it a {@link StoreUnavailableError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link StoreUnavailableError}, of this or another installed copy of tickless. Never throws. */
 export function isStoreUnavailableError(error: unknown): error is StoreUnavailableError {
   return hasCode(error, 'ERR_TICKLESS_STORE_UNAVAILABLE');
 }

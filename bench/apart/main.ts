@@ -1,4 +1,4 @@
-// Measures what its first argument names, and prints the figures as JSON.
+// Runs the measurement named by its first argument, and prints the figures as JSON.
 
 import { measures } from './measures.ts';
 

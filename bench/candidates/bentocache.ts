@@ -9,7 +9,7 @@ export const bentocache: Candidate = {
       default: 'memory',
       stores: { memory: bentostore().useL1Layer(memoryDriver({ maxItems: 100, serialize: false })) },
     });
-    // A timeout of 0 serves the old value at once; the factory goes on behind it.
+    // A timeout of 0 serves the old value at once; the factory continues in the background.
     const options = { key: 'key', ttl: periodMs, grace: KEEP_MS, timeout: 0, factory: () => load() };
     return { read: () => bento.getOrSet(options) };
   },

@@ -11,7 +11,7 @@ export const catbox: Candidate = {
       {
         expiresIn: KEEP_MS,
         staleIn: periodMs,
-        staleTimeout: 1, // the least it takes: a due read waits a millisecond for the new value
+        staleTimeout: 1, // its minimum: a due read waits 1 ms for the new value
         generateFunc: load,
         generateTimeout: false,
         dropOnError: false,

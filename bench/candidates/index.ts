@@ -9,7 +9,7 @@ import { lruCache } from './lru-cache.ts';
 import { ocache } from './ocache.ts';
 import { tickless } from './tickless.ts';
 
-/** Those that are measured, tickless first. */
+/** The measured candidates, tickless first. */
 export const candidates: readonly Candidate[] = [
   tickless,
   lruCache,

@@ -1,4 +1,4 @@
-/** Tells of each call of a method of a lock or a store. Each is a step at the engine: one command. */
+/** Reports each call of a method of a lock or a store. Each call is one command to the backend. */
 export function counted<Adapter extends object>(adapter: Adapter, onStep: () => void): Adapter {
   return new Proxy(adapter, {
     get(target, name) {

@@ -6,7 +6,7 @@ import {
   startRedis,
 } from '../../test/system/integration/support/servers.ts';
 
-/** An engine, and the client that asks it. */
+/** A backend and its client. */
 export interface Engine {
   readonly backend: Backend;
   start(): Promise<RealServer>;
@@ -18,9 +18,9 @@ const STARTS = {
   'MariaDB with a pool of promises': () => startMariadb({ args: ['--max-connections=200'] }),
 } as const;
 
-/** The engines that have a server of their own. */
+/** The backends with a server of their own. */
 export const engines: readonly Engine[] = Object.entries(STARTS).map(([name, start]) => {
   const backend = backends.find((each) => each.name === name);
-  if (backend === undefined) throw new Error(`there is no client named ${name}`);
+  if (backend === undefined) throw new Error(`unknown client ${name}`);
   return { backend, start };
 });

@@ -3,27 +3,29 @@ import { RefreshingValue } from '../../src/index.ts';
 import type { Connected } from '../../test/system/integration/support/backends.ts';
 import { counted } from './counted.ts';
 
-/** What the instances of a cluster have in common. */
+/** The shared settings of the instances of a cluster. */
 export interface ClusterSettings {
-  /** Of the lock's table or keys, and the store's. */
+  /** The prefix of the table or keys of the lock and the store. */
   readonly space: string;
   readonly name: string;
   readonly periodMs: number;
   readonly loadMs: number;
-  /** A load begins. */
+  /** Called when a load begins. */
   onLoad(by: Instance): void;
 }
 
-/** What one instance did since it was last asked. */
+/** The work of one instance since the last report. */
 export interface Work {
   readonly loads: number;
-  /** At its lock and its store. */
+  /** Commands to its lock and its store. */
   readonly steps: number;
 }
 
 const LONGEST_PAUSE_MS = 50;
 
-/** One instance of a cluster: its value, a lock and a store of its own, and a reader that reads every few milliseconds. */
+/**
+ * One instance of a cluster: its value, a lock and a store of its own, and a reader that reads every few milliseconds.
+ */
 export class Instance {
   readonly value: RefreshingValue<string>;
   readonly #reading: AbortController = new AbortController();
@@ -58,7 +60,9 @@ export class Instance {
     });
   }
 
-  /** What is done once by each process: tables are made, and after the first release and write old records are looked for. */
+  /**
+   * The one-time work of each process: it creates tables, and removes old records after the first release and write.
+   */
   async warmUp(): Promise<void> {
     await this.#warmUp();
   }
@@ -76,7 +80,7 @@ export class Instance {
     }
   }
 
-  /** Begins to count anew. */
+  /** Resets the counts. */
   take(): Work {
     const work = { loads: this.#loads, steps: this.#steps };
     this.#loads = 0;

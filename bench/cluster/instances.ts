@@ -2,7 +2,7 @@ import type { Backend, Connected } from '../../test/system/integration/support/b
 import type { RealServer } from '../../test/system/integration/support/servers.ts';
 import { type ClusterSettings, Instance, type Work } from './instance.ts';
 
-/** So many share a client: a server has not room for a pool of each. */
+/** The number of instances per client: a server cannot serve a pool for each of them. */
 const INSTANCES_PER_CLIENT = 10;
 
 /** The instances of a cluster, all in this process. */
@@ -34,9 +34,9 @@ export class Instances {
     return new Instances(await Promise.all(clients), count, settings);
   }
 
-  /** Resolves when each reads on with a value. */
+  /** Resolves when each instance has a value and goes on reading. */
   async begin(): Promise<void> {
-    await this.#all[0]?.warmUp(); // the others find its tables
+    await this.#all[0]?.warmUp(); // the others use its tables
     await Promise.all(this.#all.map((instance) => instance.warmUp()));
     await Promise.all(this.#all.map((instance) => instance.begin()));
   }
@@ -48,12 +48,12 @@ export class Instances {
     });
   }
 
-  /** What each has done since the last time. */
+  /** The work of each since the last report. */
   take(): Work[] {
     return this.#all.map((instance) => instance.take());
   }
 
-  /** Reads so many times, one instance after the other. */
+  /** Reads `times` times, one instance after the other. */
   async read(times: number): Promise<void> {
     for (let i = 0; i < times; i++) await this.#all[i % this.#all.length]?.value.get();
   }

@@ -5,22 +5,22 @@ import type { Work } from './instance.ts';
 import { Instances } from './instances.ts';
 
 const PERIOD_MS = 1000;
-/** Long enough for all others to be told that the lease is held. */
+/** Long enough for all others to see that the lease is held. */
 const LOAD_MS = 100;
-/** So long after a load has begun all is said about its round, and the next one is still to come. */
+/** That long after the start of a load its round is complete, and the next one has not begun. */
 const SETTLED_AFTER_MS = 0.75 * PERIOD_MS;
-/** What the winner, and any other instance, may ask for in a round. */
+/** The most commands of the winner, and of any other instance, in a round. */
 const WINNER = 3;
 const OTHER = 2;
 const FRESH_READS = 1000;
 
-/** A number that was counted in each round. */
+/** A count for each round. */
 export interface Count {
   readonly mean: number;
   readonly most: number;
 }
 
-/** What rounds cost a source and an engine. */
+/** The cost of rounds for a source and a backend. */
 export interface RoundCosts {
   /** With its version. */
   readonly engine: string;
@@ -29,9 +29,9 @@ export interface RoundCosts {
   /** Rounds with one load, and with no more commands than the winner's three and the others' two. */
   readonly asPromised: number;
   readonly loads: Count;
-  /** Commands of who loaded. */
+  /** Commands of the instance that loaded. */
   readonly winner: Count;
-  /** Commands of each instance that did not; `undefined`: there is none. */
+  /** Commands of each other instance; `undefined`: none. */
   readonly other: Count | undefined;
   /** Commands of all, by the server's own count. */
   readonly served: Count;
@@ -44,7 +44,7 @@ interface Round {
   readonly served: number;
 }
 
-/** Lets so many instances share a value for some rounds, and counts what they ask for. */
+/** Lets instances share a value for some rounds, and counts their commands. */
 export async function measureRoundCosts(
   server: RealServer,
   backend: Backend,
@@ -75,7 +75,7 @@ export async function measureRoundCosts(
   }
 }
 
-/** Ends between two rounds, when all values are fresh. */
+/** Resolves between two rounds, when all values are fresh. */
 async function watch(server: RealServer, instances: Instances, rounds: number): Promise<Round[]> {
   const seen: Round[] = [];
   let servedBefore: number | undefined;

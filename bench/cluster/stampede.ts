@@ -11,7 +11,7 @@ export const WORKERS: number = PROCESSES * WORKERS_PER_PROCESS;
 export const PERIOD_MS = 2000;
 export const LOAD_MS = 50;
 
-/** How one strategy has fared. */
+/** The result of one strategy. */
 export interface Stampede extends Tally {
   readonly strategy: string;
   readonly periods: number;
@@ -21,8 +21,8 @@ export interface Stampede extends Tally {
 }
 
 /**
- * Lets workers of several processes read a value that they share through a Redis, with one strategy after the other.
- * What comes before each worker has read once is not counted.
+ * Lets workers of several processes read a value that they share through Redis, with one strategy after the other.
+ * Nothing is counted until each worker has read once.
  */
 export async function measureStampedes(server: RealServer, durationMs: number): Promise<Stampede[]> {
   const settings = {
@@ -33,7 +33,7 @@ export async function measureStampedes(server: RealServer, durationMs: number): 
   };
   const processes = Array.from({ length: PROCESSES }, () => new Workers(settings));
   try {
-    await Promise.all(processes.map((each) => each.told('ready')));
+    await Promise.all(processes.map((each) => each.receive('ready')));
     const measured: Stampede[] = [];
     for (const { name } of strategies) {
       measured.push(await measure(name, server, processes, durationMs));

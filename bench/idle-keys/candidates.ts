@@ -5,7 +5,7 @@ import { KEEP_MS } from '../candidates/candidate.ts';
 /** A value is an object that exists beforehand, so that it costs the cache one reference. */
 export type Value = object;
 
-/** Holds as many values as there are in `source`, each of which was read once. */
+/** Fills a cache with the values of `source`, and reads each of them once. */
 type Fill = (source: ReadonlyMap<string, Value>) => object | Promise<object>;
 
 const NAME = 'bench';
@@ -55,7 +55,7 @@ function filled(cache: LRUCache<string, Value>, source: ReadonlyMap<string, Valu
   return cache;
 }
 
-/** In portions, so that no more than a thousand loads are under way. */
+/** In portions of at most a thousand concurrent loads. */
 async function readAll(
   cache: RefreshingCache<string, Value>,
   source: ReadonlyMap<string, Value>,

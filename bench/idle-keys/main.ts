@@ -1,4 +1,4 @@
-// Prints how many bytes one idle key costs in the cache that the first argument names, of so many as the second says.
+// Prints the bytes of one idle key in the cache named by the first argument, with as many keys as the second one says.
 // A process of its own for each: `node --expose-gc --import tsx main.ts <candidate> <keys>`.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +9,13 @@ const fill = fillOf(name);
 const { gc } = globalThis;
 if (fill === undefined || gc === undefined) throw new Error('needs the name of a candidate, and --expose-gc');
 
-/** One collection leaves what only the next can free: weak references, and what they held. */
+/** A second collection frees what the first one only prepared: weak references and their targets. */
 const COLLECTIONS = 6;
 
-/** Keys and values are there before, and are not counted. */
+/** Keys and values exist before, and are not counted. */
 const source = new Map<string, Value>(Array.from({ length: Number(count) }, (_, i) => [`key:${i}`, { i }]));
 
-/** Lets what is under way end, as all does in an idle process, and what is not held be collected. */
+/** Lets pending work finish, and collects garbage. */
 async function usedBytes(): Promise<number> {
   await sleep(20);
   for (let i = 0; i < COLLECTIONS; i++) gc?.();
@@ -23,7 +23,7 @@ async function usedBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-// The first fill has the code compiled, and all that is made once. It is not held.
+// The first fill compiles the code and allocates one-time objects. It is dropped.
 await fill(source);
 const before = await usedBytes();
 const cache = (await fill(source)) as { readonly size: number };

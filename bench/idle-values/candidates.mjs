@@ -1,11 +1,11 @@
-// What an idle process holds: made, loaded, and then left alone.
+// The contents of an idle process: created, loaded, and not used after that.
 
 import { LRUCache } from 'lru-cache';
 import { RefreshingCache, RefreshingValue } from '../../dist/index.js';
 
 const KEEP_MS = 3_600_000;
 
-/** Each makes so many, loads them, and returns what holds them. */
+/** Each creates and loads that many, and returns the object that references them. */
 export const candidates = {
   'plain objects': (count) => Array.from({ length: count }, (_, i) => ({ value: i })),
   'tickless, values': async (count) => {

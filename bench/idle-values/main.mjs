@@ -1,10 +1,10 @@
-// A process that is idle, with so many of what its first argument names: `node --expose-gc main.mjs <candidate> <count>`.
-// It says when it is ready, and ends when its standard input does.
+// An idle process with the candidate and the count of its arguments: `node --expose-gc main.mjs <candidate> <count>`.
+// It reports when it is ready, and ends when its standard input ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { candidates } from './candidates.mjs';
 
-/** One collection leaves what only the next can free: weak references, and what they held. */
+/** A second collection frees what the first one only prepared: weak references and their targets. */
 const COLLECTIONS = 6;
 
 const [name, count] = process.argv.slice(2);

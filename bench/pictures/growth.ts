@@ -1,8 +1,8 @@
 import { axis, legend, type Picture } from './picture.ts';
 
-/** A picture of what something costs, against how many there are. */
+/** A picture of a cost against a number. */
 export interface Growth extends Pick<Picture, 'name' | 'title' | 'subtitle'> {
-  /** What there are so many of. */
+  /** The subject of that number. */
   readonly of: string;
   readonly unit: string;
   /** Where the lower axis begins. */

@@ -4,7 +4,7 @@ import { comparison } from './comparison.ts';
 import { grouped, OURS, OURS_TOO, type Picture, THEIRS } from './picture.ts';
 import { ranking } from './ranking.ts';
 
-/** What `npm run bench` has found. */
+/** The figures of `npm run bench`. */
 export function picturesOfBench({ machine, freshReads, keyedReads, behaviour }: Figures): Picture[] {
   const where = `Node ${machine.node.slice(1)}`;
   return [

@@ -3,7 +3,7 @@ import type { InstanceCounts } from '../instances.ts';
 import { growth } from './growth.ts';
 import { grouped, OURS, OURS_TOO, type Picture, THEIRS, THEIRS_TOO } from './picture.ts';
 
-/** What `npm run bench:scale` has found. */
+/** The figures of `npm run bench:scale`. */
 export function picturesOfScale({
   machine,
   groupCosts,

@@ -5,7 +5,7 @@ export interface Picture {
   /** Of the file, without its ending. */
   readonly name: string;
   readonly title: string;
-  /** What is to be known to read it. */
+  /** The conditions of the figures. */
   readonly subtitle: string;
   readonly height: number;
   readonly option: EChartsOption;
@@ -25,8 +25,8 @@ const COLORS = [OURS, THEIRS, '#d1782a', '#2f9e6e', '#9a5fc1'];
 const LINES = '#d9dde2';
 const FONT = { fontFamily: 'Helvetica, Arial, sans-serif', fontSize: 13, color: '#24292f' };
 
-// Nothing here knows the fonts of who will look at it: room for wide ones. (By a Chinese character the height of a line
-// is measured, which is as high as it is wide.)
+// The fonts of the reader are unknown, so there is room for wide ones. (The height of a line is measured by a Chinese
+// character, which is as high as it is wide.)
 setPlatformAPI({
   measureText: (text, font = '') => {
     const size = Number.parseFloat(/[\d.]+(?=px)/.exec(font)?.[0] ?? '') || FONT.fontSize;
@@ -34,7 +34,7 @@ setPlatformAPI({
   },
 });
 
-/** Readable on any background: it brings its own. */
+/** Readable on any background: it has its own. */
 export function draw({ title, subtitle, height, option }: Picture): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height });
   chart.setOption({
@@ -55,11 +55,11 @@ export function draw({ title, subtitle, height, option }: Picture): string {
   });
   const svg = chart.renderToSVGString({ useViewBox: true });
   chart.dispose();
-  // For those who hear it. The titles have no characters that would have to be escaped.
+  // For screen readers. The titles have no characters that need escapes.
   return `${svg.replace(/^<svg[^>]*/, `$& role="img" aria-label="${title}"`)}\n`;
 }
 
-/** The looks that all axes have in common. */
+/** The style of all axes. */
 interface AxisLooks {
   readonly name: string;
   readonly nameLocation: 'middle';

@@ -2,7 +2,7 @@ import { axis, grouped, OURS, type Picture, THEIRS } from './picture.ts';
 
 /** A picture of one figure for each of several candidates. */
 export interface Ranking extends Pick<Picture, 'name' | 'title' | 'subtitle'> {
-  /** What the figures are, with their unit. */
+  /** The label of the figures, with their unit. */
   readonly unit: string;
   readonly isLogarithmic: boolean;
   readonly figures: readonly { readonly name: string; readonly value: number }[];

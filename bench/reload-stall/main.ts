@@ -17,7 +17,7 @@ const value = new RefreshingValue({
 });
 await value.get();
 
-/** The time that this thread has worked, as Linux counts it: what other programs take of the machine is not in it. */
+/** The processor time of this thread by the counters of Linux, without the time of other programs. */
 function workedMs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;

@@ -1,4 +1,4 @@
-// The load whose stall is measured, here or in a thread: reads JSON and makes of it what SHAPE says.
+// The measured load, here or in a thread: reads JSON and converts it to the form of SHAPE.
 
 import { readFile } from 'node:fs/promises';
 

@@ -6,25 +6,19 @@ import { root } from './project.mjs';
 const SILENCE_MS = 120_000;
 
 /**
- * Runs test/system/simulation/main.ts of a folder. Resolves when it has ended, with why it did not come to its end, if so.
+ * Runs test/system/simulation/main.ts. Resolves when the process has ended, with the reason where it ended too early.
  *
  * @param {string[]} args
- * @param {(verdict: object, end: () => void) => void} told is given each verdict, and a way to end the run
- * @param {string} [folder] the project, or a copy with a fault
+ * @param {(verdict: object) => void} judge is called with each verdict
  */
-export function runWorlds(args, told, folder = root) {
+export function runWorlds(args, judge) {
   return new Promise((resolve) => {
-    const child = fork(join(folder, 'test/system/simulation/main.ts'), args, {
-      cwd: folder,
+    const child = fork(join(root, 'test/system/simulation/main.ts'), args, {
+      cwd: root,
       execArgv: ['--import', import.meta.resolve('tsx')],
     });
-    let isEnded = false;
     let why;
     let timer;
-    const end = () => {
-      isEnded = true;
-      child.kill();
-    };
     const wait = () => {
       clearTimeout(timer);
       timer = setTimeout(() => {
@@ -35,11 +29,11 @@ export function runWorlds(args, told, folder = root) {
     wait();
     child.on('message', (verdict) => {
       wait();
-      if (!isEnded) told(verdict, end);
+      judge(verdict);
     });
     child.on('exit', (code) => {
       clearTimeout(timer);
-      if (!isEnded && code !== 0) why ??= `it ended with ${code}`;
+      if (code !== 0) why ??= `it ended with ${code}`;
       resolve(why);
     });
   });

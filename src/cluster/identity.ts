@@ -1,9 +1,9 @@
-/** A name that nobody else takes: 128 random bits. */
+/** A random UUID: 122 random bits, unique in practice. */
 export function randomId(): string {
   return crypto.randomUUID();
 }
 
-/** What is used of the runtime's `process`, where it has one. */
+/** The members of the runtime's `process` that are used, where the runtime has one. */
 interface ProcessLike {
   readonly pid?: number;
   readonly env?: { readonly HOSTNAME?: string; readonly COMPUTERNAME?: string };
@@ -15,13 +15,13 @@ const { process } = globalThis as { readonly process?: ProcessLike };
 let host: string | undefined;
 let owner: string | undefined;
 
-/** The machine, for people: its name, where the runtime tells. */
+/** Host name, for people; `'unknown'` where the runtime does not give one. */
 export function thisHost(): string {
   host ??= hostOf(process);
   return host;
 }
 
-/** This process, unique per start. Its beginning is for people. Not made before it is needed: workerd forbids that. */
+/** Id of this process, unique per start; begins with the process id, for people. Made on first use: workerd forbids it earlier. */
 export function thisProcess(): string {
   owner ??= ownerOf(process);
   return owner;
@@ -37,6 +37,6 @@ export function hostOf(runtime: ProcessLike = {}): string {
     const { env = {} } = runtime;
     return name ?? env.HOSTNAME ?? env.COMPUTERNAME ?? 'unknown';
   } catch {
-    return 'unknown'; // a runtime that does not allow to ask
+    return 'unknown'; // a runtime that denies access
   }
 }

@@ -1,70 +1,70 @@
-/** Who asks for a lease. All durations are milliseconds; no instant of this machine's clock travels. */
+/** A request for a lease. All durations are milliseconds; no instant of the caller's clock reaches the backend. */
 export interface AcquireRequest {
-  /** What is locked. The same on all instances. */
+  /** The name to lock. The same on all instances. */
   readonly name: string;
-  /** Who asks: unique per start of a process. */
+  /** The caller: unique per start of a process. */
   readonly owner: string;
   /**
-   * Which request this is. Asking again with the same one, because the answer was lost, gives the same lease, with
-   * what is left of it.
+   * Identifies this request. A second acquire with the same id, for example because the first reply was lost, returns
+   * the same lease with its remaining time.
    */
   readonly requestId: string;
-  /** How long the lease lasts unless it is extended. Over 0, finite. */
+  /** Length of the lease unless it is extended, in milliseconds. Over 0, finite. */
   readonly leaseFor: number;
-  /** Where it runs, for people. */
+  /** Host name of the caller. Shown to operators; never compared. */
   readonly host: string;
-  /** Pass over the hold of a round that is done, or backs off after a failure; never over a live lease. */
+  /** Ignores the hold of a finished round and the backoff of a failed one; never a live lease. */
   readonly force: boolean;
 }
 
-/** Which lease: what `extend` and `release` must match, so that they never touch the next holder's. */
+/** Identifies one lease. `extend` and `release` must match it, so that they never change the next holder's lease. */
 export interface LeaseId {
   readonly name: string;
   readonly requestId: string;
-  /** The fencing token: grows with each acquire of the name, over crashes, takeovers and an engine that comes back empty. */
+  /** The fencing token: grows with each acquire of the name, over crashes, takeovers and a backend that lost its data. */
   readonly token: number;
 }
 
-/** A lease that was just given. */
+/** A lease that an acquire has granted. */
 export interface Lease extends LeaseId {
   readonly owner: string;
-  /** What is left of it, in milliseconds, when the engine answered. */
+  /** Remaining time of the lease when the backend replied, in milliseconds. */
   readonly remaining: number;
 }
 
-/** Contention is an answer, not an error. `now` is the engine's wall clock in epoch milliseconds. */
+/** The result of an acquire. Contention is a result, not an error. `now` is the backend's wall clock in epoch milliseconds. */
 export type AcquireAnswer =
   | {
       readonly kind: 'acquired';
       readonly lease: Lease;
-      /** The one before had let its lease expire: it crashed, or stood still. */
+      /** The previous holder let its lease expire: it crashed, or was paused for longer than its lease. */
       readonly tookOver: boolean;
       readonly now: number;
     }
   | {
-      /** Somebody holds it, or its last round failed and backs off. */
+      /** Another holder has the lease, or the last round failed and its backoff is not over. */
       readonly kind: 'held';
       /** Milliseconds until the lease (or the backoff) ends by itself, over 0. */
       readonly retryAfter: number;
-      /** Milliseconds since it was acquired. */
+      /** Milliseconds since the lease was acquired. */
       readonly heldFor: number;
       readonly owner: string;
       readonly host: string;
       readonly token: number;
-      /** It is not held any more: the round failed, and may be tried again after `retryAfter`. */
+      /** The lease is free, but the round failed: it may be tried again after `retryAfter`. */
       readonly isBackoff: boolean;
       readonly now: number;
     }
   | {
-      /** The round has been completed elsewhere. */
+      /** Another instance has completed the round. */
       readonly kind: 'done';
       /** Milliseconds until the next round may begin, over 0. */
       readonly retryAfter: number;
-      /** Milliseconds since it was completed. */
+      /** Milliseconds since the round was completed. */
       readonly finishedAgo: number;
       readonly owner: string;
       readonly host: string;
-      /** That of the round that is done. */
+      /** The token of the completed round. */
       readonly token: number;
       readonly now: number;
     };
@@ -72,70 +72,70 @@ export type AcquireAnswer =
 /** How a round ended. */
 export type ReleaseOutcome =
   | {
-      /** Completed: nobody is to begin the next round for `holdFor` milliseconds from now; 0: anybody may at once. */
+      /** Completed: the next round may begin `holdFor` milliseconds from now; 0: at once. Finite, 0 or more. */
       readonly as: 'done';
       readonly holdFor: number;
     }
   | {
-      /** Failed: any instance may try the same round again after `holdFor` milliseconds. */
+      /** Failed: any instance may try the same round again after `holdFor` milliseconds. Finite, 0 or more. */
       readonly as: 'failed';
       readonly holdFor: number;
-      /** For people. */
+      /** Reason of the failure, shown to operators. */
       readonly error?: string | undefined;
     }
   | {
-      /** Given up without a result: anybody may begin at once. */
+      /** Ended without a result: any instance may begin at once. */
       readonly as: 'abandoned';
     };
 
 /**
- * How the last round of a name stands. `running`: its lease is live, or it expired and nobody has taken over yet.
- * `released`: by an operator.
+ * State of the last round of a name. `running`: its lease is live, or has expired without a takeover so far.
+ * `released`: an operator has ended it.
  */
 export type LockState = 'running' | 'done' | 'failed' | 'abandoned' | 'released';
 
-/** The record of one name, as operators see it. A copy. All durations are milliseconds, measured by the engine. */
+/** The record of one name, for operators. A copy. All durations are milliseconds by the backend's clock. */
 export interface LockRecord {
   readonly name: string;
   readonly token: number;
   readonly owner: string;
   readonly host: string;
   readonly state: LockState;
-  /** The holder replaced one that had let its lease expire. */
+  /** This holder replaced one that had let its lease expire. */
   readonly tookOver: boolean;
-  /** What is left of the lease; 0: nobody holds it. */
+  /** Remaining time of the lease; 0: the name is not leased. */
   readonly leaseLeft: number;
-  /** How long the next round is still held back; 0: it may begin. */
+  /** Time until the next round may begin; 0: at once. */
   readonly holdLeft: number;
   readonly acquiredAgo: number;
-  /** `undefined` while it runs. */
+  /** `undefined` while the round runs. */
   readonly finishedAgo: number | undefined;
-  /** Why it failed. */
+  /** Error of the last round, if it failed. */
   readonly lastError: string | undefined;
 }
 
-/** What `list` takes. */
+/** Options of `list`. */
 export interface ListOptions {
-  /** Only names that begin with it. @default all */
+  /** Only names that begin with this text. @default all */
   readonly prefix?: string | undefined;
-  /** At most so many. A whole number from 1. @default 1000 */
+  /** The most records to return. A whole number from 1. @default 1000 */
   readonly limit?: number | undefined;
 }
 
 /**
- * Lets one instance of a cluster at a time, and one per round, do something.
+ * A distributed lock: one holder per name at a time, and one completed execution per round.
  *
- * Only the engine's clock decides; only durations travel. Each method is one atomic step at the engine. It rejects
- * with `LockUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a
- * broken rule of the caller (`OptionError`).
+ * Only the backend's clock decides; only durations travel. Each method is one atomic step at the backend. It rejects
+ * with `LockUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
+ * argument breaks a rule; with nothing else.
  *
- * The token of an acquire is `max(previous + 1, the engine's clock in microseconds)`: a safe integer that grows
- * strictly per name, also when the engine has lost its memory. The record of a name outlives its lease, or holds and
- * tokens would be forgotten.
+ * The token of an acquire is `max(previous + 1, the backend's clock in microseconds)`: a safe integer that grows
+ * strictly per name, also when the backend has lost its data. The record of a name outlives its lease, so that holds
+ * and tokens survive.
  *
- * An adapter of your own: `createLock` checks what is asked, bounds the time, and turns errors into
- * `LockUnavailableError`; `acquireRecord` and the like decide. What is left is how to take one step at your engine.
- * `lockConformance` says whether it is a lock.
+ * To write an adapter: `createLock` checks the arguments, bounds the time and turns errors into
+ * `LockUnavailableError`; `acquireRecord` and its siblings compute the next record. The adapter only takes one atomic
+ * step at its backend. `lockConformance` tests the result.
  *
  * ```ts
  * import {
@@ -144,7 +144,7 @@ export interface ListOptions {
  * } from 'tickless/lock';
  * import { lockConformance } from 'tickless/testing';
  *
- * // What the service can: replace a text if it is still the one that was read. etcd, Consul, DynamoDB, Deno KV can.
+ * // The service can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
  * interface Registry {
  *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
  *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
@@ -194,7 +194,7 @@ export interface ListOptions {
  *     });
  *   }
  *
- *   // Reads, decides, replaces; and once more where somebody was quicker.
+ *   // Reads, computes the next record, replaces; starts again if another caller has changed the text in between.
  *   async #step<R>(
  *     name: string,
  *     decide: (record: EngineRecord | undefined, now: Instant) => { next?: EngineRecord | undefined; answer: R },
@@ -213,7 +213,7 @@ export interface ListOptions {
  *   return createLock(new RegistryLock(registry), options, { longestName: undefined, options: [] });
  * }
  *
- * // In the place of the service, for this example.
+ * // Stands in for the service in this example.
  * const texts = new Map<string, string>();
  * const registry: Registry = {
  *   read: async (key) => ({ text: texts.get(key), now: Date.now() }),
@@ -226,29 +226,33 @@ export interface ListOptions {
  * ```
  */
 export interface LockProvider {
-  /** How long leases last that do not say otherwise, in milliseconds. */
+  /** Default length of a lease, in milliseconds. */
   readonly leaseFor: number;
-  /** The longest name that it takes, in bytes of UTF-8. `undefined`: any. */
+  /** The longest name that the lock accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
-  /** Asks for a lease. */
+  /** Requests a lease. Of concurrent callers exactly one is answered `acquired`, the others `held` or `done`. */
   acquire(request: AcquireRequest): Promise<AcquireAnswer>;
-  /** Makes a live lease last `leaseFor` milliseconds from now. @returns false: it has expired or is another's by now. */
+  /**
+   * Makes a live lease last `leaseFor` milliseconds from now, also if that is less than before.
+   *
+   * @returns false: the lease has expired, was released, or belongs to another holder.
+   */
   extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
   /**
-   * Ends a live lease. Doing so again, because the answer was lost, answers true again.
+   * Ends a live lease. A second call with the same state, after a lost reply, returns true again and changes nothing.
    *
-   * @returns false: it had expired, or is another's by now; nothing was changed.
+   * @returns false: the lease has expired or belongs to another holder; nothing was changed.
    */
   release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean>;
-  /** The record of a name; `undefined`: it was never acquired, or is long forgotten. */
+  /** The record of a name; `undefined`: never acquired, or deleted after the retention. */
   inspect(name: string): Promise<LockRecord | undefined>;
-  /** The records of many names, in the order of their names. */
+  /** The records of all names that match, ordered by name. */
   list(options?: ListOptions): Promise<LockRecord[]>;
   /**
-   * For operators: ends the lease or the hold that bears this token, so that anybody may begin at once. The holder
-   * learns of it at its next extension.
+   * For operators: ends the lease or the hold with this token, so that any instance may begin at once. The extension
+   * and release of the old holder return false from then on.
    *
-   * @returns false: the token is not the present one; nothing was changed.
+   * @returns false: the record has another token, or does not exist; nothing was changed.
    */
   forceRelease(name: string, token: number): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-import type { CoordinatedEntry } from '../engine/coordinator.ts';
+import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
 
 /** A request for a lease without an answer. It may have been carried out. */

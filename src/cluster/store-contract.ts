@@ -1,13 +1,16 @@
-/** Turns values into text or bytes and back. */
+/** Encodes values as text or bytes, and decodes them. */
 export interface Codec {
   /**
-   * Names the format, with its version: `'msgpack/1'`. A snapshot of another format is not decoded: it counts as
+   * Name of the format with its version: `'msgpack/1'`. A snapshot in another format is not decoded: it counts as
    * absent, and is reported. @default 'custom'
    */
   readonly format?: string | undefined;
-  /** Throws for a value that it can't take. */
+  /** @throws for a value that it can't encode; the snapshot is not published then. */
   encode(value: unknown): string | Uint8Array | PromiseLike<string | Uint8Array>;
-  /** Throws for what it did not make. What it is given is what `encode` returned: text, or bytes. */
+  /**
+   * @param encoded a result of `encode`: text stays text, bytes stay bytes.
+   * @throws for anything that `encode` did not return; the snapshot counts as absent then.
+   */
   decode(encoded: string | Uint8Array): unknown;
 }
 
@@ -19,50 +22,50 @@ export interface StandardSchema {
   };
 }
 
-/** What a {@link StandardSchema} says of a value. */
+/** Result of a {@link StandardSchema}: the parsed value, or the issues found. */
 export type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
 
-/** What a store holds under a name. */
+/** The snapshot that a store has under a name. */
 export interface StoredSnapshot {
-  /** Grows with each write of the name. Of a write with a token it is the token. */
+  /** Grows with each write of the name. For a write with a token it is the token. */
   readonly version: number;
-  /** Milliseconds since it was written, by the engine's clock. */
+  /** Milliseconds since the write, by the backend's clock. */
   readonly age: number;
-  /** What was written. */
+  /** The text that was written. Empty if the snapshot is damaged. */
   readonly payload: string;
   /**
-   * Why it can't be read, where it is there and is damaged: somebody has edited it, or the disk is broken. The payload is
-   * empty then. It counts as absent, and is reported; the next write replaces it. @default undefined: it is sound
+   * Why a present snapshot is unreadable: its record was edited, or the disk is faulty. It counts as absent, and is
+   * reported; the next write replaces it. @default undefined: it is readable
    */
   readonly damage?: string | undefined;
 }
 
-/** What became of a write. */
+/** Result of a write. */
 export interface WriteAnswer {
-  /** `refused`: a write with a newer token was there before. */
+  /** `refused`: the store has a snapshot with a newer token. */
   readonly kind: 'written' | 'refused';
-  /** The version that the store holds now. */
+  /** The version that the store has after this write. */
   readonly version: number;
 }
 
 /**
- * Holds the last snapshot of each name for all instances of a cluster, and over restarts.
+ * Keeps the last snapshot of each name for all instances of a cluster, over restarts.
  *
- * Each method is one atomic step at the engine, whose clock alone tells the age of a snapshot. It rejects with
- * `StoreUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a broken
- * rule of the caller (`OptionError`).
+ * Each method is one atomic step at the backend; only the backend's clock measures the age of a snapshot. It rejects
+ * with `StoreUnavailableError` within a bounded time when the backend does not answer, and with `OptionError` when an
+ * argument breaks a rule; with nothing else.
  *
- * An adapter of your own: `createStore` checks what is asked, bounds the time, and turns errors into
- * `StoreUnavailableError`. `storeConformance` says whether it is a store.
+ * To write an adapter: `createStore` checks the arguments, bounds the time and turns errors into
+ * `StoreUnavailableError`. `storeConformance` tests the result.
  *
  * ```ts
  * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
  * import { createStore, type StoreEngine, type StoreOptions } from 'tickless/store';
  * import { storeConformance } from 'tickless/testing';
  *
- * // What the service can: replace a text if it is still the one that was read. etcd, Consul, DynamoDB, Deno KV can.
+ * // The service can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
  * interface Registry {
  *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
  *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
@@ -109,7 +112,7 @@ export interface WriteAnswer {
  *   return createStore(new RegistryStore(registry), options, { longestName: undefined, options: [] });
  * }
  *
- * // In the place of the service, for this example.
+ * // Stands in for the service in this example.
  * const texts = new Map<string, string>();
  * const registry: Registry = {
  *   read: async (key) => ({ text: texts.get(key), now: Date.now() }),
@@ -122,26 +125,26 @@ export interface WriteAnswer {
  * ```
  */
 export interface SnapshotStore {
-  /** How values become payloads. @default JSON */
+  /** Encodes and decodes payloads. @default JSON */
   readonly codec?: Codec | undefined;
-  /** What values that come in must be. @default anything */
+  /** Validates decoded values. @default no validation */
   readonly schema?: StandardSchema | undefined;
-  /** The longest name that it takes, in bytes of UTF-8. `undefined`: any. */
+  /** The longest name that the store accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
   /**
-   * The snapshot of a name; `undefined`: there is none, or none newer.
+   * The snapshot of a name; `undefined`: none, or none newer than `newerThan`.
    *
-   * @param newerThan only one whose version is greater. @default any
+   * @param newerThan returns only a snapshot whose version is greater. @default any
    */
   read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined>;
   /**
-   * Puts a snapshot in the place of an older one. Doing so again with the same token, because the answer was lost,
-   * answers `written` again.
+   * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again. Of
+   * concurrent writes with tokens the one with the highest token remains.
    *
-   * @param token the fencing token of the lease under which it was made. It is refused where it is less than the
-   * version that is held. Without one the version is `max(previous + 1, the engine's clock in microseconds)`.
+   * @param token the fencing token of the lease under which the snapshot was made. The write is refused if the store
+   * has a greater version. Without a token the version is `max(previous + 1, the backend's clock in microseconds)`.
    */
   write(name: string, payload: string, token?: number): Promise<WriteAnswer>;
-  /** Forgets the snapshot of a name. @returns whether there was one. */
+  /** Deletes the snapshot of a name. @returns whether there was one. */
   delete(name: string): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 import type { Execution } from '../schedule/schedule.ts';
-import type { CoordinatedEntry } from './coordinator.ts';
+import type { CoordinatedEntry } from './coordinated-entry.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
 
 /**

@@ -81,7 +81,7 @@ export class Flight<A> implements LoadHandle {
 
   /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
   start(): void {
-    if (this.hasStarted) return; // superseded, or started early, while it waited for its turn
+    if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
     const { clock, timeoutMs, wrap } = this.#plan;
     this.#deadlineAt = clock.monotonic() + timeoutMs;
@@ -99,7 +99,7 @@ export class Flight<A> implements LoadHandle {
       return;
     }
     this.#startDeadline(); // the first try may have held the stack for a while
-    this.#settleWith(this.#allTries(first));
+    this.#settleWith(this.#plan.retry === undefined ? first : this.#allTries(first, this.#plan.retry));
   }
 
   /**
@@ -132,11 +132,6 @@ export class Flight<A> implements LoadHandle {
     this.#controller.abort(reason);
   }
 
-  #attempt(attempt: number): A | PromiseLike<A> {
-    this.#attempts = attempt;
-    return this.#plan.attempt(attempt, this.#controller.signal);
-  }
-
   #startDeadline(): void {
     if (this.#deadlineAt === Infinity || this.#isOver) return;
     this.#startTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
@@ -151,7 +146,10 @@ export class Flight<A> implements LoadHandle {
 
   #tries(): Promise<A> {
     const first = this.#firstTry();
-    if ('then' in first) return this.#allTries(first);
+    if ('then' in first) {
+      const { retry } = this.#plan;
+      return retry === undefined ? first : this.#allTries(first, retry);
+    }
     return first.kind === 'loaded'
       ? Promise.resolve(first.result)
       : Promise.reject((first as { error: unknown }).error);
@@ -160,7 +158,8 @@ export class Flight<A> implements LoadHandle {
   /** The outcome of a synchronous load, or a promise of what is still to come. */
   #firstTry(): Outcome<A> | Promise<A> {
     try {
-      const result = this.#attempt(1);
+      this.#attempts = 1;
+      const result = this.#plan.attempt(1, this.#controller.signal);
       // Promise.resolve calls a user's `then` in a job of its own and turns what it throws into a rejection.
       return isThenable(result)
         ? Promise.resolve(result as PromiseLike<A>)
@@ -172,11 +171,12 @@ export class Flight<A> implements LoadHandle {
     }
   }
 
-  #allTries(first: Promise<A>): Promise<A> {
-    const { retry, random, clock } = this.#plan;
-    if (retry === undefined) return first;
+  #allTries(first: Promise<A>, retry: RetryOptions): Promise<A> {
+    const { random, clock } = this.#plan;
     const tries = (attempt: number): Promise<A> => {
-      const result = attempt === 1 ? first : Promise.resolve(this.#attempt(attempt));
+      this.#attempts = attempt;
+      const result =
+        attempt === 1 ? first : Promise.resolve(this.#plan.attempt(attempt, this.#controller.signal));
       return result.then((value) => {
         if (this.#isOver) this.#plan.late(); // p-retry reports only the abort
         return value;

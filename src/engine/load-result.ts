@@ -118,8 +118,10 @@ export function readLoadResult<T>(
   { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
   const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
-  if (isPlain)
-    return { outcome: 'loaded', value: defined(returned as T, allowUndefined), metadata: NO_METADATA };
+  if (isPlain) {
+    if (returned === undefined && !allowUndefined) throw undefinedError();
+    return { outcome: 'loaded', value: returned as T, metadata: NO_METADATA };
+  }
   switch (returned[answerKind]) {
     case 'absent':
       if (kind === 'key') return 'absent';
@@ -128,7 +130,8 @@ export function readLoadResult<T>(
       if (!held.isLoaded) throw new TypeError('the load returned keep(), but there is no value to keep');
       return { outcome: 'kept', value: held.value as T, metadata: checkMetadata(returned.options) };
     case 'loaded': {
-      const value = defined(returned.loadedValue, allowUndefined);
+      const value = returned.loadedValue;
+      if (value === undefined && !allowUndefined) throw undefinedError();
       if (isThenable(value)) {
         ignoreRejection(Promise.resolve(value)); // reported by this error alone
         throw new TypeError('the load returned loaded() of a promise; await the promise first');
@@ -138,9 +141,8 @@ export function readLoadResult<T>(
   }
 }
 
-function defined<T>(value: T, allowUndefined: boolean): T {
-  if (value !== undefined || allowUndefined) return value;
-  throw new TypeError('the load returned undefined, and allowUndefined is not set');
+function undefinedError(): TypeError {
+  return new TypeError('the load returned undefined, and allowUndefined is not set');
 }
 
 function checkMetadata({ nextExecuteTime, headers, maxStaleness, tags }: KeepOptions): ValueMetadata {

@@ -11,16 +11,16 @@ import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { AdoptedResult, CoordinatedRound, Coordinator, DeferredResult } from './coordinator.ts';
-import type { RunState } from './decide.ts';
+import type { DecisionRules, RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
-import { type Entry, keyOf, takeWaiters, waitersOf } from './entry.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { type Entry, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type Outcome } from './flight.ts';
 import type { LoadContext } from './load-context.ts';
 import { LoadReporter } from './load-reporter.ts';
 import { type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
 import { absentError, closedError } from './read-errors.ts';
-import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Timing } from './timing.ts';
 import type { LoadHandle, Waiters } from './waiters.ts';
@@ -45,13 +45,13 @@ const RELEASE_GRACE_MS = 1000;
  *     counts as late.
  */
 export class Loader<T> {
-  readonly options: ResolvedOptions;
+  readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
-  /** Whether reads may start loads. */
-  runState: RunState = 'open';
+  /** What decides on reads: whether they may start loads, and the options. */
+  readonly rules: { runState: RunState } & DecisionRules;
   /** The owner of the entries, where it must know what happens to them. */
   owner: EntryOwner<T> | undefined = undefined;
   /** The same, where the entries are those of many keys. */
@@ -66,11 +66,13 @@ export class Loader<T> {
   /** The last load returned no promise. */
   #isSynchronous = false;
 
-  constructor(options: ResolvedOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
+  constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
     this.events = new Events(options.name, options.now, options.logger);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
+    const { whenTooStale, whenClosed } = options;
+    this.rules = { runState: 'open', whenTooStale, whenClosed };
     this.#load = load;
     this.#reporter = new LoadReporter(options, this.events);
   }
@@ -85,7 +87,7 @@ export class Loader<T> {
   /** Starts a load on the caller's stack. A synchronous one has settled when this returns. */
   startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
     const underWay = entry.flight;
-    if (underWay === undefined) this.#start(entry, { trigger, background, ...keyOf(entry) }, 'now');
+    if (underWay === undefined) this.#start(entry, trigger, background, 'now');
     else {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
@@ -96,7 +98,7 @@ export class Loader<T> {
   /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
     if (entry.flight === undefined) {
-      this.#start(entry, { trigger: nextTrigger(entry), background: true, ...keyOf(entry) }, 'behind');
+      this.#start(entry, nextTrigger(entry), true, 'behind');
     }
     const { waitUntil } = this.options;
     if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
@@ -108,7 +110,9 @@ export class Loader<T> {
     passToPlatform(waitUntil, waitersOf(entry).end(), this.options.logger);
   }
 
-  #start(entry: Entry<T>, details: LoadDetails, when: 'now' | 'behind'): void {
+  #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
+    const { key } = entry;
+    const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
     const { clock, random, retry, timeoutMs, name } = this.options;
     const { coordinator } = this;
     let startedAt = clock.monotonic();
@@ -119,7 +123,6 @@ export class Loader<T> {
         this.events.emit('load-started', details);
         signal.throwIfAborted(); // a listener may have superseded it
       }
-      const { trigger, background } = details;
       const { last } = entry;
       const previous = last === undefined ? undefined : { value: entry.value, loadedAt: last.endedAt };
       const context = { trigger, background, signal, attempt, previous };
@@ -221,7 +224,8 @@ export class Loader<T> {
     }
     const start = (): void => {
       const haveLeft = !entry.waiters?.hasReaders;
-      if (this.runState === 'closed') takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
+      if (this.rules.runState === 'closed')
+        takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
       else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);
       else this.startNow(entry, trigger, false);
       this.owner?.changed(entry);
@@ -320,7 +324,7 @@ export class Loader<T> {
     const isAbsent = result === 'absent';
     const settled = remote === undefined ? round?.complete({ isAbsent, took: duration }) : undefined;
     // They may have asked after the invalidation: only a load that begins from now on can be their result.
-    const waitsOn = isOutdated && this.runState !== 'closed' && waiters?.hasReaders === true;
+    const waitsOn = isOutdated && this.rules.runState !== 'closed' && waiters?.hasReaders === true;
     if (waitsOn) {
       entry.waiters = waiters;
       this.startSuccessor(entry);
@@ -364,7 +368,7 @@ export class Loader<T> {
   ): void {
     this.timing.deferred(entry, forMs);
     // Readers may have come after the decision to defer.
-    const mayWait = (isUnlessAwaited || isFreshRequired) && this.runState !== 'closed';
+    const mayWait = (isUnlessAwaited || isFreshRequired) && this.rules.runState !== 'closed';
     if (mayWait && waiters?.hasReaders) {
       entry.waiters = waiters;
       this.startSuccessor(entry, isFreshRequired ? 'forced' : 'due');

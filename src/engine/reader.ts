@@ -11,7 +11,15 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, decide, isDeferred, isDue, isTooStale, startableFrom } from './decide.ts';
+import {
+  type Decision,
+  type DecisionRules,
+  decide,
+  isDeferred,
+  isDue,
+  isTooStale,
+  startableFrom,
+} from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger } from './loader.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
@@ -39,11 +47,13 @@ export class Reader<T> {
   readonly #loader: Loader<T>;
   readonly #options: ResolvedOptions;
   readonly #events: Events;
+  readonly #rules: DecisionRules;
 
   constructor(loader: Loader<T>) {
     this.#loader = loader;
     this.#options = loader.options;
     this.#events = loader.events;
+    this.#rules = loader.rules;
   }
 
   /**
@@ -68,7 +78,7 @@ export class Reader<T> {
    * however many readers wait. `undefined` in any other state.
    */
   join(entry: Entry<T>): Promise<T> | undefined {
-    const isOpen = this.#loader.runState === 'open';
+    const isOpen = this.#rules.runState === 'open';
     if (entry.isLoaded || !isOpen || entry.flight?.hasStarted !== true) return undefined;
     const next = waitersOf(entry).next(undefined);
     this.#triggerPiggyback();
@@ -103,7 +113,7 @@ export class Reader<T> {
     const isRejected = decision === 'reject' || decision === 'reject-and-start';
     const error = isRejected ? this.#readError(entry) : undefined;
     const startsToWait =
-      patienceMs > 0 && decision === 'serve' && isDeferred(entry, this.#loader.runState, clock.monotonic());
+      patienceMs > 0 && decision === 'serve' && isDeferred(entry, this.#rules.runState, clock.monotonic());
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
       this.#loader.startBehind(entry);
     }
@@ -143,10 +153,10 @@ export class Reader<T> {
   /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
   requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
     const { name, clock } = this.#options;
-    const { runState } = this.#loader;
+    const { runState } = this.#rules;
     if (runState === 'closed') return rejected(closedError(name, entry.key));
     const waits = wait ?? !entry.isLoaded;
-    const decision = this.#decideNow(entry);
+    const decision = decide(entry, this.#rules, this.checkClocks(entry));
     const isToStart = decision !== 'serve' && decision !== 'reject';
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
     const mayStart = entry.flight === undefined && (isToStart || startsToWait);
@@ -171,7 +181,7 @@ export class Reader<T> {
    */
   startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
     this.checkClocks(entry);
-    if (this.#loader.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
+    if (this.#rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
     this.#loader.startBehind(entry);
     return entry.flight !== undefined;
   }
@@ -183,19 +193,14 @@ export class Reader<T> {
     return now;
   }
 
-  #decideNow(entry: Entry<T>, now: number = this.checkClocks(entry)): Decision {
-    const { whenTooStale, whenClosed } = this.#options;
-    return decide(entry, { runState: this.#loader.runState, whenTooStale, whenClosed }, now);
-  }
-
   #decideToRead(entry: Entry<T>): Decision {
     const now = this.checkClocks(entry);
     if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs && this.#events.has('too-stale')) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', { age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) });
-      return this.#decideNow(entry); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.checkClocks(entry)); // anew: listeners may have changed everything
     }
-    return this.#decideNow(entry, now);
+    return decide(entry, this.#rules, now);
   }
 
   /** The value, where its age and the options allow to serve it. Throws otherwise. */
@@ -233,13 +238,13 @@ export class Reader<T> {
   }
 
   #readError(entry: Entry<T>): TicklessError {
-    const { whenClosed, name, clock } = this.#options;
-    return readError(entry, { runState: this.#loader.runState, whenClosed }, name, clock.monotonic());
+    const { name, clock } = this.#options;
+    return readError(entry, this.#rules, name, clock.monotonic());
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */
   #readNowError(entry: Entry<T>): TicklessError {
-    const { runState } = this.#loader;
+    const { runState } = this.#rules;
     const isShut = runState === 'closed' && this.#options.whenClosed === 'throw';
     if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.#readError(entry);
     return notLoadedError(entry, runState, this.#options.name);

@@ -5,13 +5,13 @@ import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, rejected } from '../time/deferred.ts';
 import type { CoordinationProblem, Coordinator } from './coordinator.ts';
 import type { RunState } from './decide.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { type Load, Loader } from './loader.ts';
 import { alwaysTriggers, neverTriggers } from './piggyback-trigger.ts';
 import { closedError } from './read-errors.ts';
 import { Reader } from './reader.ts';
-import type { ResolvedOptions } from './resolved-options.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
 
@@ -20,27 +20,25 @@ import type { Timing } from './timing.ts';
  * that it serves one value as well as a million keys.
  */
 export class Refresher<T> {
-  readonly options: ResolvedOptions;
+  readonly options: EngineOptions;
   readonly reader: Reader<T>;
+  readonly timing: Timing;
   readonly #loader: Loader<T>;
   #closing: Deferred<void> | undefined;
 
-  constructor(options: ResolvedOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
+  constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
     this.#loader = new Loader(options, load, nextExecuteTime);
     this.reader = new Reader(this.#loader);
+    this.timing = this.#loader.timing;
   }
 
   get events(): Events {
     return this.#loader.events;
   }
 
-  get timing(): Timing {
-    return this.#loader.timing;
-  }
-
   get runState(): RunState {
-    return this.#loader.runState;
+    return this.#loader.rules.runState;
   }
 
   get coordinator(): Coordinator | undefined {
@@ -59,7 +57,7 @@ export class Refresher<T> {
 
   /** Loads now, due or not, cooling down or not. Joins the load under way. */
   refresh(entry: Entry<T>): Promise<T> {
-    if (this.#loader.runState === 'closed' && entry.flight === undefined) {
+    if (this.#loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
     return this.#loader.next(entry, undefined, 'forced');
@@ -94,8 +92,8 @@ export class Refresher<T> {
   }
 
   #setRunState(from: RunState, to: 'open' | 'paused'): void {
-    if (this.#loader.runState !== from) return;
-    this.#loader.runState = to;
+    if (this.#loader.rules.runState !== from) return;
+    this.#loader.rules.runState = to;
     this.#loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
     this.#loader.owner?.stateChanged();
   }
@@ -105,7 +103,7 @@ export class Refresher<T> {
     if (this.#closing !== undefined) return this.#closing.promise;
     const closing = new Deferred<void>();
     this.#closing = closing; // before listeners run, which may call this again
-    this.#loader.runState = 'closed';
+    this.#loader.rules.runState = 'closed';
     this.reader.piggyback = this.options.whenClosed === 'throw' ? alwaysTriggers : neverTriggers;
     this.#loader.owner?.stateChanged();
     this.#loader.drain(timeoutMs).then(() => {
@@ -120,9 +118,9 @@ export class Refresher<T> {
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
     this.#loader.compareClocks(entry, now);
-    const { runState, timing, coordinator } = this.#loader;
+    const { timing, coordinator, rules } = this.#loader;
     return {
-      ...executionStatus(entry, this.options.name, runState, timing.nextExecuteTime(entry, now), now),
+      ...executionStatus(entry, this.options.name, rules.runState, timing.nextExecuteTime(entry, now), now),
       ...(coordinator === undefined ? {} : { lock: coordinator.status(entry) }),
     };
   }

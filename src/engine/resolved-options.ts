@@ -3,7 +3,6 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CoolDown } from './cool-down.ts';
-import type { Membership } from './coordinator.ts';
 import type { WhenClosed, WhenTooStale } from './decide.ts';
 import type { RetryOptions } from './retry.ts';
 
@@ -33,6 +32,4 @@ export interface ResolvedOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly whenLockUnavailable: WhenLockUnavailable;
-  /** The part that this member takes in a cluster; `undefined` without a lock and a store. */
-  readonly membership: Membership | undefined;
 }

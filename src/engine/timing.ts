@@ -66,7 +66,7 @@ export class Timing {
       random,
     };
     const coolingDown = this.#plan(entry, metadata, now, wall, wall);
-    if (coolingDown === undefined) entry.clearFailures();
+    if (coolingDown === undefined && entry.lastError !== undefined) entry.clearFailures();
     return coolingDown;
   }
 
@@ -205,7 +205,9 @@ export class Timing {
     answered?: number,
   ): CoolingDown | undefined {
     const last = entry.last as Execution;
-    const maxStaleness = entry.maxStalenessOverrideMs ?? this.#maxStalenessOf(last);
+    const maxStaleness =
+      entry.maxStalenessOverrideMs ??
+      (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
     const isScheduled = metadata.nextExecuteTime === undefined;
     const next = askNextExecution(
       isScheduled ? this.#nextExecuteTime : () => metadata.nextExecuteTime as number,
@@ -235,9 +237,8 @@ export class Timing {
 
   #maxStalenessOf(execution: Execution): number {
     const { maxStalenessMs, logger } = this.#options;
-    if (this.schedule.maxStaleness === undefined) return maxStalenessMs;
     try {
-      const ms = this.schedule.maxStaleness(execution);
+      const ms = this.schedule.maxStaleness?.(execution);
       if (ms === undefined) return maxStalenessMs;
       if (typeof ms === 'number' && ms > 0) return Math.min(ms, maxStalenessMs);
       logger.error('maxStaleness of the schedule must be a number over 0, ignored', ms);

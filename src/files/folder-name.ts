@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 
-/** So that no file system finds it too long, which is at 255 bytes. */
-const LONGEST = 180;
+/** In characters; file systems allow 255 bytes. */
+const MAX_LENGTH = 180;
 
-const KEPT = 80;
+/** Characters of a longer name that stay readable before its hash. */
+const READABLE_LENGTH = 80;
 
 /**
- * A name of any text as the name of a folder, never the same for two: on file systems that take `a` for `A`, or one
- * form of `é` for the other, and where `con` or a dot at the end are not allowed. What is not a small letter, a digit,
- * `-` or `_` becomes the bytes of its UTF-8: `%41`. A name too long for that ends in its SHA-256 instead.
+ * Converts any name to the name of a folder. Different names give different folders, also on file systems that ignore
+ * case or the normal form of Unicode, and the result avoids `con` and a final dot, which Windows forbids. Every
+ * character except lower-case letters, digits, `-` and `_` becomes its UTF-8 bytes: `%41`. A name that is too long ends
+ * in its SHA-256.
  */
 export function folderName(prefix: string, name: string): string {
   const folder = prefix + escaped(name);
-  if (folder.length <= LONGEST) return folder;
+  if (folder.length <= MAX_LENGTH) return folder;
   const hash = createHash('sha256').update(name).digest('hex');
-  return `${folder.slice(0, prefix.length + KEPT)}~${hash}`;
+  return `${folder.slice(0, prefix.length + READABLE_LENGTH)}~${hash}`;
 }
 
-/** The name again; `undefined`: the folder does not tell it, because it is too long. `null`: it is none of ours. */
+/** The name of a folder; `undefined`: not recoverable, since it was too long. `null`: not made by `folderName`. */
 export function nameOfFolder(prefix: string, folder: string): string | undefined | null {
   if (!folder.startsWith(prefix)) return null;
   const rest = folder.slice(prefix.length);

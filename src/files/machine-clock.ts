@@ -1,28 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { hrtime, versions } from 'node:process';
 
-/** When something was written, by clocks that all processes of this machine share. Plain data. */
+/** An instant on clocks that all processes of this machine share. Plain data. */
 export interface Moment {
-  /** Milliseconds on the clock that `clock` names. */
+  /** Milliseconds on the clock named by `clock`. */
   readonly at: number;
   /** The wall clock, in epoch milliseconds. */
   readonly wall: number;
-  /** This start of the machine; `null` where the system does not tell. */
+  /** Id of this boot of the machine; `null` where the system has none. */
   readonly boot: string | null;
   /**
-   * `monotonic`: goes on from the start of the machine, whatever is done to the wall clock. `uptime`: as well, to the
-   * hundredth of a second. `wall`: the wall clock, where there is no other that processes share.
+   * `monotonic`: time since boot, not affected by steps of the wall clock. `uptime`: the same, in hundredths of a
+   * second. `wall`: the wall clock, where processes share no other clock.
    */
   readonly clock: 'monotonic' | 'uptime' | 'wall';
 }
 
-/** Without the name of its start: a machine whose wall clock and other clock have moved apart so far was restarted. */
+/** Without a boot id: if wall clock and uptime differ by more than this, the machine has rebooted. */
 const SAME_START_MS = 60_000;
 
-/** The clocks of Deno and Bun begin with the process. */
+/** On Deno and Bun the monotonic clock starts with the process. */
 const isSharedMonotonic = !('deno' in versions || 'bun' in versions);
 
-/** The clocks of this machine. Which ones there are is found out at the first look at them. */
+/** The clocks of this machine; detects on first use which of them exist. */
 export class MachineClock {
   #boot: string | null | undefined;
   #clock: Moment['clock'] | undefined;
@@ -40,34 +40,34 @@ export class MachineClock {
   }
 }
 
-/** Milliseconds since the start of the machine. */
+/** Milliseconds since boot. */
 function uptime(): number | undefined {
   const seconds = Number.parseFloat(textOf('/proc/uptime') ?? '');
   return Number.isNaN(seconds) ? undefined : seconds * 1000;
 }
 
-/** Of a file that the system makes up: reading it touches no disk. */
+/** Reads a file of a virtual file system, which needs no disk access. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // not Linux, or not allowed
+    return undefined; // not Linux, or not permitted
   }
 }
 
-/** What was written is by the same clock as now, so that instants compare. */
+/** Both instants are on the same clock of the same boot, so that their difference is elapsed time. */
 export function isComparable(then: Moment, now: Moment): boolean {
   const isSameClock = then.boot === now.boot && then.clock === now.clock;
   return isSameClock && (then.at <= now.at || then.clock === 'wall');
 }
 
-/** The machine was certainly restarted in between: no process of then is still there. */
+/** The machine has certainly rebooted between both instants: no process of the first one is alive. */
 export function hasRestarted(then: Moment, now: Moment): boolean {
   if (then.boot !== null && now.boot !== null) return then.boot !== now.boot;
   return then.clock === now.clock && then.clock !== 'wall' && then.at > now.at;
 }
 
-/** Milliseconds that have passed since, never under 0. By the wall clock where the machine was restarted since. */
+/** Elapsed milliseconds, at least 0; by the wall clock if the machine has rebooted since. */
 export function passedSince(then: Moment, now: Moment): number {
   const wall = now.wall - then.wall;
   const other = now.at - then.at;
@@ -75,12 +75,12 @@ export function passedSince(then: Moment, now: Moment): number {
   return Math.max(0, isComparable(then, now) && isSameStart ? other : wall);
 }
 
-/** Whether data that was read is an instant: so far from the end of the numbers that one can reckon with it. */
+/** Whether parsed data is an instant: a number within the range of exact integers. */
 export function isInstant(data: unknown): boolean {
   return typeof data === 'number' && Math.abs(data) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Whether data that was read is such. */
+/** Whether parsed data is a {@link Moment}. */
 export function isMoment(data: Partial<Record<string, unknown>>): boolean {
   const { at, wall, boot, clock } = data;
   const isClock = clock === 'monotonic' || clock === 'uptime' || clock === 'wall';

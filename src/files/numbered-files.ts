@@ -5,46 +5,46 @@ import { randomId } from '../cluster/identity.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { folderName, nameOfFolder } from './folder-name.ts';
 
-/** A temporary file that is older than that was left by a process that was killed. */
+/** An older temporary file was left by a process that was killed. */
 const ABANDONED_AFTER_MS = 600_000;
 
-/** No leading zero, so that no number has two files. */
+/** Without leading zeros, so that each number has one file name. */
 const NUMBER = /^(0|[1-9]\d{0,15})$/;
 
-/** How the folders and files are named. */
+/** Names of the folders and files. */
 export interface FileNaming {
-  /** What the folders begin with, so that locks and stores may share the directory. */
+  /** Prefix of the folders, so that a lock and a store can share the directory. */
   readonly folder: string;
-  /** What the files end in: `.json`. */
+  /** Suffix of the files: `.json`. */
   readonly file: string;
 }
 
-/** What is in the folder of a name. */
+/** Contents of the folder of one name. */
 export interface Listing {
   /** Ascending. */
   readonly numbers: readonly number[];
-  /** Files being written; or left, by a process that was killed. */
+  /** Files being written, or left by a process that was killed. */
   readonly temporary: readonly string[];
 }
 
-type Survival = 'kill' | 'power failure';
+type Durability = 'kill' | 'power failure';
 
 /**
- * A folder for each name, and in it files that bear numbers. A file appears in one step, whole, and is never changed;
- * so a process may be killed at any moment and leaves nothing that others have to wait for.
+ * A folder for each name, with numbered files in it. A file appears whole, in one step, and is never changed; so a
+ * process that is killed at any moment leaves nothing that blocks others.
  */
 export class NumberedFiles {
   readonly #directory: string;
   readonly #naming: FileNaming;
 
-  /** @throws {OptionError} when the directory is none. */
+  /** @throws {OptionError} when the directory is neither a path nor a `file:` URL. */
   constructor(about: 'lock' | 'store', directory: string | URL, naming: FileNaming) {
     const checks = new OptionChecks(about);
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
     const isPath = isFileUrl || (typeof directory === 'string' && directory !== '');
     checks.that(isPath, 'directory', 'must be the path of a directory, or its file: URL', directory);
     checks.done();
-    this.#directory = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // processes may change theirs
+    this.#directory = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#naming = naming;
   }
 
@@ -53,9 +53,9 @@ export class NumberedFiles {
     return join(this.#directory, folderName(this.#naming.folder, name));
   }
 
-  /** All folders there are, with the name where the folder tells it. */
+  /** All folders, with their names where those are recoverable. */
   async folders(): Promise<{ readonly folder: string; readonly name: string | undefined }[]> {
-    const entries = await orNothing(readdir(this.#directory), []);
+    const entries = await ignoreMissing(readdir(this.#directory), []);
     return entries.flatMap((entry) => {
       const name = nameOfFolder(this.#naming.folder, entry);
       return name === null ? [] : [{ folder: join(this.#directory, entry), name }];
@@ -63,7 +63,7 @@ export class NumberedFiles {
   }
 
   async list(folder: string): Promise<Listing> {
-    const entries = await orNothing(readdir(folder), []);
+    const entries = await ignoreMissing(readdir(folder), []);
     const { file } = this.#naming;
     const numbers = entries
       .filter((entry) => entry.endsWith(file))
@@ -77,26 +77,28 @@ export class NumberedFiles {
     };
   }
 
-  /** @returns `undefined`: there is no such file, any more. */
+  /** @returns `undefined`: the file does not exist, or was deleted. */
   async read(folder: string, number: number): Promise<string | undefined> {
     const path = this.#path(folder, number);
     try {
-      return await orNothing(readFile(path, 'utf8'), undefined);
+      return await ignoreMissing(readFile(path, 'utf8'), undefined);
     } catch (error) {
       const { message } = error as Error;
       if (message.includes(path)) throw error;
-      throw new Error(`${message} '${path}'`, { cause: error }); // EISDIR does not say which
+      throw new Error(`${message} '${path}'`, { cause: error }); // EISDIR does not include the path
     }
   }
 
   /**
-   * Makes a file, unless there is one of that number.
+   * Creates a file unless its number is taken.
    *
-   * @param survives `power failure`: what it holds is on the disk when it appears. Otherwise it may be empty then.
-   * @returns whether it did.
+   * @param survives `power failure`: the content is on the disk when the file appears. `kill`: after a power failure the
+   * file may be empty.
+   * @returns whether it was created.
    */
-  async create(folder: string, number: number, content: string, survives: Survival): Promise<boolean> {
-    if (!isListed(number)) throw new Error(`there is no number after that of a file in ${folder}`);
+  async create(folder: string, number: number, content: string, survives: Durability): Promise<boolean> {
+    if (!isListed(number))
+      throw new Error(`no file can follow the highest number in ${folder}; delete the folder`);
     return this.#write(folder, content, survives, async (temporary) => {
       try {
         await link(temporary, this.#path(folder, number));
@@ -108,19 +110,19 @@ export class NumberedFiles {
     });
   }
 
-  /** Makes a file that survives a power failure, in the place of the one of that number if there is one. */
+  /** Creates or replaces the file of a number; it survives a power failure. */
   async replace(folder: string, number: number, content: string): Promise<void> {
     const put = (temporary: string) => rename(temporary, this.#path(folder, number));
     await this.#write(folder, content, 'power failure', put);
   }
 
-  /** Deletes files one after the other; a file that is not there any more is fine. @returns whether any was there. */
+  /** Deletes files one after the other; missing files are ignored. @returns whether any existed. */
   async remove(folder: string, numbers: readonly number[]): Promise<boolean> {
     let hasRemoved = false;
     for (const number of numbers) {
       const path = this.#path(folder, number);
       hasRemoved =
-        (await orNothing(
+        (await ignoreMissing(
           unlink(path).then(() => true),
           false,
         )) || hasRemoved;
@@ -128,30 +130,30 @@ export class NumberedFiles {
     return hasRemoved;
   }
 
-  /** Deletes what processes that were killed have left behind. */
+  /** Deletes temporary files of processes that were killed. */
   async tidy(folder: string, { temporary }: Listing): Promise<void> {
     for (const file of temporary) {
       const path = join(folder, file);
-      const found = await orNothing(stat(path), undefined);
+      const found = await ignoreMissing(stat(path), undefined);
       if (found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS)
-        await orNothing(unlink(path), undefined);
+        await ignoreMissing(unlink(path), undefined);
     }
   }
 
   /** Deletes the folder if it is empty. */
   async removeFolder(folder: string): Promise<void> {
-    await rmdir(folder).catch(() => {}); // not empty (any more), or gone
+    await rmdir(folder).catch(() => {}); // not empty, or deleted already
   }
 
   #path(folder: string, number: number): string {
     return join(folder, `${number}${this.#naming.file}`);
   }
 
-  /** Writes a whole temporary file, and lets it be put in its place. */
+  /** Writes a temporary file, then moves it to its place with `put`. */
   async #write<R>(
     folder: string,
     content: string,
-    survives: Survival,
+    survives: Durability,
     put: (temporary: string) => Promise<R>,
   ): Promise<R> {
     for (let triesLeft = 10; ; triesLeft -= 1) {
@@ -167,17 +169,17 @@ export class NumberedFiles {
         return await put(temporary);
       } catch (error) {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
-        // The first file of the name. Or somebody has just deleted the folder, which was empty; or the temporary file,
-        // which was old, because this process has stood still.
+        // The folder does not exist yet, or another process has just deleted it while it was empty; or another process
+        // has deleted the temporary file as abandoned, because this process was paused.
         await makeFolder(folder);
       } finally {
-        await unlink(temporary).catch(() => {}); // renamed, or never made
+        await unlink(temporary).catch(() => {}); // renamed, or never created
       }
     }
   }
 }
 
-/** With those above it. Node's own way tries for ever where a file system says ENOENT for what it does not allow. */
+/** Creates missing parents too. Node's `recursive` loops for ever where a file system answers ENOENT for a forbidden path. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -192,13 +194,13 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** The number after it is to be exact too. */
+/** Whether the next number is exact too. */
 function isListed(number: number): boolean {
   return number < Number.MAX_SAFE_INTEGER;
 }
 
-/** What is not there is nothing; any other error is one. */
-async function orNothing<R, N>(promise: Promise<R>, nothing: N): Promise<R | N> {
+/** Maps ENOENT to `nothing`; rethrows other errors. */
+async function ignoreMissing<R, N>(promise: Promise<R>, nothing: N): Promise<R | N> {
   try {
     return await promise;
   } catch (error) {

@@ -2,7 +2,7 @@ import { systemClock } from '../time/clock.ts';
 
 const EVERY_MS = 3_600_000;
 
-/** Goes through many folders in small steps, one step behind each write, so that nobody waits for it. */
+/** Visits many folders in small steps, one step behind each write, so that no caller waits for it. */
 export class Sweep {
   readonly #folders: () => Promise<readonly string[]>;
   readonly #visit: (folder: string) => Promise<void>;
@@ -11,20 +11,20 @@ export class Sweep {
   #isBusy = false;
 
   /**
-   * @param folders all there are; asked once an hour.
-   * @param visit what to do with each.
+   * @param folders lists all folders; called at most once an hour.
+   * @param visit processes one folder.
    */
   constructor(folders: () => Promise<readonly string[]>, visit: (folder: string) => Promise<void>) {
     this.#folders = folders;
     this.#visit = visit;
   }
 
-  /** Visits two folders, later. Never throws: a folder that can't be visited is one for the next time. */
+  /** Visits two folders in the background. Never throws: a folder that fails is visited again an hour later. */
   step(): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
     this.#visitTwo()
-      .catch(() => {}) // no right to delete, or a directory that is gone
+      .catch(() => {}) // no right to delete, or a deleted directory
       .finally(() => {
         this.#isBusy = false;
       });

@@ -19,29 +19,28 @@ import { acquired, extended, forceReleased, type Record, released, rowOf, succes
 /** The options of {@link fileLock}. */
 export interface FileLockOptions extends LockOptions {
   /**
-   * Where the files are: a path or a `file:` URL, the same for all processes. Made at the first use, if it is not
-   * there. On a disk of this machine, whose file system has hard links (all usual ones but FAT). All processes need
-   * the rights to read, write and delete there. A store may have the same one.
+   * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
+   * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
+   * to read, write and delete in it. A store may share it.
    */
   readonly directory: string | URL;
   /**
-   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
-   * Over 0; `Infinity`: for ever. @default 7 days
+   * How long the record of an unused name is kept, counted from the end of its lease or hold. Over 0; `Infinity`: for
+   * ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
  * A lock in the files of a directory, for the processes of one machine; containers are on one machine when they share
- * its kernel. It needs no server. Not for a directory that several machines share over a network: their clocks have
- * nothing in common.
+ * its kernel. It needs no server. Do not use it on a network file system: several machines have no common clock.
  *
- * Time is that of the machine since its start, so that nothing happens to leases and holds when the wall clock is
- * stepped; they stand still while the machine sleeps. A restart of the machine ends all leases; holds go on, by the wall clock. A process that is killed at any
- * moment holds nobody up longer than its lease. Names may be of any length.
+ * Durations are measured by the machine's time since boot: steps of the wall clock don't affect leases and holds, and
+ * both pause while the machine sleeps. A reboot ends all leases; holds continue, by the wall clock. A process that is
+ * killed at any moment blocks the others until its lease expires, no longer. Names may have any length.
  *
- * On Deno and Bun it goes by `/proc/uptime` where there is one, else by the wall clock; there the lease of another
- * process lasts longer or shorter by as much as that is stepped.
+ * Deno and Bun use `/proc/uptime` where it exists, else the wall clock; a step of the wall clock then makes the lease
+ * of another process longer or shorter by that step.
  *
  * ```ts
  * import { tmpdir } from 'node:os';
@@ -63,25 +62,25 @@ export function fileLock(options: FileLockOptions): Lock {
   });
 }
 
-/** As many of the last states of a name stay: for a process that stood still, to see that it is late. */
+/** The last states of a name that are kept, so that a paused process can see that it is late. */
 const KEPT_COUNT = 16;
 
-/** How many names are looked up at a time. */
-const AT_ONCE = 32;
+/** How many names `list` reads at a time. */
+const READ_CONCURRENCY = 32;
 
-/** A state of a name, as its file has it. */
+/** A state of a name, as stored in its file. */
 interface Written extends Moment {
-  /** No two files are the same. */
+  /** Makes the contents of each file unique. */
   readonly id: string;
   readonly name: string;
   readonly record: Record;
 }
 
-/** The last state of a name. */
+/** The latest state of a name. */
 interface Head {
   readonly number: number;
   readonly text: string;
-  /** `undefined`: the file is not as we write it. */
+  /** `undefined`: the file is not in the format of this adapter. */
   readonly written: Written | undefined;
   readonly listing: Listing;
 }
@@ -89,13 +88,13 @@ interface Head {
 type Step = (record: Record | undefined, now: Moment) => Record | undefined;
 
 /**
- * The states of a name are files 1, 2, 3…; the one with the highest number is the present one. A step is:
+ * The states of a name are files 1, 2, 3…; the one with the highest number is the present state. A step is:
  *
  * 1. Read the present state, number n.
- * 2. Compute the next one, and write it to a temporary file.
- * 3. Link that file to the name n + 1. If there is one, somebody was quicker: begin again.
- * 4. Look whether n is still there. If it is not, others had gone on to n + 17 or further, and had deleted their n + 1
- *    after n, before ours came into its place: take ours away and begin again.
+ * 2. Compute the next state, and write it to a temporary file.
+ * 3. Link that file to the name n + 1. If n + 1 exists, another process was faster: start again.
+ * 4. Check that n still exists. If it does not, other processes have reached n + 17 or later and deleted n and n + 1
+ *    before the link: remove the link and start again.
  * 5. Delete the states up to n - 15, the oldest first.
  *
  * So each state follows from the one before it, and a process that is killed leaves at most a temporary file.
@@ -122,15 +121,15 @@ class FileLock implements LockEngine {
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
-    return this.#does(lease.name, (record, { at }) => extended(record, lease, leaseFor, at));
+    return this.#applies(lease.name, (record, { at }) => extended(record, lease, leaseFor, at));
   }
 
   async release(lease: LeaseId, ending: Ending): Promise<boolean> {
-    return this.#does(lease.name, (record, { at }) => released(record, lease, ending, at));
+    return this.#applies(lease.name, (record, { at }) => released(record, lease, ending, at));
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
-    return this.#does(name, (record, { at }) => forceReleased(record, token, at));
+    return this.#applies(name, (record, { at }) => forceReleased(record, token, at));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -141,10 +140,12 @@ class FileLock implements LockEngine {
     const rows: LockRow[] = [];
     const folders = (await this.#files.folders())
       .filter(({ name }) => name === undefined || name.startsWith(prefix))
-      .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)); // first those that only their file tells
+      .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)); // first the folders whose name is only in their file
     const unknown = folders.filter(({ name }) => name === undefined).length;
-    for (let i = 0; i < folders.length && rows.length < limit + unknown; i += AT_ONCE) {
-      const found = await Promise.all(folders.slice(i, i + AT_ONCE).map(({ folder }) => this.#row(folder)));
+    for (let i = 0; i < folders.length && rows.length < limit + unknown; i += READ_CONCURRENCY) {
+      const found = await Promise.all(
+        folders.slice(i, i + READ_CONCURRENCY).map(({ folder }) => this.#row(folder)),
+      );
       rows.push(...found.filter((row) => row?.name.startsWith(prefix) === true).map((row) => row as LockRow));
     }
     return rows.sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
@@ -156,11 +157,11 @@ class FileLock implements LockEngine {
     return written && rowOf(written.name, recordAt(now, written), now);
   }
 
-  async #does(name: string, step: Step): Promise<boolean> {
+  async #applies(name: string, step: Step): Promise<boolean> {
     return (await this.#change(name, step)) !== undefined;
   }
 
-  /** @returns the record after the step; `undefined` where the step has none. */
+  /** @returns the record after the step; `undefined` if the step does not apply. */
   async #change(name: string, step: Step): Promise<Record | undefined> {
     const folder = this.#files.folderOf(name);
     for (;;) {
@@ -170,10 +171,10 @@ class FileLock implements LockEngine {
       const next = step(present, now);
       if (next === undefined || next === present) return next;
       if (head === undefined) {
-        await this.#files.create(folder, 0, randomId(), 'kill'); // for all to go on from
+        await this.#files.create(folder, 0, randomId(), 'kill'); // the common start of all processes
         continue;
       }
-      const record = present === undefined ? await this.#above(next, folder, head) : next;
+      const record = present === undefined ? await this.#withSafeToken(next, folder, head) : next;
       if (await this.#append(folder, head, { ...now, id: randomId(), name, record })) return record;
     }
   }
@@ -184,12 +185,12 @@ class FileLock implements LockEngine {
       const number = listing.numbers.at(-1);
       if (number === undefined) return undefined;
       const text = await this.#files.read(folder, number);
-      if (text !== undefined) return { number, text, written: parsed(text), listing }; // else they have gone on since
+      if (text !== undefined) return { number, text, written: parsed(text), listing }; // else deleted meanwhile
     }
   }
 
-  /** Where the present state can't be read, its token can't either: one more for each state since the last that can. */
-  async #above(record: Record, folder: string, { listing: { numbers } }: Head): Promise<Record> {
+  /** If the present state is unreadable, so is its token: take the last readable token plus one per state since then. */
+  async #withSafeToken(record: Record, folder: string, { listing: { numbers } }: Head): Promise<Record> {
     const texts = await Promise.all(numbers.map((number) => this.#files.read(folder, number)));
     const tokens = texts.map((text) => parsed(text)?.record.token ?? 0);
     const token = successorOf(Math.max(...tokens) + numbers.length);
@@ -197,8 +198,8 @@ class FileLock implements LockEngine {
   }
 
   async #append(folder: string, { number, text, listing }: Head, written: Written): Promise<boolean> {
-    // A power failure ends all leases, and a hold that is lost costs one load. But tokens are to grow, whatever clock
-    // the machine starts with.
+    // A power failure ends all leases, and a lost hold costs one load. But tokens have to grow, whatever the clock of
+    // the machine shows after it.
     const survives = written.record.state === 'running' ? 'power failure' : 'kill';
     if (!(await this.#files.create(folder, number + 1, JSON.stringify(written), survives))) return false;
     if ((await this.#files.read(folder, number)) !== text) {
@@ -206,13 +207,13 @@ class FileLock implements LockEngine {
       return false;
     }
     const old = listing.numbers.filter((one) => one <= number + 1 - KEPT_COUNT);
-    await this.#files.remove(folder, old).catch(() => {}); // no right to delete what another user has made
+    await this.#files.remove(folder, old).catch(() => {}); // no right to delete files of another user
     await this.#files.tidy(folder, listing).catch(() => {});
     if (this.#retentionMs !== Infinity) this.#sweep.step();
     return true;
   }
 
-  /** Deletes the files of a name that was not used for long. */
+  /** Deletes the files of a name that has not been used for the retention. */
   async #forget(folder: string): Promise<void> {
     const head = await this.#head(folder);
     const now = this.#clock.now();
@@ -226,7 +227,7 @@ class FileLock implements LockEngine {
   }
 }
 
-/** The record, its instants by the clock of now. */
+/** The record, its instants converted to the present clock. */
 function recordAt(now: Moment, then: Written): Record {
   const { record } = then;
   if (isComparable(then, now)) return record;
@@ -243,7 +244,7 @@ function recordAt(now: Moment, then: Written): Record {
 
 const STATES = ['running', 'done', 'failed', 'abandoned', 'released'];
 
-/** @returns `undefined`: it is not as we write it, because somebody has edited it, or the disk is broken. */
+/** @returns `undefined` if the text is not in the format of this adapter: it was edited, or the disk is faulty. */
 function parsed(text: string | undefined): Written | undefined {
   try {
     const written = JSON.parse(String(text));

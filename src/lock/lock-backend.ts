@@ -1,8 +1,8 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 
 /**
- * The record of a name as an engine has it. Durations in milliseconds by the engine's clock; those that have passed
- * may be negative.
+ * The record of a name as a backend returns it. Durations are milliseconds by the backend's clock; a duration that is
+ * over may be negative.
  */
 export interface LockRow {
   readonly name: string;
@@ -17,11 +17,11 @@ export interface LockRow {
   readonly acquiredAgo: number;
   readonly finishedAgo: number | undefined;
   readonly lastError: string | undefined;
-  /** The engine's wall clock in epoch milliseconds. */
+  /** The backend's wall clock in epoch milliseconds. */
   readonly now: number;
 }
 
-/** How a lease ends: the state of the record from then on. */
+/** How a release ends a lease. */
 export interface Ending {
   readonly state: 'done' | 'failed' | 'abandoned';
   readonly holdFor: number;
@@ -29,27 +29,27 @@ export interface Ending {
 }
 
 /**
- * What an engine does for a lock: each method one atomic step, one command, timed by the engine's clock. `record.ts`
- * says what each step does to a record; the engines' scripts and statements are translations of it.
+ * The operations of a lock at one backend. Each method is one atomic step, one command, timed by the backend's clock.
+ * `record.ts` defines the effect of each step on a record; the scripts and statements of the backends translate it.
  *
- * It throws whatever its client throws. `createLock` makes a `LockProvider` of it.
+ * A method rejects with any error that its client throws. `createLock` turns a `LockEngine` into a `LockProvider`.
  */
 export interface LockEngine {
-  /** @returns the record after it: the caller's if it bears his request id and is live, else what keeps him from it. */
+  /** @returns the record after the step: the caller's lease if it has its request id and is live; else the record that prevents it. */
   acquire(request: AcquireRequest): Promise<LockRow>;
-  /** @returns whether the lease was live and his. */
+  /** @returns whether the lease was live and matched. */
   extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
-  /** @returns whether the lease was live and his, or he had ended it like that before. */
+  /** @returns whether the lease matched, and was live or had ended in the same state before. */
   release(lease: LeaseId, ending: Ending): Promise<boolean>;
   find(name: string): Promise<LockRow | undefined>;
   /** In any order. */
   list(prefix: string, limit: number): Promise<LockRow[]>;
-  /** @returns whether the token is the present one. */
+  /** @returns whether the record has this token. */
   forceRelease(name: string, token: number): Promise<boolean>;
 }
 
 /**
- * An instant that lies further in the future than this cannot have been written by the engine's clock as it goes now:
- * that clock has been set back since. It counts as passed, or a lease would last for hours.
+ * Tolerance for a clock that was set back, in milliseconds. A start or end of a round that lies further in the future
+ * was written before the backend's clock was set back; it counts as over, so that a lease does not last for hours.
  */
 export const CLOCK_BACK_MS = 60_000;

@@ -5,13 +5,13 @@ import { acquired, extended, forceReleased, type Instant, type Record, released,
 
 /** The options of {@link memoryLock}. */
 export interface MemoryLockOptions extends LockOptions {
-  /** `FakeClock` of `tickless/testing` in tests. @default the machine's */
+  /** Clock of leases and holds; `FakeClock` of `tickless/testing` in tests. @default the machine's */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * A lock in the memory of this process: for tests, and for several values that share one source. The object is the
- * engine: instances share what shares it. It remembers each name as long as it lives: not for keys without bound.
+ * A lock in the memory of this process: for tests, and for several values that share one source. Instances that share
+ * the object share the lock. It keeps the record of each name for ever: do not use it for an unbounded number of keys.
  *
  * ```ts
  * import { memoryLock } from 'tickless/lock/memory';

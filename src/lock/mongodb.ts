@@ -11,29 +11,31 @@ export type { MongoCollection } from '../mongodb/collection.ts';
 /** The options of {@link mongodbLock}. */
 export interface MongodbLockOptions extends LockOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer), with nothing else in it: `_id` is the name. The server
-   * makes it when it is first used. It and its client stay yours: they are not closed.
+   * A collection of the official driver (`mongodb` 6 or newer), used by this lock only: `_id` is the name. The server
+   * creates it on first use. You keep ownership: the lock closes neither the collection nor its client.
    */
   readonly collection: MongoCollection;
   /**
-   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
-   * Over 0; `Infinity`: for ever. @default 7 days
+   * How long the record of an unused name is kept, counted from the end of its lease or hold. Over 0; `Infinity`: for
+   * ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
- * A lock in MongoDB (4.4 or newer): one document for each name, each step one `findOneAndUpdate` that runs at the
- * primary and goes by its clock, to the millisecond. In a sharded cluster that is the clock of the `mongos` that was
- * asked: keep them in step. Steps are acknowledged by the majority of a replica set, so that no lease is lost by a
- * failover. Names may be of any length.
+ * A lock in MongoDB (4.4 or newer): one document per name. Each step is one `findOneAndUpdate` that runs at the primary
+ * and uses its clock, to the millisecond. In a sharded cluster it uses the clock of the `mongos` that receives the
+ * command: synchronize their clocks. The majority of a replica set acknowledges each step, so that a failover loses no
+ * lease. Names may have any length.
  *
- * Old records are deleted by the server, through an index that is made after the first acquire. Whoever may not do so
- * makes it by hand, or goes without: `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. Its user
- * needs the rights to find, insert and update.
+ * The server deletes old records through a TTL index, which the lock creates after its first acquire. Without the right
+ * to create an index, create it yourself, or keep all records:
+ * `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. The user needs the rights to find, insert and
+ * update.
  *
- * The driver looks for a server for 30 seconds, and then still sends what nobody waits for: give the client a
- * `serverSelectionTimeoutMS` as long as `timeout`.
+ * The driver searches for a server for 30 seconds, and then still sends commands that have timed out: give the client a
+ * `serverSelectionTimeoutMS` equal to `timeout`.
+ *
  *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
@@ -56,11 +58,11 @@ export function mongodbLock(options: MongodbLockOptions): Lock {
 
 const STATES: readonly string[] = ['running', 'done', 'failed', 'abandoned', 'released'];
 
-/** For people: longer texts are cut. In UTF-16 code units. */
-const LONGEST_ERROR = 16_000;
+/** Longer error texts are cut. In UTF-16 code units. */
+const MAX_ERROR_LENGTH = 16_000;
 
-// What follows is `record.ts` in the server's language. A record that somebody has made unreadable counts as none, but
-// for its token. Values of any two types have an order there, hence the types.
+// The rest translates `record.ts` to aggregation expressions. A record that was made unreadable by an edit counts as
+// absent, except for its token. The types are checked because MongoDB orders values of different types.
 
 const BACK = after(CLOCK_BACK_MS);
 
@@ -91,7 +93,7 @@ const IS_HELD_BACK = {
   ],
 };
 
-/** Nothing but when it was asked for: the answer has to tell the time. */
+/** Changes only the time of the request: the reply needs the server's clock. */
 const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
 
 class MongodbLock implements LockEngine {
@@ -138,13 +140,13 @@ class MongodbLock implements LockEngine {
       leaseUntil: NOW,
       notBefore: after(holdFor),
       finishedAt: NOW,
-      lastError: error === undefined ? null : text(String(error).slice(0, LONGEST_ERROR)),
+      lastError: error === undefined ? null : text(String(error).slice(0, MAX_ERROR_LENGTH)),
       expireAt: this.#documents.expiry(holdFor),
     };
-    const isTold = { $eq: ['$state', state] }; // once more, because the answer was lost
+    const isRepeated = { $eq: ['$state', state] }; // after a lost reply
     return this.#documents.change(
-      { ...filterOf(lease), $expr: { $and: [IS_READABLE, { $or: [isTold, IS_LIVE] }] } },
-      [{ $replaceWith: { $cond: [isTold, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
+      { ...filterOf(lease), $expr: { $and: [IS_READABLE, { $or: [isRepeated, IS_LIVE] }] } },
+      [{ $replaceWith: { $cond: [isRepeated, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
     );
   }
 
@@ -174,7 +176,7 @@ class MongodbLock implements LockEngine {
   }
 }
 
-/** A lease is what a caller hands back: a filter must not take anything else in it for a condition. */
+/** Callers pass leases in: a filter must not interpret other types as query operators. */
 function isLeaseId({ token, requestId }: LeaseId): boolean {
   return typeof token === 'number' && typeof requestId === 'string';
 }
@@ -183,12 +185,12 @@ function filterOf({ name, token, requestId }: LeaseId): object {
   return { _id: name, token, requestId };
 }
 
-/** As it stands in a regular expression. */
+/** Escapes a text for a regular expression. */
 function escaped(prefix: string): string {
   return prefix.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** Of a readable record. The driver gives dates as dates, and numbers in one of several shapes. */
+/** The row of a readable record. The driver returns dates as `Date`, and numbers in one of several types. */
 function rowFrom(found: MongoDocument): LockRow {
   const { host, lastError } = found;
   const askedAt = instantOf(found.askedAt);

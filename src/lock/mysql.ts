@@ -8,23 +8,22 @@ import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
 export type { MysqlClient, MysqlCommand, MysqlField } from '../sql/mysql.ts';
 export type { SqlLockOptions } from './sql.ts';
 
-/** Of owner, request id and host. In characters; those that are two UTF-16 code units count twice when checked. */
+/** Limit of owner, request id and host, in characters. The check counts UTF-16 code units, so astral characters as two. */
 const LONGEST_TEXT = 1024;
 
 /** The options of {@link mysqlLock}. */
 export interface MysqlLockOptions extends SqlLockOptions {
   /**
-   * A pool of `mysql2` or `mysql2/promise`; or a connection, which is not inside of a transaction. `autocommit` must be
-   * on, as it is by default; other than that, it may have any `sql_mode`, character set and options. It stays yours: end
-   * it yourself.
+   * A pool of `mysql2` or `mysql2/promise`; or a connection without an open transaction. `autocommit` must be on, as it
+   * is by default; `sql_mode`, character set and other options may have any value. You keep ownership: end it yourself.
    */
   readonly client: MysqlClient;
 }
 
 /**
- * A lock in a table of MariaDB (10.5 or later; older ones as MySQL) or MySQL (8.0.17 or later). Each step is one command;
- * but MySQL, which has no RETURNING, needs two for an acquire. The clock is the server's, which must be the same one for
- * all: give it the primary, not replicas. Instances share what shares the table.
+ * A lock in a table of MariaDB (10.5 or later; older versions work as MySQL does) or MySQL (8.0.17 or later). Each step
+ * is one command; MySQL, which has no RETURNING, needs two for an acquire. Only the server's clock decides: connect all
+ * instances to the primary, not to replicas. Instances that share the table share the lock.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
@@ -37,14 +36,14 @@ export interface MysqlLockOptions extends SqlLockOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
- * a connection of an exhausted pool for so long is not run any more; but a single connection runs late what waits in its
- * own queue: an acquire may leave a lease then that nobody has, until it expires. The first acquire also asks for the
- * version of the server. Names are at most 512 bytes of UTF-8 long, and compared byte by byte; owners, request ids and
- * hosts are at most 1024 characters long. Instants in the table are in UTC.
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent. A single connection sends the commands of its
+ * own queue late: an abandoned acquire may then leave an unused lease until it expires. The first acquire also queries
+ * the version of the server. Names are at most 512 bytes of UTF-8 long, and compared byte by byte; owners, request ids
+ * and hosts are at most 1024 characters long. Instants in the table are in UTC.
  *
- * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
- * {@link mysqlLockTable}; SELECT, INSERT, UPDATE, and DELETE for the retention, are all that is needed then.
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link mysqlLockTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -57,7 +56,7 @@ export function mysqlLock(options: MysqlLockOptions): Lock {
     dialect: MYSQL,
     definition: mysqlLockTable,
     definedBy: 'mysqlLockTable()',
-    longestName: 512, // of the 768 characters that fit into an index
+    longestName: 512, // an index takes at most 768 characters
     longestText: LONGEST_TEXT,
   });
 }
@@ -66,7 +65,7 @@ export function mysqlLock(options: MysqlLockOptions): Lock {
  * The statement that creates the table of {@link mysqlLock}: for migrations.
  *
  * @param table @default 'tickless_lock'
- * @throws {OptionError} when it is no name of a table.
+ * @throws {OptionError} when the name of the table is invalid.
  */
 export function mysqlLockTable(table: string = LOCK_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, MYSQL.quoted)} (

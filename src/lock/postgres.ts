@@ -11,15 +11,15 @@ export type { SqlLockOptions } from './sql.ts';
 /** The options of {@link postgresLock}. */
 export interface PostgresLockOptions extends SqlLockOptions {
   /**
-   * A `Pool` of `pg`; or a `Client`, which is connected already and is not inside of a transaction. It stays yours:
-   * give the pool a listener of `error`, as `pg` asks for, and end it yourself.
+   * A `Pool` of `pg`; or a connected `Client` without an open transaction. You keep ownership: add an `error` listener
+   * to the pool, as `pg` requires, and end it yourself.
    */
   readonly client: PostgresClient;
 }
 
 /**
- * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own; the
- * clock is the server's. Instances share what shares the table: one per server and name of the table.
+ * A lock in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
+ * Only the server's clock decides. Instances that share the table share the lock.
  *
  * ```ts no-run
  * import { Pool } from 'pg';
@@ -33,13 +33,12 @@ export interface PostgresLockOptions extends SqlLockOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
- * a connection of an exhausted pool for so long is not run any more, and `pg` takes it back where it has waited in the
- * queue of a single `Client`. Names are at most 1024
- * bytes long, and compared byte by byte; U+0000 can't occur in them.
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * Names are at most 1024 bytes long, and compared byte by byte; they can't contain U+0000.
  *
- * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
- * {@link postgresLockTable}; SELECT, INSERT, UPDATE, and DELETE for the retention, are all that is needed then.
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link postgresLockTable}; the user then needs SELECT, INSERT, UPDATE, and DELETE for the retention.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -52,7 +51,7 @@ export function postgresLock(options: PostgresLockOptions): Lock {
     dialect: POSTGRES,
     definition: postgresLockTable,
     definedBy: 'postgresLockTable()',
-    longestName: 1024, // an entry of an index takes 2700
+    longestName: 1024, // an index entry takes at most 2700 bytes
   });
 }
 
@@ -60,7 +59,7 @@ export function postgresLock(options: PostgresLockOptions): Lock {
  * The statement that creates the table of {@link postgresLock}: for migrations.
  *
  * @param table @default 'tickless_lock'
- * @throws {OptionError} when it is no name of a table.
+ * @throws {OptionError} when the name of the table is invalid.
  */
 export function postgresLockTable(table: string = LOCK_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('lock', table, POSTGRES.quoted)} (

@@ -2,7 +2,7 @@ import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contrac
 import { showKey } from '../errors.ts';
 import { CLOCK_BACK_MS, type Ending, type LockRow } from './lock-backend.ts';
 
-/** The record of one name. Instants in milliseconds on a clock that all who share the record share. Plain data. */
+/** The lock record of one name, plain data. Instants are milliseconds on a clock shared by all users of the record. */
 export interface Record {
   readonly token: number;
   readonly owner: string;
@@ -17,27 +17,27 @@ export interface Record {
   readonly lastError: string | null;
 }
 
-/** The clocks of an engine: one for durations, and the wall clock, both in milliseconds. */
+/** An instant by both clocks of a backend, in milliseconds: `at` for durations, `wall` for tokens. */
 export interface Instant {
   readonly at: number;
   readonly wall: number;
 }
 
-/** Its lease is live: nobody else may have it. */
+/** Its lease is live: no other owner can acquire it. */
 export function isLive({ state, leaseUntil, acquiredAt }: Record, at: number): boolean {
   return state === 'running' && leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
 }
 
-/** The next round is held back. */
+/** The hold of a done round or the backoff of a failed one is not over. */
 function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
   return finishedAt !== null && notBefore > at && finishedAt <= at + CLOCK_BACK_MS;
 }
 
 /**
- * The record of a name after an acquire; the same object where that has changed nothing.
+ * The record of a name after an acquire; the same object if the acquire changed nothing.
  *
- * @throws {TypeError} where its token is none, or the last one there is: somebody has edited it. To begin anew would make
- * tokens go back.
+ * @throws {TypeError} when the token of the record has no successor, because the record was edited. Starting anew would
+ * make tokens go back.
  */
 export function acquired(
   record: Record | undefined,
@@ -61,13 +61,13 @@ export function acquired(
   };
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} when the token is not a safe integer below the greatest one. */
 export function successorOf(token: number): number {
   if (Number.isSafeInteger(token) && token < Number.MAX_SAFE_INTEGER) return token + 1;
   throw new TypeError(`its record holds the token ${showKey(token)}, which has no successor`);
 }
 
-/** The record after an extension; `undefined` where the lease is not his, or not live. */
+/** The record after an extension; `undefined` if the lease does not match or is not live. */
 export function extended(
   record: Record | undefined,
   lease: LeaseId,
@@ -78,7 +78,7 @@ export function extended(
   return { ...record, leaseUntil: at + leaseFor };
 }
 
-/** The record after a release; `undefined` where the lease is not his, or not live. */
+/** The record after a release; `undefined` if the lease does not match, or is neither live nor ended in that state. */
 export function released(
   record: Record | undefined,
   lease: LeaseId,
@@ -86,7 +86,7 @@ export function released(
   at: number,
 ): Record | undefined {
   if (record === undefined || !isOf(record, lease)) return undefined;
-  if (record.state === state) return record; // told once more, because the answer was lost
+  if (record.state === state) return record; // repeated after a lost reply
   if (!isLive(record, at)) return undefined;
   return {
     ...record,
@@ -98,13 +98,13 @@ export function released(
   };
 }
 
-/** The record after an operator has released it; `undefined` where the token is not the present one. */
+/** The record after a release by an operator; `undefined` if the token does not match. */
 export function forceReleased(record: Record | undefined, token: number, at: number): Record | undefined {
   if (record?.token !== token) return undefined;
   return { ...record, state: 'released', leaseUntil: at, notBefore: at, finishedAt: at };
 }
 
-/** The record as its engine shows it. */
+/** The record as a backend returns it. */
 export function rowOf(name: string, record: Record, { at, wall }: Instant): LockRow {
   const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError, ...others } = record;
   return {

@@ -17,32 +17,32 @@ export type {
 /** The options of {@link redisLock}. */
 export interface RedisLockOptions extends LockOptions {
   /**
-   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). It stays yours: it is
-   * not closed, and listens to `error` where its documentation asks for that.
+   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). You keep ownership: the
+   * lock does not close it; add an `error` listener as its documentation requires.
    */
   readonly client: RedisClient;
   /**
-   * What the keys begin with; the rest is the name. The client's own `keyPrefix` comes before it. The same on all
-   * instances; another one for other uses of the server. @default 'tickless:lock:'
+   * Prefix of all keys, before the name and after the client's own `keyPrefix`. Use the same one on all instances, and
+   * another one for other uses of the server. @default 'tickless:lock:'
    */
   readonly prefix?: string | undefined;
   /**
-   * How long the record of a name is kept when it is not used any more, counted from the end of its lease or hold.
-   * Over 0; `Infinity`: for ever. @default 7 days
+   * How long the record of an unused name is kept, counted from the end of its lease or hold. Over 0; `Infinity`: for
+   * ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
- * A lock in Redis (6 or newer) or Valkey: one hash for each name, each step one script that runs at the server and goes
- * by its clock. A lease is as safe as the server's memory: a failover to a replica that has not heard of it yet, or a
- * restart without persistence, ends it early, and tokens grow all the same. Names may be of any length.
+ * A lock in Redis (6 or newer) or Valkey: one hash per name. Each step is one script that runs at the server and uses
+ * its clock. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
+ * restart without persistence, ends it early; tokens grow all the same. Names may have any length.
  *
- * Its user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
- * `scan`; the latter goes through all keys of the server.
+ * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
+ * `scan`, which iterates over all keys of the server.
  *
- * ioredis does not notice by itself that a connection hears nothing any more (a server that stands still, a partition):
- * give it `socketTimeout`, and it connects anew.
+ * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
+ * that it reconnects.
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
@@ -62,7 +62,7 @@ export function redisLock(options: RedisLockOptions): Lock {
   });
 }
 
-/** `record.ts` in the server's language. A record that somebody has made unreadable counts as none, but for its token. */
+/** Translates `record.ts` to Lua. A record that was made unreadable by an edit counts as absent, except for its token. */
 const RECORD = `
 local states = {running = true, done = true, failed = true, abandoned = true, released = true}
 
@@ -108,7 +108,7 @@ end
 local record, token = read()
 `;
 
-// The numbers of ARGV begin after the retention.
+// ARGV[1] is the retention; the arguments follow.
 
 const ACQUIRE = new Script(`${RECORD}
 local owner, requestId, host, leaseFor, force = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
@@ -140,7 +140,7 @@ return 1
 const RELEASE = new Script(`${RECORD}
 local state, holdFor, error = ARGV[4], ARGV[5], ARGV[6]
 if not record or not isOf(record, ARGV[2], ARGV[3]) then return 0 end
-if record.state == state then return 1 end -- told once more, because the answer was lost
+if record.state == state then return 1 end -- repeated after a lost reply
 if not isLive(record) then return 0 end
 local notBefore = after(holdFor)
 redis.call('HSET', key, 'state', state, 'leaseUntil', digits(now), 'notBefore', digits(notBefore),
@@ -162,8 +162,8 @@ const FIND = new Script(`${RECORD}
 return record and row(record) or false
 `);
 
-/** For people: longer texts are cut. In UTF-16 code units. */
-const LONGEST_ERROR = 16_000;
+/** Longer error texts are cut. In UTF-16 code units. */
+const MAX_ERROR_LENGTH = 16_000;
 
 class RedisLock implements LockEngine {
   readonly #hashes: RedisHashes;
@@ -183,7 +183,7 @@ class RedisLock implements LockEngine {
 
   async release({ name, token, requestId }: LeaseId, { state, holdFor, error }: Ending): Promise<boolean> {
     const args = [String(token), String(requestId), state, String(holdFor)];
-    if (error !== undefined) args.push(String(error).slice(0, LONGEST_ERROR));
+    if (error !== undefined) args.push(String(error).slice(0, MAX_ERROR_LENGTH));
     return isYes(await this.#hashes.run(RELEASE, name, ...args));
   }
 
@@ -208,7 +208,7 @@ function isYes(reply: unknown): boolean {
 }
 
 function rowOf(name: string, reply: unknown): LockRow {
-  if (!Array.isArray(reply)) throw new Error(`an answer that is no record: ${String(reply)}`);
+  if (!Array.isArray(reply)) throw new Error(`unexpected reply of the lock script: ${String(reply)}`);
   const [
     token,
     owner,

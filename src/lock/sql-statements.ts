@@ -1,9 +1,9 @@
 import type { SqlDialect } from '../sql/dialect.ts';
 import { CLOCK_BACK_MS } from './lock-backend.ts';
 
-/** The statements. What each does to a record is told by `record.ts`. */
+/** SQL statements of a lock. `record.ts` defines the effect of each on a record. */
 export interface LockStatements {
-  /** Followed by `returning` where the server knows that; else `find` comes next. */
+  /** Followed by `returning` if the server supports it; else `find` is sent next. */
   readonly acquire: string;
   readonly returning: string;
   readonly extend: string;
@@ -15,27 +15,26 @@ export interface LockStatements {
   readonly purge: string;
 }
 
-/** @param table as `tableName` gives it. */
+/** @param table a result of `tableName`. */
 export function lockStatements(dialect: SqlDialect, table: string): LockStatements {
   const { now, plus, between } = dialect;
-  const held = (column: string): string => dialect.held(table, column);
+  const stored = (column: string): string => dialect.stored(table, column);
   const own = (column: string): string => column;
   const soon = plus(now, String(CLOCK_BACK_MS));
   const isLive = (column = own): string =>
     `(${column('state')} = 'running' AND ${column('lease_until')} > ${now} AND ${column('acquired_at')} <= ${soon})`;
-  // A state that is none was put there by somebody: it holds nobody back.
+  // An unknown state comes from an edit: it does not hold back the next round.
   const isHeldBack = (column = own): string =>
     `(${column('state')} IN ('done', 'failed', 'abandoned', 'released') AND ${column('finished_at')} IS NOT NULL AND ${column('not_before')} > ${now} AND ${column('finished_at')} <= ${soon})`;
-  const isFree = `(NOT ${isLive(held)} AND (NOT ${isHeldBack(held)} OR :force = 1))`;
-  // Where an assignment sees those before it, the columns that isFree asks come last, and by then the row tells
-  // whether it was free. Should the same request have taken it in the same microsecond, it writes the same once more.
-  // isFree is asked too: MariaDB has a mode, SIMULTANEOUS_ASSIGNMENT, where none is seen. A row that was not free is
-  // as it was, and isFree says so.
+  const isFree = `(NOT ${isLive(stored)} AND (NOT ${isHeldBack(stored)} OR :force = 1))`;
+  // Where an assignment sees the earlier ones, the columns that isFree reads come last; by then the row itself shows
+  // whether this request has taken it. A repeated request within the same microsecond writes the same values again.
+  // isFree is tested as well: in MariaDB's mode SIMULTANEOUS_ASSIGNMENT no assignment sees another.
   const isTaken = dialect.assignsInTurn
     ? `((request_id = :requestId AND acquired_at = ${now}) OR ${isFree})`
     : isFree;
   const assign = (column: string, value: string, where = isFree): string =>
-    `${column} = CASE WHEN ${where} THEN ${value} ELSE ${held(column)} END`;
+    `${column} = CASE WHEN ${where} THEN ${value} ELSE ${stored(column)} END`;
   const columns =
     'name, token, owner, request_id, lease_until, not_before, state, took_over, acquired_at, finished_at, host, last_error';
   const leaseEnd = plus(now, ':leaseFor');
@@ -47,10 +46,10 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     `CASE WHEN ${isHeldBack()} THEN ${between(now, 'not_before')} ELSE 0 END AS hold_left`,
     `${between('acquired_at', now)} AS acquired_ago`,
     `${between('finished_at', now)} AS finished_ago`,
-    `${dialect.micros} AS engine_micros`,
+    `${dialect.micros} AS server_micros`,
   ].join(', ');
-  const isHis = 'name = :name AND token = :token AND request_id = :requestId';
-  const unlessTold = (column: string, value: string): string =>
+  const isOwn = 'name = :name AND token = :token AND request_id = :requestId';
+  const unlessEnded = (column: string, value: string): string =>
     `${column} = CASE WHEN state = :state THEN ${column} ELSE ${value} END`;
   const isExpired = `${plus(dialect.greater('lease_until', 'not_before'), ':retention')} < ${now}`;
 
@@ -58,11 +57,11 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     acquire: `INSERT INTO ${table} (${columns}) VALUES (:name, ${dialect.micros}, :owner, :requestId, ${leaseEnd},
       ${now}, 'running', FALSE, ${now}, NULL, :host, NULL)
       ${dialect.orUpdate} ${[
-        assign('token', dialect.greater(`${held('token')} + 1`, dialect.micros)),
+        assign('token', dialect.greater(`${stored('token')} + 1`, dialect.micros)),
         assign('owner', ':owner'),
         assign('request_id', ':requestId'),
         assign('host', ':host'),
-        assign('took_over', `(${held('state')} = 'running')`),
+        assign('took_over', `(${stored('state')} = 'running')`),
         assign('last_error', 'NULL'),
         assign('acquired_at', now),
         assign('state', `'running'`, isTaken),
@@ -71,20 +70,20 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
         assign('finished_at', 'NULL', isTaken),
       ].join(', ')}`,
     returning: `RETURNING ${row}`,
-    extend: `UPDATE ${table} SET lease_until = ${leaseEnd} WHERE ${isHis} AND ${isLive()}`,
-    // Told once more, because the answer was lost, it finds the row and leaves it. The state is assigned last.
+    extend: `UPDATE ${table} SET lease_until = ${leaseEnd} WHERE ${isOwn} AND ${isLive()}`,
+    // A repeated release, after a lost reply, finds the row and leaves it unchanged. The state is assigned last.
     release: `UPDATE ${table} SET ${[
-      unlessTold('lease_until', now),
-      unlessTold('not_before', plus(now, ':holdFor')),
-      unlessTold('finished_at', now),
-      unlessTold('last_error', ':error'),
+      unlessEnded('lease_until', now),
+      unlessEnded('not_before', plus(now, ':holdFor')),
+      unlessEnded('finished_at', now),
+      unlessEnded('last_error', ':error'),
       'state = :state',
-    ].join(', ')} WHERE ${isHis} AND (state = :state OR ${isLive()})`,
+    ].join(', ')} WHERE ${isOwn} AND (state = :state OR ${isLive()})`,
     forceRelease: `UPDATE ${table} SET state = 'released', lease_until = ${now}, not_before = ${now}, finished_at = ${now}
       WHERE name = :name AND token = :token`,
     find: `SELECT ${row} FROM ${table} WHERE name = :name`,
-    list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY ${table}.name LIMIT :most`,
-    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :most`,
+    list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY ${table}.name LIMIT :limit`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :limit`,
     purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
   };
 }

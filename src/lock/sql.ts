@@ -8,26 +8,25 @@ import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 import { type LockStatements, lockStatements } from './sql-statements.ts';
 
-/** What the locks of all SQL databases take. */
+/** Options of all SQL locks. */
 export interface SqlLockOptions extends LockOptions {
   /**
-   * The table, with its schema in front where it needs one: `'tickless_lock'`, `'ops.tickless_lock'`. Letters, digits,
-   * `_` and `$`. It is put into quotes, so capitals count. It is created when a command fails because it is missing.
-   * @default 'tickless_lock'
+   * The table, optionally with its schema: `'tickless_lock'`, `'ops.tickless_lock'`. Letters, digits, `_` and `$`. It is
+   * quoted in statements, so case matters. Created on first use if it is missing. @default 'tickless_lock'
    */
   readonly table?: string | undefined;
   /**
-   * How long the record of a name is kept once its lease and its hold are over. Older ones are deleted after a release,
-   * at most once an hour; an error there is ignored. Over 0; `Infinity`: they are kept for ever. @default 7 days
+   * How long the record of a name is kept after its lease and its hold. Older records are deleted after a release, at
+   * most once an hour; errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
-/** The name of the table that is used where none is given. */
+/** Default name of the table. */
 export const LOCK_TABLE = 'tickless_lock';
 
-/** For people: longer texts are cut. In UTF-16 code units; a TEXT of MySQL takes 64 kB. */
-const LONGEST_ERROR = 16_000;
+/** Longer error texts are cut. In UTF-16 code units; a TEXT of MySQL takes 64 kB. */
+const MAX_ERROR_LENGTH = 16_000;
 
 /** @throws {OptionError} when an option breaks a rule. */
 export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
@@ -39,14 +38,13 @@ export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
 }
 
 /**
- * A lock in a table: a row per name, a statement per step.
+ * A lock in a table: one row per name, one statement per step.
  *
- * 1. `acquire` inserts the row, or updates it where it is free, and returns it as it is then. It writes the columns
- *    that it leaves as they are with what they hold, so that one statement does both. Where the server knows no
- *    RETURNING, a SELECT of the row follows.
- * 2. `extend`, `release` and `forceRelease` are an UPDATE with all conditions in its WHERE: it finds the row, or not.
+ * 1. `acquire` inserts the row, or updates it if it is free, and returns the result. It writes unchanged columns with
+ *    their present values, so that one statement covers both cases. Without RETURNING a SELECT of the row follows.
+ * 2. `extend`, `release` and `forceRelease` are an UPDATE with all conditions in its WHERE.
  *
- * Locks on rows last as long as a statement. The instants in it are those of its begin, also where it had to wait.
+ * Row locks last as long as a statement. All instants of a statement are those of its start, even if it had to wait.
  */
 class SqlLock implements LockEngine {
   readonly #table: SqlTable;
@@ -79,7 +77,7 @@ class SqlLock implements LockEngine {
       endAt,
     );
     const found = row === undefined ? await this.find(name) : rowOf(row);
-    if (found === undefined) throw new Error('the row of the lock was deleted as soon as it was written');
+    if (found === undefined) throw new Error('the row of the lock was deleted right after the write');
     return found;
   }
 
@@ -100,7 +98,7 @@ class SqlLock implements LockEngine {
       requestId,
       state,
       holdFor: durationParameter(holdFor),
-      error: error === undefined ? null : printable(error),
+      error: error === undefined ? null : storable(error),
     });
     this.#table.purgeSoon();
     return isReleased;
@@ -112,14 +110,14 @@ class SqlLock implements LockEngine {
   }
 
   async list(prefix: string, limit: number): Promise<LockRow[]> {
-    return (await this.#table.query(this.#statements.list, { prefix, most: limit })).map(rowOf);
+    return (await this.#table.query(this.#statements.list, { prefix, limit })).map(rowOf);
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
     return this.#finds(this.#statements.forceRelease, { name, token });
   }
 
-  /** Servers that are not strict would cut them, and not know the request again. */
+  /** A server that is not strict cuts longer texts, and would not recognize the request again. */
   #check(name: string, texts: Readonly<Record<string, string>>): void {
     const most = this.#longestText;
     const checks = new OptionChecks(name);
@@ -134,12 +132,12 @@ class SqlLock implements LockEngine {
   }
 }
 
-/** Not so long that it fills the table, and without the character that PostgreSQL takes in no text. */
-function printable(error: string): string {
-  return error.slice(0, LONGEST_ERROR).replaceAll('\0', '\ufffd');
+/** Cuts an error text to the limit, and replaces U+0000, which PostgreSQL does not store. */
+function storable(error: string): string {
+  return error.slice(0, MAX_ERROR_LENGTH).replaceAll('\0', '\ufffd');
 }
 
-/** Clients give numbers as numbers, as texts or as bigints. */
+/** Clients return numbers as numbers, strings or bigints. */
 function rowOf(row: SqlRow): LockRow {
   const { name, token, owner, request_id, host, state, last_error, finished_ago } = row;
   return {
@@ -155,6 +153,6 @@ function rowOf(row: SqlRow): LockRow {
     acquiredAgo: Number(row.acquired_ago),
     finishedAgo: finished_ago === null ? undefined : Number(finished_ago),
     lastError: last_error === null ? undefined : String(last_error),
-    now: Number(row.engine_micros) / 1000,
+    now: Number(row.server_micros) / 1000,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What is used of a `Collection` of the official driver (the package `mongodb`), 6 or newer. It and its client stay
- * yours: they are not closed.
+ * The used part of a `Collection` of the official driver (the package `mongodb`), 6 or newer. You keep ownership: neither
+ * it nor its client is closed.
  */
 export interface MongoCollection {
   findOneAndUpdate(filter: object, update: object[], options: object): Promise<unknown>;
@@ -9,18 +9,18 @@ export interface MongoCollection {
   createIndex(keys: { readonly expireAt: 1 }, options: object): Promise<unknown>;
 }
 
-/** The clock of the server: one instant for all of a command. */
+/** The server's clock: one instant per command. */
 export const NOW = '$$NOW';
 
-/** Years away; far enough, and still a date. */
+/** A hundred years, which still gives a valid date. */
 const LONGEST_MS = 100 * 365 * 86_400_000;
 
-/** An instant so many milliseconds from now; dates have no fractions of them. */
+/** The instant `ms` milliseconds from now, rounded up: dates have no fractions. */
 export function after(ms: number): object {
   return { $add: [NOW, Math.min(Math.ceil(ms), LONGEST_MS)] };
 }
 
-/** Is it a number that a token or a version can be? It counts as a condition in each pipeline. */
+/** Tests whether a field is a valid token or version, as an aggregation expression. */
 export function isWhole(field: string): object {
   return {
     $and: [
@@ -31,13 +31,13 @@ export function isWhole(field: string): object {
   };
 }
 
-/** The token or version that follows: greater than the one before, and than all that an engine has ever given. */
+/** The next token or version: greater than the present one, and than any that this backend has ever issued. */
 export function next(field: string): object {
   const held = { $cond: [isWhole(field), field, 0] };
   return { $max: [{ $add: [held, 1] }, { $multiply: [{ $toLong: NOW }, 1000] }] };
 }
 
-/** A text of the caller's, which may begin with `$`. */
+/** A text of the caller, which may begin with `$`. */
 export function text(value: string): object {
   return { $literal: value };
 }

@@ -2,24 +2,24 @@ import { OptionChecks } from '../option-checks.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { after, type MongoCollection } from './collection.ts';
 
-/** What the factories take of the options of a MongoDB lock or store. */
+/** Options of a MongoDB lock or store, as far as they concern its documents. */
 export interface MongoDocumentsOptions {
   readonly collection: MongoCollection;
   readonly timeout?: DurationLike | undefined;
   readonly retention?: DurationLike | undefined;
 }
 
-/** As the driver gives it. */
+/** A document as the driver returns it. */
 export type MongoDocument = Readonly<{ _id: string } & Record<string, unknown>>;
 
-/** What the collection has another document of: two upserts of a new name met. */
+/** Error code of a duplicate `_id`: two concurrent upserts of a new name. */
 const DUPLICATE_KEY = 11_000;
-const MOST_TRIES = 4;
+const MAX_ATTEMPTS = 4;
 
-/** Of a limit that the server takes. */
-const MOST_MS = 2 ** 31 - 1;
+/** Greatest `maxTimeMS` that the server accepts. */
+const MAX_TIME_MS = 2 ** 31 - 1;
 
-/** The documents of a lock or a store: one for each name, which is its `_id`. */
+/** The documents of a lock or a store: one per name, which is its `_id`. */
 export class MongoDocuments {
   readonly #collection: MongoCollection;
   readonly #retentionMs: number;
@@ -27,8 +27,8 @@ export class MongoDocuments {
   #hasIndex: boolean;
 
   /**
-   * @param about what they belong to.
-   * @throws {OptionError} when an option breaks a rule; those that all locks or stores have are checked elsewhere.
+   * @param about the subject of errors: 'lock' or 'store'.
+   * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
   constructor(about: 'lock' | 'store', options: MongoDocumentsOptions) {
     const { collection, retention = { days: 7 }, timeout = 3000 } = options ?? {};
@@ -41,30 +41,31 @@ export class MongoDocuments {
     this.#hasIndex = this.#retentionMs === Infinity;
   }
 
-  /** When a document may be deleted that is in use for so many milliseconds from now; `null`: never. */
+  /** Expiry of a document that is in use for `usedForMs` more milliseconds; `null`: never. */
   expiry(usedForMs: number): object | null {
     return this.#retentionMs === Infinity ? null : after(usedForMs + this.#retentionMs);
   }
 
-  /** Makes a document what the pipeline makes of it; of one that is not there too. @returns it, as it is then. */
+  /** Replaces a document by the result of the pipeline, or creates it. @returns the new document. */
   async put(name: string, pipeline: object[], projection: object = {}): Promise<MongoDocument> {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         const found = await this.#update({ _id: name }, pipeline, { upsert: true, projection });
         if (found === undefined) throw new Error('the server has returned no document');
         return found;
       } catch (error) {
-        if (tries === MOST_TRIES || (error as { code?: unknown } | null)?.code !== DUPLICATE_KEY) throw error;
+        if (attempt === MAX_ATTEMPTS || (error as { code?: unknown } | null)?.code !== DUPLICATE_KEY)
+          throw error;
       }
     }
   }
 
-  /** The same, of a document that matches. @returns whether there is one. */
+  /** Changes the document that matches a filter. @returns whether one matched. */
   async change(filter: object, pipeline: object[]): Promise<boolean> {
     return (await this.#update(filter, pipeline, { projection: { _id: 1 } })) !== undefined;
   }
 
-  /** Asks the primary: a secondary may be behind, and has a clock of its own. */
+  /** Reads from the primary: a secondary may lag behind, and has its own clock. */
   async find(pipeline: object[]): Promise<MongoDocument[]> {
     const cursor = this.#collection.aggregate(pipeline, { ...this.#inTime, readPreference: 'primary' });
     return (await cursor.toArray()) as MongoDocument[];
@@ -87,17 +88,17 @@ export class MongoDocuments {
     return (found ?? undefined) as MongoDocument | undefined;
   }
 
-  /** The server gives up when nobody waits any more. */
+  /** The server aborts a command when the caller stops waiting for it. */
   get #inTime(): object {
-    return { maxTimeMS: Math.min(Math.ceil(this.#timeoutMs), MOST_MS) };
+    return { maxTimeMS: Math.min(Math.ceil(this.#timeoutMs), MAX_TIME_MS) };
   }
 
-  /** What the majority of a replica set has taken is not rolled back after a failover. */
+  /** A write that the majority of a replica set has acknowledged survives a failover. */
   get #safely(): object {
     return { ...this.#inTime, writeConcern: { w: 'majority' } };
   }
 
-  /** Once, and behind the first step that the server has done. Whoever may not, or has made it, needs none. */
+  /** Creates the TTL index once, after the first successful step. Errors are ignored: an index is optional. */
   #makeIndex(): void {
     if (this.#hasIndex) return;
     this.#hasIndex = true;

@@ -86,7 +86,9 @@ interface EventDetails {
   'took-over': { readonly token: number } & Keyed;
   /** The snapshot of another instance is served here from now on; `age` in milliseconds. */
   'snapshot-adopted': { readonly version: number; readonly age: number } & Keyed;
-  /** A snapshot could not be used: another format, refused by the codec or the schema. A listener replaces the log line. */
+  /**
+   * A snapshot could not be used: another format, refused by the codec or the schema. A listener replaces the log line.
+   */
   'snapshot-rejected': { readonly version: number; readonly error: Error } & Keyed;
   /** The value that was loaded here is in the store. */
   published: { readonly version: number } & Keyed;

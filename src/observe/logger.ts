@@ -1,14 +1,18 @@
 import { callUserCode } from './call-user-code.ts';
 
-/** Where tickless writes its few lines. `console` fits, and so do pino, winston and the like. */
+/** The destination of log lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
-  /** A background load failed: one line with the name, the attempt, the cause and when it will be tried again. */
+  /**
+   * A background load failed: one line with the name, the number of failures, the cause and the time of the next load.
+   */
   warn(line: string): void;
-  /** A listener, a schedule or a `waitUntil` of yours misbehaved: one line with the name and the cause. */
+  /**
+   * A listener, a schedule or a `waitUntil` threw or returned an invalid value: one line with the name and the cause.
+   */
   error(line: string): void;
 }
 
-/** A logger that can't harm its caller, with the name of the value or executor put before each line. */
+/** Wraps a logger: errors of the logger are dropped, and each line begins with the name of the value or executor. */
 export class SafeLogger {
   readonly #name: string;
   readonly #logger: Logger | false;
@@ -29,21 +33,20 @@ export class SafeLogger {
   #write(level: keyof Logger, text: string, cause: unknown): void {
     const logger = this.#logger;
     if (logger === false) return;
-    const prefix = `${this.#name}: `; // which an error of ours has too
+    const prefix = `${this.#name}: `; // errors of tickless begin with it too
     const message = messageOf(cause);
-    const why = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-    const line = oneLine(`tickless: ${prefix}${text}: ${why}`);
-    // A logger that throws has nobody left to tell.
+    const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const line = oneLine(`tickless: ${prefix}${text}: ${reason}`);
     callUserCode(
       () => logger[level](line),
-      () => {},
+      () => {}, // there is no other place to report the error of a logger
     );
   }
 }
 
 /**
- * The message of anything that can be thrown, followed by those of its causes: "fetch failed" alone tells nobody
- * which connection was refused. Never throws.
+ * The message of any thrown value, followed by the messages of its causes: "fetch failed" alone does not tell which
+ * connection was refused. Never throws.
  */
 export function messageOf(thrown: unknown): string {
   const messages: string[] = [];
@@ -54,12 +57,12 @@ export function messageOf(thrown: unknown): string {
       if (!(at instanceof Error) || at.cause === undefined) break;
     }
   } catch {
-    messages.push('a thrown value that can not be read'); // a revoked proxy, a getter that throws, no string form
+    messages.push('a thrown value that cannot be read'); // a revoked proxy, a getter threw, no string form
   }
   return messages.join(': ');
 }
 
-/** Causes can run in a circle. */
+/** Causes can form a cycle. */
 const MOST_CAUSES = 8;
 
 function ownMessageOf(thrown: unknown): string {

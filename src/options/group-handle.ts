@@ -2,7 +2,6 @@ import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import type { ValueSharedOptions } from './shared-options.ts';
 
 /** A value or an executor, as it joins a group. */
 export interface SingleMember<T> {
@@ -28,7 +27,7 @@ export interface KeyedMember<V> {
 /** The side of a group that its members see. The group makes their slots. */
 export interface GroupHandle {
   /** The options for members that leave them out. */
-  readonly defaults: Partial<ValueSharedOptions>;
+  readonly defaults: object;
   /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
   addSingle<T>(member: SingleMember<T>): void;
   /** As {@link addSingle}, for a cache. */

@@ -1,6 +1,6 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
-import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { EngineOptions } from '../engine/engine-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -14,7 +14,7 @@ import type { GroupHandle } from './group-handle.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
-export interface MemberOptions extends ResolvedOptions {
+export interface MemberOptions extends EngineOptions {
   /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
   readonly group: GroupHandle | undefined;
@@ -55,7 +55,7 @@ type AnyOptions = ValueSharedOptions &
 
 /** The options that only one kind of member has. */
 export interface MemberSpec {
-  readonly kind: ResolvedOptions['kind'];
+  readonly kind: EngineOptions['kind'];
   /** The names of its options: the shared ones and its own. */
   readonly names: readonly string[];
   /** Checks its own options. */

@@ -1,4 +1,4 @@
-/** What is used of a client of ioredis, 5 or newer: `new Redis()`. */
+/** The used part of an ioredis client, 5 or newer: `new Redis()`. */
 export interface IoredisClient {
   readonly status: string;
   readonly options: {
@@ -10,24 +10,24 @@ export interface IoredisClient {
   on(event: 'ready' | 'end', listener: () => void): unknown;
 }
 
-/** The same of a cluster of ioredis: `new Cluster()`. */
+/** The used part of an ioredis cluster: `new Cluster()`. */
 export interface IoredisCluster extends IoredisClient {
   nodes(role: 'master'): IoredisClient[];
 }
 
-/** What is used of a client of node-redis (the package `redis`), 4 or newer: `createClient()`, `createClientPool()`. */
+/** The used part of a node-redis client (the package `redis`), 4 or newer: `createClient()`, `createClientPool()`. */
 export interface NodeRedisClient {
-  /** Of the client; from 6 on. */
+  /** Only in version 6 and later. */
   readonly _keyPrefix?: string | Uint8Array | undefined;
   sendCommand(args: string[], options?: object): Promise<unknown>;
 }
 
-/** The same of a cluster of node-redis: `createCluster()`. */
+/** The used part of a node-redis cluster: `createCluster()`. */
 export interface NodeRedisCluster {
   readonly _keyPrefix?: string | Uint8Array | undefined;
   readonly isOpen: boolean;
   readonly masters: readonly unknown[];
-  // biome-ignore lint/suspicious/noExplicitAny: a node is for nodeClient alone, and each version has its own
+  // biome-ignore lint/suspicious/noExplicitAny: a node is only passed to nodeClient, and its type depends on the version
   nodeClient(node: any): NodeRedisClient | Promise<NodeRedisClient>;
   sendCommand(
     firstKey: string | undefined,
@@ -38,8 +38,8 @@ export interface NodeRedisCluster {
 }
 
 /**
- * The client that a Redis lock or store works with. It stays yours: connect it, listen to its `error` events and close
- * it as its documentation says. Commands of other uses may share it, except subscriptions.
+ * The client of a Redis lock or store. You keep ownership: connect it, listen to its `error` events and close it as its
+ * documentation says. Other code may use the same client, but not for subscriptions.
  */
 export type RedisClient = IoredisClient | IoredisCluster | NodeRedisClient | NodeRedisCluster;
 
@@ -47,13 +47,13 @@ export type RedisClient = IoredisClient | IoredisCluster | NodeRedisClient | Nod
 export type Send = (...command: string[]) => Promise<unknown>;
 
 /**
- * What the clients have in common. A command whose signal is aborted while the client still has it in a queue is not
- * sent any more, where the client allows that.
+ * The common operations of all clients. Aborting the signal removes a command from the client's queue, if the client
+ * supports that and has not sent it yet.
  */
 export interface RedisConnection {
-  /** What the client puts before each key; as part of a pattern it has to be written out. */
+  /** Prefix that the client puts before each key; patterns have to include it. */
   readonly keyPrefix: string;
-  /** Sends a script, whole or by its digest, to the server that holds the key. */
+  /** Sends a script, as text or by its digest, to the server of the key. */
   script(
     command: 'eval' | 'evalsha',
     script: string,
@@ -61,11 +61,11 @@ export interface RedisConnection {
     args: readonly string[],
     signal: AbortSignal,
   ): Promise<unknown>;
-  /** One for each server that holds keys of its own: more than one in a cluster. */
+  /** One sender per primary server: several in a cluster. */
   masters(signal: AbortSignal): Promise<Send[]>;
 }
 
-/** A prefix as text. */
+/** A key prefix as text. */
 export function textOf(prefix: string | Uint8Array | undefined): string {
   return typeof prefix === 'object' ? new TextDecoder().decode(prefix) : (prefix ?? '');
 }

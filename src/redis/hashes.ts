@@ -6,7 +6,7 @@ import { IoredisConnection } from './ioredis.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { Script } from './script.ts';
 
-/** What the factories take of the options of a Redis lock or store. */
+/** Options of a Redis lock or store, as far as they concern its hashes. */
 export interface RedisHashesOptions {
   readonly client: RedisClient;
   readonly prefix?: string | undefined;
@@ -14,13 +14,13 @@ export interface RedisHashesOptions {
   readonly retention?: DurationLike | undefined;
 }
 
-/** Longer than any server reckons: never. */
+/** Longer than any server can represent: the hash is kept for ever. */
 const NEVER_MS = 1e16;
 
-/** How many keys a server looks through at a time: some tenths of a millisecond. */
+/** Keys per SCAN command: it blocks the server for some tenths of a millisecond. */
 const SCAN_COUNT = '1000';
 
-/** The hashes of a lock or a store: one for each name, each under one key. */
+/** The hashes of a lock or a store: one key per name. */
 export class RedisHashes {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
@@ -28,7 +28,8 @@ export class RedisHashes {
   readonly #timeoutMs: number;
 
   /**
-   * @param about what they belong to.
+   * @param about the subject of errors: 'lock' or 'store'.
+   * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    * @throws {OptionError} when an option breaks a rule; those that all locks or stores have are checked elsewhere.
    */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
@@ -47,26 +48,26 @@ export class RedisHashes {
     this.#timeoutMs = toMillis(timeout);
   }
 
-  /** Runs a script on the hash of a name. Its `ARGV` are the retention and these. */
+  /** Runs a script on the hash of a name. Its `ARGV` are the retention, then `args`. */
   run(script: Script, name: string, ...args: string[]): Promise<unknown> {
     return this.#inTime((signal) =>
       script.run(this.#connection, this.#prefix + name, [this.#retention, ...args], signal),
     );
   }
 
-  /** The names of the hashes that there are, those that begin with that, in their order. */
+  /** The names that begin with a prefix, sorted. */
   names(prefix: string): Promise<string[]> {
     return this.#inTime(async (signal) => {
       const head = this.#connection.keyPrefix + this.#prefix;
       const masters = await this.#connection.masters(signal);
-      if (masters.length === 0) throw new Error('no server is connected');
+      if (masters.length === 0) throw new Error('the client is connected to no server of the cluster');
       const keys = masters.map((send) => keysOf(send, `${escaped(head + prefix)}*`, signal));
       const names = (await Promise.all(keys)).flat().map((key) => key.slice(head.length));
-      return [...new Set(names)].filter((name) => name !== '').sort(); // a scan may tell a key twice
+      return [...new Set(names)].filter((name) => name !== '').sort(); // a scan may return a key twice
     });
   }
 
-  /** What nobody waits for any more is not to be sent later. */
+  /** Aborts a step at its timeout, so that its commands are not sent later. */
   async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
     try {
@@ -91,17 +92,17 @@ async function keysOf(send: Send, pattern: string, signal: AbortSignal): Promise
   return keys;
 }
 
-/** As it stands in a pattern of `SCAN`. */
+/** Escapes a text for a pattern of `SCAN`. */
 function escaped(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&');
 }
 
-/** Both have `sendCommand`, with other arguments; `call` has only ioredis. */
+/** Both packages have `sendCommand`, with different arguments; only ioredis has `call`. */
 function isIoredis(client: RedisClient): client is IoredisClient {
   return hasMethod(client, 'call') && hasMethod(client, 'on') && 'status' in client;
 }
 
-/** Its sentinel takes other arguments. */
+/** Excludes the sentinel of node-redis, whose `sendCommand` takes other arguments. */
 function isNodeRedis(client: RedisClient): client is NodeRedisClient {
   return (
     hasMethod(client, 'sendCommand') && !hasMethod(client, 'getSentinelNode') && !hasMethod(client, 'call')

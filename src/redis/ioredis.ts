@@ -6,16 +6,16 @@ import {
   textOf,
 } from './client.ts';
 
-/** Many locks may share a client; each more listener counts. */
+/** One connection per client: several locks and stores share its listeners. */
 const connections: WeakMap<IoredisClient, IoredisConnection> = new WeakMap();
 
 /** Sends through a client or a cluster of ioredis. */
 export class IoredisConnection implements RedisConnection {
   readonly #client: IoredisClient | IoredisCluster;
-  /** It has ended, and will not connect again by itself. */
+  /** The client has ended, and will not reconnect by itself. */
   #hasEnded = false;
   #connecting: Promise<void> | undefined;
-  #goOn: () => void = () => {};
+  #resolve: () => void = () => {};
 
   private constructor(client: IoredisClient | IoredisCluster) {
     this.#client = client;
@@ -37,7 +37,7 @@ export class IoredisConnection implements RedisConnection {
     ...[command, script, key, args, signal]: Parameters<RedisConnection['script']>
   ): Promise<unknown> {
     await this.#ready(signal);
-    return this.#client.call(command, script, '1', key, ...args); // puts its prefix before the key
+    return this.#client.call(command, script, '1', key, ...args); // ioredis adds its prefix to the key
   }
 
   async masters(signal: AbortSignal): Promise<Send[]> {
@@ -51,18 +51,18 @@ export class IoredisConnection implements RedisConnection {
   }
 
   /**
-   * ioredis keeps what it can't send yet, and has no way to take it back: a given-up acquire would be sent after the
-   * outage, and nobody would use its lease. So a command waits here until there is a connection, or none to come.
+   * Waits until the client is connected, or has ended. ioredis queues commands while it is disconnected, and can't
+   * remove them: it would send an abandoned acquire after the outage, and leave an unused lease.
    */
   async #ready(signal: AbortSignal): Promise<void> {
     const { status, options } = this.#client;
     const isToWait = status === 'wait' || options?.enableOfflineQueue !== false;
     if (status === 'ready' || status === 'end' || !isToWait) return;
-    // A cluster goes from `end` back to `close`, and then keeps commands for ever.
+    // A cluster goes from `end` back to `close`, and then queues commands for ever.
     if (status === 'close' && this.#hasEnded) throw new Error('The client is closed');
-    if (status === 'wait') this.#client.connect().catch(() => {}); // lazyConnect; its events tell
+    if (status === 'wait') this.#client.connect().catch(() => {}); // lazyConnect; the events report the result
     this.#connecting ??= new Promise((resolve) => {
-      this.#goOn = resolve;
+      this.#resolve = resolve;
     });
     await this.#connecting;
     signal.throwIfAborted();
@@ -71,6 +71,6 @@ export class IoredisConnection implements RedisConnection {
   #changed(hasEnded: boolean): void {
     this.#hasEnded = hasEnded;
     this.#connecting = undefined;
-    this.#goOn();
+    this.#resolve();
   }
 }

@@ -22,10 +22,10 @@ export class NodeRedisConnection implements RedisConnection {
     ...[command, script, name, args, signal]: Parameters<RedisConnection['script']>
   ): Promise<unknown> {
     const client = this.#client;
-    const key = this.keyPrefix + name; // it does not do so for a command that it does not know the keys of
+    const key = this.keyPrefix + name; // node-redis adds no prefix to the keys of a custom command
     const sent = [command, script, '1', key, ...args];
     if (!isCluster(client)) return client.sendCommand(sent, optionsFor(signal));
-    if (!client.isOpen) throw new Error('The client is closed'); // what it says itself is of no use
+    if (!client.isOpen) throw new Error('The client is closed'); // its own error does not name the cause
     return client.sendCommand(key, false, sent, optionsFor(signal));
   }
 
@@ -46,12 +46,12 @@ function isCluster(client: NodeRedisClient | NodeRedisCluster): client is NodeRe
   return 'nodeClient' in client;
 }
 
-/** A signal takes a command out of the queue: `abortSignal` from 5 on, `signal` in 4. Replies as text, as by default. */
+/** Aborting the signal removes a queued command: `abortSignal` from 5 on, `signal` in 4. Replies are text, as by default. */
 function optionsFor(signal: AbortSignal): object {
   return { abortSignal: signal, signal: forVersion4(signal), typeMapping: {} };
 }
 
-/** Version 4 goes on listening after it has sent the command, and throws when it does not find it in its queue. */
+/** Version 4 keeps its listener after it has sent the command, and throws when the command is not in its queue. */
 function forVersion4(signal: AbortSignal): object {
   return {
     aborted: signal.aborted,
@@ -60,7 +60,7 @@ function forVersion4(signal: AbortSignal): object {
         try {
           listener();
         } catch {
-          // sent long ago
+          // sent already
         }
       };
       signal.addEventListener(type, take, { once: true });

@@ -1,9 +1,9 @@
 import type { RedisConnection } from './client.ts';
 
 /**
- * What all scripts begin with. `KEYS[1]` is the one key that they touch, `ARGV[1]` how long it is kept, in milliseconds.
- * Instants are whole microseconds by the clock of the server, which a double holds exactly; the server's own way to
- * write a number would round them.
+ * Beginning of all scripts. `KEYS[1]` is the only key they access, `ARGV[1]` its retention in milliseconds. Instants are
+ * whole microseconds by the server's clock, exact in a double; `digits` writes them out, since Lua's default number
+ * format would round them.
  */
 const PRELUDE = `
 local key, retention = KEYS[1], tonumber(ARGV[1])
@@ -11,7 +11,7 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local most = 9007199254740991
 
--- nil where it is none
+-- nil if it is not a whole number
 local function whole(text)
   local number = text and tonumber(text)
   if number and number >= 0 and number < most then return math.floor(number) end
@@ -21,19 +21,19 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
--- so many milliseconds from now
+-- the instant ms milliseconds from now
 local function after(ms)
   return math.min(now + math.ceil(tonumber(ms) * 1000), most - 1)
 end
 
--- forgets the key when it has not been used for the retention after that
+-- sets the key to expire when the retention is over, counted from that instant
 local function keep(till)
   local ms = math.ceil((till - now) / 1000 + retention)
   if ms > 1e15 then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, digits(ms)) end
 end
 `;
 
-/** A script that runs at the server in one step. */
+/** A script that the server runs atomically. */
 export class Script {
   readonly #text: string;
   #digest: Promise<string> | undefined;
@@ -42,7 +42,7 @@ export class Script {
     this.#text = PRELUDE + text;
   }
 
-  /** One command; two where the server does not know the script yet, or has forgotten it. */
+  /** Sends one command; two if the server does not have the script, or has lost it. */
   async run(
     connection: RedisConnection,
     key: string,

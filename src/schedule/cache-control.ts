@@ -1,7 +1,7 @@
 /**
- * The directives of a Cache-Control header: the name in lower case, and its argument without quotes, `''` when there
- * is none. Of a directive that is given twice, the first one counts (RFC 9111 §4.2.1). Never throws, and takes time
- * in proportion to the length, whatever the header holds.
+ * Parses the directives of a Cache-Control header: names in lower case, arguments without quotes, `''` for a directive
+ * without an argument. The first of repeated directives counts (RFC 9111 §4.2.1). Never throws; the time is linear in
+ * the length of the header.
  *
  * @see RFC 9111 §5.2: `#( token [ "=" ( token / quoted-string ) ] )`, either form of argument for any directive.
  */
@@ -17,8 +17,8 @@ export function parseCacheControl(header: string | undefined): ReadonlyMap<strin
 }
 
 /**
- * The seconds that an argument means, at most 2³¹; `undefined` when it is not a row of digits: negative, fractional,
- * empty, surrounded by blanks.
+ * Parses an argument in seconds, capped at 2³¹; `undefined` unless it consists of digits: negative, fractional, empty
+ * and padded arguments are invalid.
  *
  * @see RFC 9111 §1.2.2, delta-seconds
  */
@@ -27,7 +27,7 @@ export function deltaSeconds(argument: string | undefined): number | undefined {
   return Math.min(Number(argument), 2 ** 31);
 }
 
-/** The members of a list. Commas inside quotes do not count; a quote that is never closed is no quote. */
+/** Splits a list at its commas outside of quotes. An unclosed quote is an ordinary character. */
 function splitAtCommas(list: string): string[] {
   const members: string[] = [];
   let start = 0;

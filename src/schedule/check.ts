@@ -4,7 +4,7 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 /**
  * Throws an `OptionError` for an argument of a schedule.
  *
- * @param schedule the function that was called, as a person would search for it: `dailyAt`.
+ * @param schedule the name of the called function: `dailyAt`.
  */
 export function reject(
   schedule: string,
@@ -16,14 +16,13 @@ export function reject(
   throw new OptionError([{ option, rule, received }], { cacheName: schedule, cause });
 }
 
-/** The argument must be a duration over 0, `Infinity` included. @throws {OptionError} */
+/** The argument must be a positive duration; `Infinity` is allowed. @throws {OptionError} */
 export function checkDuration(schedule: string, option: string, received: DurationLike): void {
-  if (!(toMillis(received) > 0)) reject(schedule, option, 'must be a duration over 0', received);
+  if (!(toMillis(received) > 0)) reject(schedule, option, 'must be a positive duration', received);
 }
 
 /**
- * The options must be an object without unknown names: a misspelt `timezone` would otherwise silently mean the
- * zone of the machine.
+ * Rejects unknown option names, so that a misspelt `timezone` never means the zone of the machine.
  *
  * @throws {OptionError}
  */
@@ -31,6 +30,8 @@ export function checkNames(schedule: string, options: object, names: readonly st
   if (typeof options !== 'object' || options === null)
     reject(schedule, 'options', 'must be an object', options);
   for (const [name, received] of Object.entries(options)) {
-    if (!names.includes(name)) reject(schedule, name, `is no option, use ${names.join(', ')}`, received);
+    if (!names.includes(name)) {
+      reject(schedule, name, `is an unknown option, expected one of: ${names.join(', ')}`, received);
+    }
   }
 }

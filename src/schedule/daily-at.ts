@@ -3,10 +3,10 @@ import { DAY_MS, localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
 import { timeOfDay } from './time-of-day.ts';
 
-/** Where the wall clock of a calendar schedule hangs. */
+/** Time zone of a calendar schedule. */
 export interface ZoneOptions {
   /**
-   * An IANA time zone: `Europe/Amsterdam`, `UTC`. Name it where it matters: a container's own zone is mostly UTC.
+   * An IANA time zone: `Europe/Amsterdam`, `UTC`. Set it explicitly: the zone of a container is usually UTC.
    *
    * @default undefined: the zone of the machine (the environment variable TZ)
    */
@@ -14,14 +14,14 @@ export interface ZoneOptions {
 }
 
 /**
- * Executes once a day at a time of the wall clock: the first such instant after the last execution (`since`). Days
- * that passed without a read collapse into one execution.
+ * Executes once a day at a time of the wall clock: at the first such instant after the last execution (`since`). Days
+ * without a read collapse into one execution.
  *
- * When the clocks change: a time that does not exist on that day is executed at the first instant after the gap; one
- * that occurs twice is executed the first time only.
+ * When the clocks change, a time that does not exist on that day executes at the first instant after the gap; a time
+ * that occurs twice executes only the first time.
  *
  * @param time `HH:mm` or `HH:mm:ss`, from 00:00 to 23:59:59.
- * @throws {OptionError} when `time` is no such time, or the zone is unknown.
+ * @throws {OptionError} when `time` is not such a time, or the zone is unknown.
  */
 export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
   const timeMs = timeOfDay('dailyAt', 'time', time);

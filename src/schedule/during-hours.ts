@@ -5,14 +5,14 @@ import type { Schedule, ScheduleLike } from './schedule.ts';
 import { timeOfDay } from './time-of-day.ts';
 import { requireSchedule } from './to-schedule.ts';
 
-/** The hours of {@link duringHours}. */
+/** Options of {@link duringHours}. */
 export interface HoursOptions extends ZoneOptions {
-  /** When the hours open, `HH:mm` or `HH:mm:ss` of the wall clock; this instant is inside. */
+  /** Opening time, `HH:mm` or `HH:mm:ss` of the wall clock; this instant is inside. */
   readonly from: string;
-  /** When they close; this instant is outside. Earlier than `from` means on the next day. */
+  /** Closing time; this instant is outside. A time earlier than `from` is on the next day. */
   readonly to: string;
   /**
-   * The weekdays on which they open, 1 for Monday to 7 for Sunday; at least one. With 5 among them, hours from 22:00
+   * Weekdays on which the hours open, 1 for Monday to 7 for Sunday; at least one. With 5 in the list, hours from 22:00
    * to 06:00 last into Saturday morning.
    *
    * @default undefined: every day
@@ -21,18 +21,18 @@ export interface HoursOptions extends ZoneOptions {
 }
 
 /**
- * Executes as the schedule says, but only during certain hours: an instant outside them is put off to the next
- * opening. Reads are served at any hour, and executions that are forced are not held back. `maxStaleness` is passed
- * on: an age that is over its limit outside the hours is still over it.
+ * Executes by another schedule, but only during certain hours: an instant outside of them moves to the next opening.
+ * Reads are served at any hour, and forced executions start at any hour. `maxStaleness` is passed on unchanged: a value
+ * can become too stale outside of the hours.
  *
- * All instances come due at the opening together; `withJitter` around this one spreads them. `fixedRate` in it
- * needs `anchoredAt`, or its grid goes on from the opening.
+ * All instances become due together at the opening; wrap this schedule in `withJitter` to spread them. A `fixedRate`
+ * inside needs `anchoredAt`, else its grid continues from the opening.
  *
- * When the clocks change, the hours still open and close once: a time that does not exist counts as the first
- * instant after the gap, one that occurs twice as the first time. Hours that lie in a gap whole are left out.
+ * When the clocks change, the hours still open and close once: a time that does not exist means the first instant after
+ * the gap, a time that occurs twice means its first occurrence. Hours entirely inside a gap are skipped.
  *
- * @throws {OptionError} when `schedule` is no schedule, a time is malformed, `from` equals `to`, a day is not one of
- * 1 to 7, or the zone is unknown.
+ * @throws {OptionError} when `schedule` is not a schedule, a time is malformed, `from` equals `to`, a day is not an
+ * integer from 1 to 7, or the zone is unknown.
  */
 export function duringHours(schedule: ScheduleLike, hours: HoursOptions): Schedule {
   const inner = requireSchedule('duringHours', 'schedule', schedule);
@@ -55,7 +55,7 @@ interface Window {
   readonly days: ReadonlySet<number>;
 }
 
-/** Three weeks are enough for a weekly opening, also when one of them is lost to a gap. */
+/** Three weeks include a weekly opening even if a gap removes one. */
 const DAYS_TO_SEARCH = 21;
 
 function firstInside(clock: LocalClock, { fromMs, toMs, days }: Window, instant: number): number {

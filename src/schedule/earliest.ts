@@ -3,16 +3,16 @@ import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';
 
 /**
- * Due as soon as one of the schedules is: `earliest({ hours: 1 }, dailyAt('05:00'))` executes every hour, and at
- * five sharp. If several of them know how stale a value may become, the smallest age holds.
+ * Due as soon as one of the schedules is: `earliest({ hours: 1 }, dailyAt('05:00'))` executes every hour, and at five
+ * sharp. If several of them limit the age (`maxStaleness`), the smallest limit applies.
  *
- * A schedule that throws or answers `NaN` makes the whole do so, rather than hide behind the others.
+ * If a schedule throws or returns `NaN`, so does the result: an error is never hidden by the other schedules.
  *
  * @param schedules at least one.
- * @throws {OptionError} when there is none, or one of them is no schedule.
+ * @throws {OptionError} without any schedule, or when an argument is not a schedule.
  */
 export function earliest(...schedules: ScheduleLike[]): Schedule {
-  if (schedules.length === 0) reject('earliest', 'schedules', 'must be at least one schedule', schedules);
+  if (schedules.length === 0) reject('earliest', 'schedules', 'must have at least one schedule', schedules);
   const all = schedules.map((schedule, index) =>
     requireSchedule('earliest', `schedules[${index}]`, schedule),
   );

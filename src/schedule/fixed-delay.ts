@@ -3,11 +3,11 @@ import { checkDuration } from './check.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
- * The next execution is due `delay` after the end of the last one, measured by elapsed time: a stepped wall clock
- * changes nothing. A duration given as `schedule` means this.
+ * Executes `delay` after the end of the last execution, measured as elapsed time: steps of the wall clock have no
+ * effect. A duration as the option `schedule` means this.
  *
- * @param delay over 0; `Infinity` means never by itself.
- * @throws {OptionError} when `delay` is no duration over 0.
+ * @param delay a positive duration; `Infinity` means never by itself.
+ * @throws {OptionError} when `delay` is not a positive duration.
  */
 export function fixedDelay(delay: DurationLike): Schedule {
   checkDuration('fixedDelay', 'delay', delay);

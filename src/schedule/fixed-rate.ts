@@ -5,9 +5,9 @@ import type { Schedule } from './schedule.ts';
 /** Options of {@link fixedRate}. */
 export interface FixedRateOptions {
   /**
-   * Any instant of the grid, past or future, in epoch milliseconds or as a `Date`. 0 puts the grid on whole
-   * multiples of the period in UTC. It does not hold back executions before that instant. With it, the grid stands
-   * still on the wall clock: it is the same after a restart, on every instance, and under `withJitter`.
+   * Any instant of the grid, past or future, in epoch milliseconds or as a `Date`. 0 puts the grid on whole multiples of
+   * the period in UTC. Executions before this instant are not delayed. With it the grid is fixed to the wall clock: it
+   * is the same after a restart, on every instance, and under `withJitter`.
    *
    * @default undefined: the grid begins at the start of the first execution
    */
@@ -15,16 +15,16 @@ export interface FixedRateOptions {
 }
 
 /**
- * Executes on a grid with a fixed distance that never drifts: however late an execution starts or however long it
- * takes, the next one is due at the first instant of the grid after its end. Instants that were missed collapse
- * into one, and an execution that was forced early leaves the grid as it was.
+ * Executes on a fixed grid without drift: however late an execution starts or ends, the next one is due at the first
+ * grid instant after its end. Missed instants collapse into one execution, and a forced early execution does not move
+ * the grid.
  *
- * The grid goes on from the instant that was due last (`dueAt`), at first from the start of the first execution.
- * A wrapper that moves that instant (`withJitter`, `duringHours`, `earliest`) therefore moves the grid, unless
- * `anchoredAt` holds it.
+ * The grid continues from the last due instant (`dueAt`), at first from the start of the first execution. A wrapper
+ * that moves that instant (`withJitter`, `duringHours`, `earliest`) therefore moves the grid, unless `anchoredAt` fixes
+ * it.
  *
- * @param period over 0; `Infinity` means never by itself.
- * @throws {OptionError} when `period` is no duration over 0, or `anchoredAt` no instant.
+ * @param period a positive duration; `Infinity` means never by itself.
+ * @throws {OptionError} when `period` is not a positive duration, or `anchoredAt` not an instant.
  */
 export function fixedRate(period: DurationLike, options: FixedRateOptions = {}): Schedule {
   checkDuration('fixedRate', 'period', period);
@@ -43,7 +43,7 @@ export function fixedRate(period: DurationLike, options: FixedRateOptions = {}):
   };
 }
 
-/** The first of the instants base + k · period, k any integer, that is later than `after`. */
+/** The first instant base + k · period, for any integer k, that is later than `after`. */
 function firstOnGrid(base: number, periodMs: number, after: number): number {
   const next = base + (Math.floor((after - base) / periodMs) + 1) * periodMs;
   return next > after ? next : next + periodMs; // the division of a fractional period may have been rounded down

@@ -10,14 +10,14 @@ const FORMS = [
   `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-/** The groups that each form has. */
+/** The capture groups of each form. */
 type Parts = Readonly<Record<'day' | 'month' | 'year' | 'hour' | 'minute' | 'second', string>>;
 
 /**
- * The instant of an HTTP-date in epoch milliseconds, or `undefined` when it is not exactly one. `Date.parse` will
- * not do: it takes `0` and `9999` for years.
+ * Parses an HTTP-date to epoch milliseconds; `undefined` for any other text. `Date.parse` accepts too much: it takes `0`
+ * and `9999` for years.
  *
- * @param now for the century of a year of two digits: never more than 50 years ahead.
+ * @param now decides the century of a two-digit year: never more than 50 years ahead.
  * @see RFC 9110 §5.6.7, all three forms
  */
 export function parseHttpDate(text: string | undefined, now: number): number | undefined {

@@ -6,56 +6,56 @@ import type { Execution, HeadersLike, Schedule } from './schedule.ts';
 /** Options of {@link httpFreshness}. */
 export interface HttpFreshnessOptions {
   /**
-   * Act as a shared cache: heed `s-maxage` (before `max-age`) and `proxy-revalidate`. For a value that many users
-   * are served from, of a source that tells the two apart.
+   * Acts as a shared cache: applies `s-maxage` (before `max-age`) and `proxy-revalidate`. Use it for a value that is
+   * served to many users, if its source distinguishes the two kinds of caches.
    *
    * @default false
    */
   readonly shared?: boolean | undefined;
   /**
-   * The time until the next execution when the response says nothing, or there are no headers. Over 0; `Infinity`
-   * means never by itself.
+   * Time until the next execution if the response has no freshness information or no headers. A positive duration;
+   * `Infinity` means never by itself.
    *
    * @default { minutes: 5 }
    */
   readonly fallback?: DurationLike | undefined;
   /**
-   * The shortest time between the end of an execution and the next one, whatever the response says: over 0, so that
-   * `no-cache`, `max-age=0` or a date in the past never make a hot loop.
+   * Shortest time between the end of an execution and the next one, whatever the response. A positive duration, so that
+   * `no-cache`, `max-age=0` or a date in the past never cause a hot loop.
    *
    * @default { seconds: 1 }
    */
   readonly atLeast?: DurationLike | undefined;
   /**
-   * The longest time until the next execution, at least `atLeast`; it bounds `fallback` too. `Infinity`: no bound.
+   * Longest time until the next execution, at least `atLeast`; it also bounds `fallback`. `Infinity`: no bound.
    *
    * @default Infinity
    */
   readonly atMost?: DurationLike | undefined;
   /**
-   * Where the headers are in what the load returned. Asked only when the load gave none with
-   * `loaded(value, { headers })` or `keep({ headers })`. What it throws is an error of the schedule.
+   * Extracts the headers from the result of the load. Called only if the load did not pass headers itself with
+   * `loaded(value, { headers })` or `keep({ headers })`. If it throws, that is an error of the schedule.
    *
-   * @default the property `headers` of the result, if that is an object
+   * @default the property `headers` of the result, if the result is an object
    */
   headers?(result: unknown): HeadersLike | undefined;
 }
 
 /**
- * Executes when the HTTP response is no longer fresh, as a cache would: after the first of `s-maxage` (if `shared`),
- * `max-age`, `Expires` minus `Date`, and a tenth of the time since `Last-Modified`, less the `Age`. At once, bounded
- * by `atLeast`, with `no-cache` or `no-store`, and when that information is invalid. Headers never make it throw.
+ * Executes when the HTTP response stops being fresh, as a cache does: after the first of `s-maxage` (if `shared`),
+ * `max-age`, `Expires` minus `Date`, and a tenth of the time since `Last-Modified`, minus the `Age`. With `no-cache`,
+ * `no-store` or invalid information it executes again after `atLeast`. Headers never make it throw.
  *
- * It also says how stale the value may become, counted from the end of the load: the freshness that was left, plus
- * the longer of `stale-while-revalidate` and `stale-if-error`. With `must-revalidate`, `no-cache` or `no-store`,
- * which prevail over those, no longer than fresh; the same with `s-maxage` where the response grants nothing. Never
- * less than the time until the next execution. A response with none of these leaves the option `maxStaleness` in
- * force; to leave it so always, give only the function: `schedule: httpFreshness().nextExecuteTime`.
+ * It also limits the age of the value, counted from the end of the load: the remaining freshness plus the longer of
+ * `stale-while-revalidate` and `stale-if-error`. `must-revalidate`, `no-cache` and `no-store` override those, so that
+ * the value is too stale as soon as it is not fresh; so does `s-maxage` if the response grants nothing. The limit is
+ * never less than the time until the next execution. If the response has none of these, the option `maxStaleness`
+ * applies. To apply that option always, pass only the function: `schedule: httpFreshness().nextExecuteTime`.
  *
- * It does not send requests, validators or anything else; the load does, and answers 304 with `keep({ headers })`.
- * The time that the response was under way is not counted.
+ * It sends neither requests nor validators: the load does, and answers a 304 with `keep({ headers })`. The transfer time
+ * of the response is not counted.
  *
- * @throws {OptionError} when a duration is not over 0, `atLeast` over `atMost`, or another option of a wrong type.
+ * @throws {OptionError} when a duration is not positive, `atLeast` exceeds `atMost`, or an option has the wrong type.
  * @see RFC 9111 §4.2 (freshness; §4.2.2 for the tenth), §5.2.2 (directives), RFC 5861 (stale grants)
  */
 export function httpFreshness(options: HttpFreshnessOptions = {}): Schedule {
@@ -117,6 +117,6 @@ function headersIn(result: unknown): HeadersLike | undefined {
   try {
     return (result as { headers?: HeadersLike }).headers;
   } catch {
-    return undefined; // null, undefined, a getter of the value's own that throws
+    return undefined; // null, undefined, or a getter that throws
   }
 }

@@ -1,8 +1,8 @@
 import type { HeadersLike } from './schedule.ts';
 
 /**
- * The value of a header, with several of them joined by a comma as HTTP allows. `undefined` when there is none, and
- * for anything that doesn't behave as headers do. Names of a plain object are taken in any case. Never throws.
+ * The value of a header; repeated headers are joined by a comma as HTTP allows. `undefined` if it is missing, or if
+ * `headers` does not behave as headers. Names of a plain object match in any case. Never throws.
  *
  * @param name in lower case.
  */
@@ -12,7 +12,7 @@ export function headerOf(headers: HeadersLike, name: string): string | undefined
       'get' in headers && typeof headers.get === 'function' ? headers.get(name) : entryOf(headers, name),
     );
   } catch {
-    return undefined; // no object, a get() that doesn't take this name, a getter or a proxy that throws
+    return undefined; // not an object, a get() that rejects this name, a getter or a proxy that throws
   }
 }
 

@@ -4,22 +4,22 @@ import { reject } from './check.ts';
 export const DAY_MS = 86_400_000;
 
 /**
- * The wall clock of a zone. A *wall time* is what that clock shows, date and time, written as the epoch
- * milliseconds of the same date and time in UTC: whole days of it are numbered from 1970-01-01 by division.
+ * The wall clock of a zone. A *wall time* is the date and time that this clock shows, written as the epoch milliseconds
+ * of the same date and time in UTC: division by `DAY_MS` numbers its days from 1970-01-01.
  */
 export interface LocalClock {
-  /** What the clock shows at an instant. */
+  /** The wall time at an instant. */
   wallTimeAt(instant: number): number;
   /**
-   * The first instant at which the clock shows this wall time or a later one. For a wall time that does not exist,
-   * that is the first instant after the gap; for one that occurs twice, the first time.
+   * The first instant at which the clock shows this wall time or a later one: for a wall time in a gap, the first
+   * instant after the gap; for one that occurs twice, its first occurrence.
    */
   instantOf(wallTime: number): number;
   /**
-   * The first instant after `after` among those of a series of wall times. Days that the zone left out whole
-   * (Pacific/Apia had no 30 December 2011) are passed over: the day after has a time of its own.
+   * The first instant after `after` in a series of wall times. Days that the zone skipped entirely (Pacific/Apia had no
+   * 30 December 2011) are left out: the next day has its own wall time.
    *
-   * @param following the next wall time of the series after a given one; `Infinity` when there is none.
+   * @param following returns the next wall time of the series after a given one, or `Infinity`.
    */
   firstAfter(after: number, following: (wallTime: number) => number): number;
 }
@@ -40,7 +40,7 @@ export function localClock(schedule: string, zone: string | undefined): LocalClo
   }
 
   function instantOf(wallTime: number): number {
-    // No offset is a day or more, and no zone changes its offset twice within two days (checked from 1900 to 2038).
+    // No offset reaches a day, and no zone changes its offset twice within two days (checked from 1900 to 2038).
     const before = offsetAt(wallTime - DAY_MS);
     const after = offsetAt(wallTime + DAY_MS);
     if (before === after) return wallTime - before;
@@ -53,7 +53,7 @@ export function localClock(schedule: string, zone: string | undefined): LocalClo
     return instantOf(day * DAY_MS) === instantOf((day + 1) * DAY_MS);
   }
 
-  /** The latest wall time that the clock has shown up to an instant: after it was put back, that of before. */
+  /** The latest wall time shown up to an instant; after a change backwards, the one just before the change. */
   function latestShownBy(instant: number): number {
     const dayBefore = instant - DAY_MS;
     const before = offsetAt(dayBefore);
@@ -70,12 +70,12 @@ export function localClock(schedule: string, zone: string | undefined): LocalClo
   return { wallTimeAt, instantOf, firstAfter };
 }
 
-/** Local minus universal time in milliseconds. luxon answers in minutes, with a fraction for old offsets. */
+/** Local time minus UTC, in milliseconds. luxon returns minutes, with a fraction for historical offsets. */
 function offsetIn(zone: Zone): (instant: number) => number {
   return (instant) => Math.round(zone.offset(instant) * 60_000);
 }
 
-/** The first millisecond in (from, to] whose offset is not that of `from`; the offset of `to` must not be. */
+/** The first millisecond in (from, to] with another offset than `from`; the offset of `to` must differ. */
 function firstChange(offsetAt: (instant: number) => number, from: number, to: number): number {
   const before = offsetAt(from);
   let unchanged = from;

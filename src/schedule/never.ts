@@ -1,13 +1,12 @@
 import type { Schedule } from './schedule.ts';
 
 /**
- * Never due by itself: it executes the first time it is asked for, and after that only when it is forced
- * (`refresh`, `execute`, `invalidate`).
+ * Never due by itself: it executes once on the first read, and after that only when forced (`refresh`, `execute`,
+ * `invalidate`). To prevent the first load, use `pause()`.
  *
- * It is a schedule and a function that returns this same schedule, so that `schedule: never`, as one writes a
- * constant, and `schedule: never()`, as one writes `dailyAt(…)`, mean the same. Without it, `schedule: never` would
- * pass a function that answers no number. It does not stop the first load; `pause()` does.
+ * It is a schedule and also a function that returns this schedule, so that `schedule: never` and `schedule: never()`
+ * mean the same. A plain function would be called as a schedule in the first form, and return no number.
  */
-export const never: Schedule & (() => Schedule) = Object.assign((): Schedule => never, {
+export const never: Schedule & (() => Schedule) = /* @__PURE__ */ Object.assign((): Schedule => never, {
   nextExecuteTime: () => Number.POSITIVE_INFINITY,
 });

@@ -5,8 +5,8 @@ import { requireSchedule } from './to-schedule.ts';
 /** Options of {@link probabilisticEarly}. */
 export interface ProbabilisticEarlyOptions {
   /**
-   * How early: on average `beta` times what the last execution took. A finite number over 0; more than 1 favours
-   * early executions.
+   * How early, as a multiple of the duration of the last execution: on average `beta` times. A positive finite number;
+   * more than 1 favours early executions.
    *
    * @default 1
    */
@@ -14,23 +14,23 @@ export interface ProbabilisticEarlyOptions {
 }
 
 /**
- * Executes a random time before the schedule says, the earlier the longer the last execution took, so that the new
- * value tends to be there before the old one expires and instances do not all load at once: "XFetch".
+ * Executes a random time before another schedule is due, the earlier the longer the last execution took, so that the new
+ * value is usually present before the old one expires and instances don't all load at once: "XFetch".
  *
- * With Δ for the duration of the last execution and a uniform u from above 0 to 1, it is due at
- * `expiry + Δ · beta · ln(u)`: on average Δ · beta early. It is never earlier than halfway from the instant of
- * asking to the expiry, so that a slow load at most doubles the rate. A value that was set by hand took no time, and
- * expires as the schedule says; what is due never (`Infinity`) stays so. `maxStaleness` is passed on.
+ * With Δ for the duration of the last execution and u uniform in (0, 1], it is due at `expiry + Δ · beta · ln(u)`: on
+ * average Δ · beta early. It is never earlier than halfway between the present instant and the expiry, so that a slow
+ * load at most doubles the rate. A value from `set` has Δ = 0 and expires as scheduled; `Infinity` stays `Infinity`.
+ * `maxStaleness` is passed on unchanged.
  *
- * The paper draws at every read, and so loads the earlier the more reads there are. Here the draw is made once per
- * execution: the reads stay cheap, and how early does not depend on their number. Of n instances with draws of
- * their own, the first one comes on average Δ · beta · (1 + 1/2 + … + 1/n) early.
+ * The paper draws at every read, so that loads start earlier with more reads. This schedule draws once per execution:
+ * reads stay cheap, and the result does not depend on their number. Of n instances with independent draws, the first
+ * one is on average Δ · beta · (1 + 1/2 + … + 1/n) early.
  *
- * Meant for schedules that count from the last execution (`fixedDelay`, `httpFreshness`). One of fixed instants
- * (`dailyAt`, `cron`, `fixedRate` with `anchoredAt`) that was executed early is due again at the instant itself; the
+ * Use it for schedules that count from the last execution (`fixedDelay`, `httpFreshness`). A schedule of fixed instants
+ * (`dailyAt`, `cron`, `fixedRate` with `anchoredAt`) is due again at the instant itself after an early execution; the
  * grid of `fixedRate` without an anchor moves along.
  *
- * @throws {OptionError} when `schedule` is no schedule, or `beta` no finite number over 0.
+ * @throws {OptionError} when `schedule` is not a schedule, or `beta` not a positive finite number.
  * @see Vattani, Chierichetti, Lowenstein: Optimal Probabilistic Cache Stampede Prevention, VLDB 2015.
  */
 export function probabilisticEarly(
@@ -41,7 +41,7 @@ export function probabilisticEarly(
   checkNames('probabilisticEarly', options, ['beta']);
   const { beta = 1 } = options;
   if (!(Number.isFinite(beta) && beta > 0)) {
-    reject('probabilisticEarly', 'beta', 'must be a finite number over 0', beta);
+    reject('probabilisticEarly', 'beta', 'must be a positive finite number', beta);
   }
   return {
     nextExecuteTime: (execution) => {

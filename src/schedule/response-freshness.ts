@@ -3,19 +3,19 @@ import { parseHttpDate } from './http-date.ts';
 import { headerOf } from './http-headers.ts';
 import type { HeadersLike } from './schedule.ts';
 
-/** What the headers of a response say. */
+/** Freshness of a response, from its headers. */
 export interface ResponseFreshness {
-  /** How long it stays fresh from now on, negative if it was stale already; `undefined` if they don't say. */
+  /** Remaining freshness, negative if it is stale already; `undefined` without information. */
   readonly remainingMs: number | undefined;
-  /** How long it may be used when it is no longer fresh; `undefined` if they don't say. */
+  /** How long the response may be used after its freshness; `undefined` without information. */
   readonly graceMs: number | undefined;
 }
 
 /**
- * Reads the freshness of a response off its headers. Never throws; nothing in them makes a `NaN`.
+ * Computes the freshness of a response from its headers. Never throws; no header results in `NaN`.
  *
- * @param receivedAt stands in for a missing `Date`.
- * @param shared for a shared cache: with `s-maxage` and `proxy-revalidate`.
+ * @param receivedAt replaces a missing `Date`.
+ * @param shared applies the rules of a shared cache: `s-maxage` and `proxy-revalidate`.
  */
 export function responseFreshness(
   headers: HeadersLike,
@@ -48,7 +48,7 @@ function lifetime(
   const date = dateOf('date') ?? receivedAt;
   if (headerOf(headers, 'expires') !== undefined) return Math.max(0, (dateOf('expires') ?? date) - date);
   const sinceModified = date - (dateOf('last-modified') ?? date);
-  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: says nothing
+  return sinceModified > 0 ? sinceModified / 10 : undefined; // modified just now, or in the future: no information
 }
 
 /** RFC 9111 §5.1: the first of several counts, an invalid one is ignored. */

@@ -5,25 +5,25 @@ import { fixedDelay } from './fixed-delay.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 
 /**
- * The schedule that is meant: anything with a `nextExecuteTime` function as it is, a plain function as that
- * function, a duration over 0 as `fixedDelay` of it. `undefined` for anything else. Never throws.
+ * Converts a `ScheduleLike`: anything with a `nextExecuteTime` function is returned unchanged, a plain function becomes
+ * that function, a positive duration becomes `fixedDelay`. `undefined` for anything else. Never throws.
  */
 export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
-  if (isSchedule(schedule)) return schedule; // before "is it a function": `never` is both
+  if (isSchedule(schedule)) return schedule; // before the check for a function: `never` is both
   if (typeof schedule === 'function') return { nextExecuteTime: schedule };
   return toMillis(schedule) > 0 ? fixedDelay(schedule) : undefined;
 }
 
 /**
- * The schedule that is meant by an argument of a combinator.
+ * Converts an argument of a combinator to a schedule.
  *
- * @param combinator the function that was called: `withJitter`.
- * @throws {OptionError} when it is no schedule.
+ * @param combinator the name of the called function: `withJitter`.
+ * @throws {OptionError} when it is not a schedule.
  */
 export function requireSchedule(combinator: string, option: string, received: ScheduleLike): Schedule {
   return (
     toSchedule(received) ??
-    reject(combinator, option, 'must be a schedule, a function or a duration over 0', received)
+    reject(combinator, option, 'must be a schedule, a function or a positive duration', received)
   );
 }
 

@@ -3,31 +3,32 @@ import { reject } from './check.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';
 
-/** Jitter in proportion to the time until the next execution: 0.1 adds up to a tenth of it. */
+/** Jitter relative to the time until the next execution: 0.1 adds up to a tenth of it. */
 export interface JitterRatio {
   readonly ratio: number;
 }
 
 /**
- * Moves each execution later by a random time, never earlier, so that many instances or many keys with the same
- * schedule do not load at the same moment: from 0 to below `jitter`, uniformly. It is drawn once per execution, and
- * anew when the schedule is asked again.
+ * Delays each execution by a random time, uniform from 0 to below `jitter`, so that many instances or many keys with the
+ * same schedule don't load at the same moment. Each call of the schedule draws anew: once per execution, and again after
+ * a step of the wall clock.
  *
- * It does not change what is due never (`Infinity`), nor the age that the schedule allows (`maxStaleness`). Put it
- * outermost: `withJitter(duringHours(…), …)` spreads the opening of the hours too. `fixedRate` under it needs
- * `anchoredAt`, or the jitter of each execution moves the grid.
+ * `Infinity` stays `Infinity`, and `maxStaleness` is passed on unchanged. Use it as the outermost wrapper:
+ * `withJitter(duringHours(…), …)` also spreads the opening of the hours. A `fixedRate` inside needs `anchoredAt`, else
+ * the jitter of each execution moves the grid.
  *
- * @param jitter the longest delay, finite; or `{ ratio }`, a number from 0, which counts from the instant of
- * asking. 0 adds nothing.
- * @throws {OptionError} when `schedule` is no schedule, or `jitter` no finite duration or ratio of at least 0.
+ * @param jitter the longest delay, finite; or `{ ratio }`, a number of 0 or more, relative to the time from now until
+ * the next execution. 0 adds nothing.
+ * @throws {OptionError} when `schedule` is not a schedule, or `jitter` neither a finite duration nor a finite ratio of 0
+ * or more.
  */
 export function withJitter(schedule: ScheduleLike, jitter: DurationLike | JitterRatio): Schedule {
   const inner = requireSchedule('withJitter', 'schedule', schedule);
   const widthMs = widthOf(jitter);
   if (widthMs === undefined) {
     const isRatio = typeof jitter === 'object' && jitter !== null && 'ratio' in jitter;
-    if (isRatio) reject('withJitter', 'jitter.ratio', 'must be a finite number from 0', jitter.ratio);
-    reject('withJitter', 'jitter', 'must be a finite duration from 0, or { ratio }', jitter);
+    if (isRatio) reject('withJitter', 'jitter.ratio', 'must be a finite number of 0 or more', jitter.ratio);
+    reject('withJitter', 'jitter', 'must be a finite duration of 0 or more, or { ratio }', jitter);
   }
   return {
     nextExecuteTime: (execution) => {
@@ -40,10 +41,10 @@ export function withJitter(schedule: ScheduleLike, jitter: DurationLike | Jitter
   };
 }
 
-/** How wide the window is in which an execution may come, in milliseconds, from the time until its beginning. */
+/** Returns the width of the window of an execution in milliseconds, from the time until it begins. */
 export type JitterWidth = (untilNext: number) => number;
 
-/** What a jitter stands for; `undefined` where it is none. */
+/** The width of a jitter; `undefined` if it is invalid. */
 export function widthOf(jitter: DurationLike | JitterRatio): JitterWidth | undefined {
   if (typeof jitter === 'object' && jitter !== null && 'ratio' in jitter) {
     const { ratio } = jitter;

@@ -1,51 +1,51 @@
 import { systemClock } from '../time/clock.ts';
 
-/** What a parameter may be. */
+/** Value of a parameter. */
 export type SqlValue = string | number | null;
 
-/** The parameters of a statement, by the names that stand in it behind a colon. */
+/** Parameters of a statement, by the names that follow a colon in it. */
 export type SqlParameters = Readonly<Record<string, SqlValue>>;
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** What became of a statement that returns no rows. */
+/** Result of a statement that returns no rows. */
 export interface SqlChange {
-  /** How many rows its WHERE found, changed or not. */
+  /** Rows that match the WHERE, changed or not. */
   readonly matched: number;
-  /** The last value of `SqlDialect.told`, where that tells it like this. */
-  readonly told: number;
+  /** The last value of `SqlDialect.generateId`, on clients that return it here; else 0. */
+  readonly generatedId: number;
 }
 
 /**
- * A database as its client shows it: one command at the server for each call. Statements have `:name` where a
- * parameter stands. It throws whatever the client throws.
+ * A database client: each call is one command at the server. Statements contain `:name` for each parameter. Methods
+ * reject with any error of the client.
  *
- * `endAt` is when nobody waits for the answer any more, by the monotonic clock: a statement that had to wait so long for
- * a connection is not run. By default that is the client's timeout from now.
+ * `endAt` is the deadline on the monotonic clock: a statement that is still waiting for a connection then is never sent.
+ * By default it is the client's timeout from now.
  */
 export interface SqlClient {
-  /** The rows that a statement returns. */
+  /** Runs a statement that returns rows. */
   query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
-  /** For statements that return no rows. */
+  /** Runs a statement that returns no rows. */
   change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange>;
-  /** Whether an INSERT can return the row. Asks the server at most once, where that depends on its version. */
+  /** Whether an INSERT can return the row. Queries the server at most once, if that depends on its version. */
   hasReturning(endAt?: number): Promise<boolean>;
-  /** The statement named a table that is not there. */
+  /** The statement failed because the table is missing. */
   isTableMissing(error: unknown): boolean;
-  /** Somebody else has created the table at the same time. */
+  /** The statement failed because another session has just created the table. */
   isTablePresent(error: unknown): boolean;
-  /** The statement has changed nothing because of others that run at the same time. Worth trying again at once. */
+  /** The statement failed because of concurrent statements, without effect. It may be retried at once. */
   isContention(error: unknown): boolean;
 }
 
-/** A statement as a client takes it: the text, and the names of its parameters in the order of the values. */
+/** A statement with positional parameters: its text, and the values in their order. */
 export interface Positional {
   readonly text: string;
   values(parameters: SqlParameters): SqlValue[];
 }
 
-/** With `$1`, `$2`, …: a name that occurs twice is sent once. */
-export function numbered(sql: string): Positional {
+/** Replaces names by `$1`, `$2`, …; a name that occurs twice is sent once. */
+export function withNumbers(sql: string): Positional {
   const names: string[] = [];
   const text = sql.replace(PARAMETER, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
@@ -54,8 +54,8 @@ export function numbered(sql: string): Positional {
   return { text, values: (parameters) => names.map((name) => parameterOf(parameters, name)) };
 }
 
-/** With a question mark for each occurrence. */
-export function questioned(sql: string): Positional {
+/** Replaces each occurrence of a name by a question mark. */
+export function withQuestionMarks(sql: string): Positional {
   const names: string[] = [];
   const text = sql.replace(PARAMETER, (_, name: string) => {
     names.push(name);
@@ -64,25 +64,25 @@ export function questioned(sql: string): Positional {
   return { text, values: (parameters) => names.map((name) => parameterOf(parameters, name)) };
 }
 
-/** Not a cast, which has two colons, nor a time of day, which has digits. Identifiers have no colon: `tableName`. */
+/** Matches neither a cast, which has two colons, nor a time of day, which has digits. Identifiers have no colon: `tableName`. */
 export const PARAMETER: RegExp = /(?<!:):([a-z]\w*)/gi;
 
 export function parameterOf(parameters: SqlParameters, name: string): SqlValue {
   const value = parameters[name];
-  if (value === undefined) throw new TypeError(`no parameter :${name}`);
+  if (value === undefined) throw new TypeError(`missing SQL parameter :${name}`);
   return value;
 }
 
 /**
- * Before a statement is sent on a connection that it may have had to wait for.
+ * Called before a statement is sent on a connection that it may have waited for.
  *
- * @throws when nobody waits for the answer any more: an acquire would leave a lease that nobody has.
+ * @throws after the deadline: the caller has stopped waiting, so that an acquire would leave an unused lease.
  */
-export function expectTime(endAt: number): void {
-  if (systemClock.monotonic() >= endAt) throw new Error('there was no connection for it in time');
+export function throwIfLate(endAt: number): void {
+  if (systemClock.monotonic() >= endAt) throw new Error('no connection became free within the timeout');
 }
 
-/** A property of an error, which may be anything. */
+/** A property of an error of any type. */
 export function propertyOf(
   error: unknown,
   name: 'code' | 'errno' | 'errcode' | 'fatal' | 'message',

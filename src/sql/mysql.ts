@@ -1,6 +1,5 @@
 import { systemClock } from '../time/clock.ts';
 import {
-  expectTime,
   PARAMETER,
   parameterOf,
   propertyOf,
@@ -9,41 +8,42 @@ import {
   type SqlParameters,
   type SqlRow,
   type SqlValue,
+  throwIfLate,
 } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
 
 /**
- * What is needed of a client of MySQL or MariaDB: a pool or a connection of the package `mysql2`, version 3; either of
- * `mysql2/promise`, or one with callbacks (its `promise()` is used). A pool is best: a connection that broke, or on
- * which a command got no answer, is replaced.
+ * The used part of a MySQL or MariaDB client: a pool or a connection of the package `mysql2`, version 3, either from
+ * `mysql2/promise` or with callbacks (the adapter uses its `promise()`). Prefer a pool: it replaces a connection that
+ * broke, or on which a command got no reply.
  */
 export interface MysqlClient {
-  /** Resolves with the result first, or takes a callback; then there is `promise`. */
+  /** Resolves with the result as its first element, or takes a callback; clients with callbacks have `promise`. */
   query(command: MysqlCommand): unknown;
-  /** What clients with callbacks have: the same client with promises. */
+  /** Returns the same client with promises; only clients with callbacks have it. */
   promise?(): unknown;
 }
 
-/** A command as `mysql2` takes it. Nothing is left for the client to escape or to convert, whatever its options say. */
+/** A command for `mysql2`. The client escapes and converts nothing, whatever its options are. */
 export interface MysqlCommand {
-  /** All of it is ASCII: see {@link MysqlSql}. */
+  /** ASCII only: see {@link MysqlSql}. */
   sql: string;
-  /** None. */
+  /** Always empty. */
   values: unknown[];
-  /** In milliseconds. */
+  /** Timeout of the command in milliseconds. */
   timeout: number;
   rowsAsArray: false;
   nestTables: false;
   typeCast(field: MysqlField): string | null;
 }
 
-/** What is needed of a column of a row, as `mysql2` shows it. */
+/** The used part of a column of a row, as `mysql2` passes it. */
 export interface MysqlField {
-  /** As the server has sent it; its text is UTF-8. */
+  /** The bytes from the server; their text is UTF-8. */
   buffer(): { toString(): string } | null;
 }
 
-/** A client with promises. Pools have `getConnection`. */
+/** A client with promises. Only pools have `getConnection`. */
 interface PromiseClient {
   query(command: MysqlCommand): PromiseLike<readonly [unknown, ...unknown[]]>;
   getConnection?(): PromiseLike<PromiseConnection>;
@@ -54,7 +54,7 @@ interface PromiseConnection extends PromiseClient {
   destroy(): void;
 }
 
-/** What an OK packet says. */
+/** The used part of an OK packet. */
 interface ResultHeader {
   readonly affectedRows?: number | string;
   readonly insertId?: number | string;
@@ -71,8 +71,8 @@ export const MYSQL: SqlDialect = {
   beginsWith: (text, prefix) => `LEFT(${text}, CHAR_LENGTH(${prefix})) = ${prefix}`,
   returned: (column) => `CAST(${column} AS BINARY) AS ${column}`, // else in the charset of the connection
   long: (parameter) => `${BASE64}${parameter})`,
-  told: (expression) => `LAST_INSERT_ID(${expression})`,
-  // The function VALUES() is deprecated in MySQL, and what replaces it is not known to MariaDB. Both take this.
+  generateId: (expression) => `LAST_INSERT_ID(${expression})`,
+  // MySQL deprecates the function VALUES(), and MariaDB does not know its replacement. Both accept this form.
   row: (values) => {
     const columns = Object.keys(values);
     const incoming = Object.entries(values).map(([column, value]) => `${value} AS new_${column}`);
@@ -80,32 +80,32 @@ export const MYSQL: SqlDialect = {
     return `(${columns.join(', ')}) SELECT ${named.join(', ')} FROM (SELECT ${incoming.join(', ')}) AS incoming`;
   },
   orUpdate: 'ON DUPLICATE KEY UPDATE',
-  held: (_, column) => column,
+  stored: (_, column) => column,
   incoming: (column) => `incoming.new_${column}`,
   assignsInTurn: true,
 };
 
 /**
- * How texts are compared: byte by byte, trailing spaces included. The two products call it by different names; each
- * takes what stands in the comments of the other for a comment. MySQL has it since 8.0.17.
+ * A collation that compares texts byte by byte, trailing spaces included. The two products name it differently; each
+ * ignores the comment of the other. MySQL has it since 8.0.17.
  */
 export const MYSQL_TEXT =
   'CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
 
-/** A parameter behind this is written in base64: a third longer than its bytes, not twice as long as in hexadecimal. */
+/** Marks a parameter to be written in base64, a third longer than its bytes; hexadecimal would take twice its bytes. */
 const BASE64 = 'FROM_BASE64(';
 const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
 
 const NO_SUCH_TABLE = 1146;
-/** The server closes the connection then. */
+/** The server closes the connection after this error. */
 const PACKET_TOO_LARGE = 1153;
-/** Both only where others change the same row: a deadlock, and "record has changed" of MariaDB 11. */
+/** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
 const CONTENTION = [1213, 1020];
 
 /**
- * Texts are written into the statement as hexadecimal digits, with their charset, or as base64. What a quote or a
- * backslash means depends on `sql_mode`, which the client does not know when it escapes them; what other bytes mean, on
- * the charset of the connection. Prepared statements would do too, but each connection would have to ask for each first.
+ * Writes texts into the statement as hexadecimal digits with their charset, or as base64. Escaping would depend on
+ * `sql_mode` (the meaning of quotes and backslashes), which the client does not know, and on the charset of the
+ * connection. Prepared statements would need an extra command on each connection.
  *
  * @param timeoutMs how long the client waits for an answer.
  */
@@ -114,7 +114,7 @@ export class MysqlSql implements SqlClient {
   readonly #timeoutMs: number;
   #hasReturning: boolean | undefined;
 
-  /** @param hasReturning @default what the version of the server says */
+  /** @param hasReturning @default derived from the version of the server */
   constructor(client: MysqlClient, timeoutMs: number, hasReturning?: boolean) {
     this.#client = (typeof client.promise === 'function' ? client.promise() : client) as PromiseClient;
     this.#timeoutMs = Math.ceil(timeoutMs);
@@ -129,10 +129,10 @@ export class MysqlSql implements SqlClient {
   async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange> {
     const result = (await this.#send(sql, parameters, endAt)) as ResultHeader;
     const { affectedRows = 0, insertId = 0, info = '' } = result;
-    // Clients without the flag FOUND_ROWS are told in affectedRows only what has changed; the first number here is that
-    // of the rows that an UPDATE has found, in whichever language.
+    // Clients without the flag FOUND_ROWS receive only changed rows in affectedRows. In any language, the first number
+    // of `info` is that of the rows that an UPDATE matched.
     const found = Number(/\d+/.exec(info)?.[0] ?? 0);
-    return { matched: Math.max(Number(affectedRows), found), told: Number(insertId) };
+    return { matched: Math.max(Number(affectedRows), found), generatedId: Number(insertId) };
   }
 
   async hasReturning(endAt?: number): Promise<boolean> {
@@ -148,7 +148,7 @@ export class MysqlSql implements SqlClient {
   }
 
   isTablePresent(): boolean {
-    return false; // the server locks the name before it looks
+    return false; // the server locks the name before it checks
   }
 
   isContention(error: unknown): boolean {
@@ -161,7 +161,7 @@ export class MysqlSql implements SqlClient {
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<unknown> {
     const command: MysqlCommand = {
-      sql: written(sql, parameters),
+      sql: withLiterals(sql, parameters),
       values: [],
       timeout: this.#timeoutMs,
       rowsAsArray: false,
@@ -173,17 +173,17 @@ export class MysqlSql implements SqlClient {
   }
 
   /**
-   * The query method of a pool would keep a connection on which an answer is missing, and use it again only when that
-   * has come: after ten of them the pool would be out of connections for as long as TCP waits.
+   * The `query` method of a pool keeps a connection that waits for a reply, and reuses it only after the reply: ten such
+   * connections would exhaust the pool for as long as TCP waits.
    */
   async #onConnection<R>(endAt: number, send: (client: PromiseClient) => PromiseLike<R>): Promise<R> {
     if (typeof this.#client.getConnection !== 'function') {
-      expectTime(endAt);
+      throwIfLate(endAt);
       return send(this.#client);
     }
     const connection = await this.#client.getConnection();
     try {
-      expectTime(endAt);
+      throwIfLate(endAt);
       const result = await send(connection);
       connection.release();
       return result;
@@ -195,7 +195,7 @@ export class MysqlSql implements SqlClient {
   }
 }
 
-/** Whether a connection is of no use after an error, or soon won't be. */
+/** Whether a connection is unusable after an error, or soon will be. */
 function isBroken(error: unknown): boolean {
   if (propertyOf(error, 'fatal') || propertyOf(error, 'errno') === PACKET_TOO_LARGE) return true;
   return propertyOf(error, 'code') === 'PROTOCOL_SEQUENCE_TIMEOUT';
@@ -206,8 +206,8 @@ function textOf(field: MysqlField): string | null {
   return bytes === null ? null : bytes.toString();
 }
 
-/** A statement with its parameters in their places. */
-function written(sql: string, parameters: SqlParameters): string {
+/** A statement with its parameters written in. */
+function withLiterals(sql: string, parameters: SqlParameters): string {
   return sql.replace(PLACE, (_, before: string = '', name: string) => {
     const value = parameterOf(parameters, name);
     return before + (before === BASE64 ? base64(String(value)) : literal(value));
@@ -217,7 +217,7 @@ function written(sql: string, parameters: SqlParameters): string {
 function literal(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return `_utf8mb4 X'${hex(value)}'`;
-  if (!Number.isFinite(value)) throw new TypeError(`${value} is no number for a statement`);
+  if (!Number.isFinite(value)) throw new TypeError(`SQL parameter is ${value}, expected a finite number`);
   return String(value);
 }
 
@@ -226,7 +226,7 @@ function hex(text: string): string {
   return digits.join('');
 }
 
-/** Not `''` where it is empty: the mode EMPTY_STRING_IS_NULL takes that for NULL. */
+/** An empty text is `X''`: in the mode EMPTY_STRING_IS_NULL `''` means NULL. */
 function base64(text: string): string {
   if (text === '') return `X''`;
   const bytes = new TextEncoder().encode(text);
@@ -238,10 +238,10 @@ function base64(text: string): string {
   return `'${characters}'`;
 }
 
-/** So many bytes at a time, which fit into a call. A multiple of three: no slice but the last is padded. */
+/** Bytes per call. A multiple of three, so that only the last slice is padded. */
 const SLICE = 0x6000;
 
-/** INSERT … RETURNING: MariaDB from 10.5; MySQL has none. */
+/** MariaDB supports INSERT … RETURNING from 10.5 on; MySQL does not. */
 function returnsRows(version: string): boolean {
   const [, major, minor] = /(\d+)\.(\d+)\.\d+-MariaDB/i.exec(version) ?? [];
   return Number(major) > 10 || (Number(major) === 10 && Number(minor) >= 5);

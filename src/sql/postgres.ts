@@ -1,25 +1,25 @@
 import { systemClock } from '../time/clock.ts';
 import {
-  expectTime,
-  numbered,
   type Positional,
   propertyOf,
   type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
+  throwIfLate,
+  withNumbers,
 } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
 
 /**
- * What is needed of a client of PostgreSQL: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or of
- * one that is made like it. A pool is best: it replaces a connection that broke, or on which a command got no answer.
+ * The used part of a PostgreSQL client: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or a
+ * compatible one. Prefer a pool: it replaces a connection that broke, or on which a command got no reply.
  */
 export interface PostgresClient {
   query(command: PostgresCommand): PromiseLike<PostgresResult>;
-  /** Pools have it. Then each command is given a connection by `connect`, unless it had to wait too long for it. */
+  /** Only pools have it. Each command then takes a connection from `connect`, unless it waits too long for it. */
   readonly totalCount?: number;
-  /** In a pool: resolves with a connection, which has `release` too. */
+  /** On a pool: resolves with a connection, which has `release`. */
   connect?(): unknown;
 }
 
@@ -27,33 +27,33 @@ interface Pool extends PostgresClient {
   connect(): PromiseLike<PooledClient>;
 }
 
-/** It throws what it emits as `error` when nobody listens. */
+/** Throws instead of emitting `error` while it has no `error` listener. */
 interface PooledClient extends PostgresClient {
-  /** With an error: the pool closes it. */
+  /** With an error the pool closes the connection. */
   release(error?: unknown): void;
   on(event: 'error', listener: () => void): unknown;
   removeListener(event: 'error', listener: () => void): unknown;
 }
 
-/** A command as `pg` takes it. */
+/** A command for `pg`. */
 export interface PostgresCommand {
   text: string;
   values: unknown[];
-  /** In milliseconds, with the time that the command waits in the client's own queue. Then the client gives up. */
+  /** Timeout in milliseconds, including the time in the client's own queue. */
   query_timeout?: number;
 }
 
-/** What is needed of the result of `pg`. */
+/** The used part of a result of `pg`. */
 export interface PostgresResult {
   rows: unknown[];
   rowCount: number | null;
 }
 
-/** clock_timestamp() goes on within a statement, and now() stands still within a transaction: it is read once for each. */
+/** Read once per statement: clock_timestamp() advances within a statement, and now() is fixed within a transaction. */
 const CLOCK = 'WITH clock AS (SELECT clock_timestamp() AS now)';
 const NOW = '(SELECT clock.now FROM clock)';
 
-/** Statements are run in no transaction of their own: each is one. */
+/** Each statement runs outside of a transaction block, so it is a transaction of its own. */
 export const POSTGRES: SqlDialect = {
   quoted: (identifier) => `"${identifier}"`,
   now: NOW,
@@ -64,10 +64,10 @@ export const POSTGRES: SqlDialect = {
   beginsWith: (text, prefix) => `left(${text}, char_length(${prefix}::text)) = ${prefix}::text`,
   returned: (column) => column,
   long: (parameter) => parameter,
-  told: (expression) => expression,
+  generateId: (expression) => expression,
   row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
-  held: (table, column) => `${table.split('.').at(-1)}.${column}`,
+  stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
   assignsInTurn: false,
 };
@@ -75,9 +75,9 @@ export const POSTGRES: SqlDialect = {
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES = {
   undefinedTable: '42P01',
-  /** CREATE TABLE IF NOT EXISTS looks first and creates then: of two at once, one gets any of these. */
+  /** CREATE TABLE IF NOT EXISTS checks first and creates then: one of two concurrent sessions gets any of these. */
   present: ['42P07', '42710', '23505'],
-  /** A serialization failure (only where the sessions are not READ COMMITTED, the default), and a deadlock. */
+  /** A serialization failure (only if the default isolation level is above READ COMMITTED), and a deadlock. */
   contention: ['40001', '40P01'],
 } as const;
 
@@ -97,7 +97,7 @@ export class PostgresSql implements SqlClient {
   }
 
   async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange> {
-    return { matched: Number((await this.#send(sql, parameters, endAt)).rowCount), told: 0 };
+    return { matched: Number((await this.#send(sql, parameters, endAt)).rowCount), generatedId: 0 };
   }
 
   async hasReturning(): Promise<boolean> {
@@ -121,13 +121,13 @@ export class PostgresSql implements SqlClient {
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<PostgresResult> {
-    const statement = this.#statements.get(sql) ?? numbered(sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
+    const statement = this.#statements.get(sql) ?? withNumbers(sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
     this.#statements.set(sql, statement);
     const { text } = statement;
     const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };
     if (isPool(this.#client)) return onConnection(this.#client, command, endAt);
-    expectTime(endAt);
-    // A client that is busy takes it back then, if it has not been sent.
+    throwIfLate(endAt);
+    // A busy client removes the command from its queue at this timeout, if it was not sent yet.
     const left = Math.min(this.#timeoutMs, Math.ceil(endAt - systemClock.monotonic()));
     return this.#client.query({ ...command, query_timeout: Math.max(1, left) });
   }
@@ -137,11 +137,11 @@ function isPool(client: PostgresClient): client is Pool {
   return typeof client.totalCount === 'number' && typeof client.connect === 'function';
 }
 
-/** As the query method of the pool does it, but that this runs no command for which nobody waits any more. */
+/** As the `query` method of the pool, except that a command past its deadline is not sent. */
 async function onConnection(pool: Pool, command: PostgresCommand, endAt: number): Promise<PostgresResult> {
   const connection = await pool.connect();
   try {
-    expectTime(endAt);
+    throwIfLate(endAt);
   } catch (error) {
     connection.release();
     throw error;

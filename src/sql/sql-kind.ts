@@ -5,21 +5,21 @@ import type { SqlDialect } from './dialect.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
 import { tableName } from './table-name.ts';
 
-/** What is particular to a database. */
+/** The particulars of one database. */
 export interface SqlKind {
   readonly client: SqlClient;
   readonly dialect: SqlDialect;
   /** The text of CREATE TABLE. */
   readonly definition: (table?: string) => string;
-  /** The call that gives it, for people. */
+  /** The function that returns it, for error messages. */
   readonly definedBy: string;
-  /** In bytes of UTF-8. */
+  /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
-  /** Of the other texts that callers choose, in UTF-16 code units. `undefined`: any. */
+  /** Longest owner, request id and host, in UTF-16 code units. `undefined`: any length. */
   readonly longestText?: number;
 }
 
-/** The options of locks and stores that are about their tables. */
+/** Options of the tables of locks and stores. */
 export interface SqlTableChoices {
   readonly table?: string | undefined;
   readonly retention?: DurationLike | undefined;
@@ -28,29 +28,28 @@ export interface SqlTableChoices {
 
 const DAY_MS = 86_400_000;
 
-/** How long the client is to wait for an answer. `createLock` and `createStore` check the option. */
+/** How long the client waits for a reply, in milliseconds. `createLock` and `createStore` validate the option. */
 export function timeoutOf(options: SqlTableChoices | undefined): number {
   return toMillis(options?.timeout ?? 3000);
 }
 
 /**
- * The table of a lock or a store, and the statements for it.
+ * The table of a lock or a store, and its statements.
  *
  * @param about the subject of errors: 'lock' or 'store'.
- * @param usual the name of the table that is used where none is given.
  * @throws {OptionError} when an option breaks a rule.
  */
 export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
   about: string,
   options: SqlTableChoices,
   { client, dialect, definition, definedBy }: SqlKind,
-  usual: string,
+  defaultTable: string,
   statementsFor: (dialect: SqlDialect, table: string) => S,
 ): { readonly table: SqlTable; readonly statements: S } {
   const checks = new OptionChecks(about);
   const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
   checks.done();
-  const statements = statementsFor(dialect, tableName(about, options.table ?? usual, dialect.quoted));
+  const statements = statementsFor(dialect, tableName(about, options.table ?? defaultTable, dialect.quoted));
   const { expired, purge } = statements;
   const timeoutMs = timeoutOf(options);
   const table = new SqlTable({

@@ -1,39 +1,38 @@
 import { systemClock } from '../time/clock.ts';
 import type { SqlChange, SqlClient, SqlParameters, SqlRow } from './client.ts';
 
-/** What the table of a lock or a store is made of. */
+/** Parameters of {@link SqlTable}. */
 export interface SqlTableOptions {
   readonly client: SqlClient;
   /** CREATE TABLE IF NOT EXISTS. */
   readonly definition: string;
-  /** Whose text a person can take: `postgresLockTable()`. */
+  /** The function that returns it, for error messages: `postgresLockTable()`. */
   readonly definedBy: string;
-  /** How long a statement is tried again while others are in its way, in milliseconds. */
+  /** How long a statement is retried during contention, in milliseconds. */
   readonly timeoutMs: number;
-  /** `Infinity`: nothing is purged. */
+  /** `Infinity`: no row is ever purged. */
   readonly retentionMs: number;
-  /** The names that are past `:retention`, at most `:most`. Takes no locks. */
+  /** Selects the names that are past `:retention`, at most `:limit`. Takes no row locks. */
   readonly expired: string;
   /** Deletes `:name` if it is past `:retention`. */
   readonly purge: string;
 }
 
-/** Not sooner than this after the last time. */
-const PURGE_EVERY_MS = 3_600_000;
-const PURGE_AT_MOST = 1000;
+const PURGE_INTERVAL_MS = 3_600_000;
+const PURGE_LIMIT = 1000;
 const LONGEST_PAUSE_MS = 50;
 
-/** Longer durations would leave the calendars of some databases: a thousand years. */
+/** A thousand years: longer durations exceed the calendars of some databases. */
 const LONGEST_MS = 365_250 * 86_400_000;
 
-/** A duration as statements take it. */
+/** A duration as a parameter of a statement. */
 export function durationParameter(ms: number): number {
   return Math.min(ms, LONGEST_MS);
 }
 
 /**
- * Runs statements on one table. In the steady state a statement is one command. The table is created when a statement
- * has failed because there is none. A statement that others were in the way of is tried again.
+ * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
+ * is missing creates it, then runs again. A statement that fails by contention is retried.
  */
 export class SqlTable {
   readonly #options: SqlTableOptions;
@@ -43,7 +42,7 @@ export class SqlTable {
     this.#options = options;
   }
 
-  /** When nobody waits any more for the answer to a step that begins now. */
+  /** Deadline of a step that begins now, on the monotonic clock. */
   endAt(): number {
     return systemClock.monotonic() + this.#options.timeoutMs;
   }
@@ -61,20 +60,20 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 
-  /** Deletes what is past its retention, if that was not done in the last hour. Later, and without an error. */
+  /** Deletes rows past their retention in the background, at most once an hour. Never throws. */
   purgeSoon(): void {
     const { retentionMs } = this.#options;
     const now = systemClock.monotonic();
-    if (retentionMs === Infinity || now - this.#purgedAt < PURGE_EVERY_MS) return;
+    if (retentionMs === Infinity || now - this.#purgedAt < PURGE_INTERVAL_MS) return;
     this.#purgedAt = now;
     systemClock.setTimeout(() => {
-      this.#purge(durationParameter(retentionMs)).catch(() => {}); // no right to delete, a closed client: next time
+      this.#purge(durationParameter(retentionMs)).catch(() => {}); // no right to delete, a closed client: retried in an hour
     }, 0);
   }
 
   async #purge(retention: number): Promise<void> {
     const { client, expired, purge } = this.#options;
-    const rows = await client.query(expired, { retention, most: PURGE_AT_MOST });
+    const rows = await client.query(expired, { retention, limit: PURGE_LIMIT });
     for (const { name } of rows) await client.change(purge, { name: String(name), retention });
   }
 
@@ -108,7 +107,7 @@ export class SqlTable {
           continue;
         }
         const reason = error instanceof Error ? error.message : String(error);
-        const message = `its table is missing and can't be created (${definedBy} tells how to): ${reason}`;
+        const message = `the table is missing and can't be created (${definedBy} returns its definition): ${reason}`;
         throw new Error(message, { cause: error });
       }
     }
@@ -116,6 +115,6 @@ export class SqlTable {
 }
 
 function pause(ms: number): Promise<void> {
-  // It holds the process: where the database is in the process, nothing else would.
+  // Keeps the process alive: with an in-process database no socket does.
   return new Promise((resolve) => systemClock.setTimeout(resolve, ms).ref());
 }

@@ -1,29 +1,29 @@
 import {
   type Positional,
   propertyOf,
-  questioned,
   type SqlChange,
   type SqlClient,
   type SqlParameters,
   type SqlRow,
+  withQuestionMarks,
 } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
 
 /**
- * What is needed of a client of SQLite: a `Database` of the package `better-sqlite3`, a `DatabaseSync` of `node:sqlite`,
- * or one that is made like them. SQLite 3.35 or later.
+ * The used part of an SQLite client: a `Database` of the package `better-sqlite3`, a `DatabaseSync` of `node:sqlite`, or
+ * a compatible one. SQLite 3.35 or later.
  */
 export interface SqliteClient {
   prepare(sql: string): SqliteStatement;
 }
 
-/** What is needed of a prepared statement. */
+/** The used part of a prepared statement. */
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
   run(...values: SqliteValue[]): { changes: number | bigint };
 }
 
-/** What is bound to a statement. */
+/** Value bound to a statement. */
 export type SqliteValue = string | number | null;
 
 /** Instants are milliseconds since 1970, as numbers. */
@@ -39,18 +39,18 @@ export const SQLITE: SqlDialect = {
   beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
   returned: (column) => column,
   long: (parameter) => parameter,
-  told: (expression) => expression,
+  generateId: (expression) => expression,
   row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
-  held: (table, column) => `${table.split('.').at(-1)}.${column}`,
+  stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
   assignsInTurn: false,
 };
 
-/** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, is in the way. */
+/** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, has a lock. */
 const CONTENTION = { codes: [5, 6], name: /^SQLITE_(BUSY|LOCKED)/ };
 
-/** Each statement is prepared anew: some microseconds, and none is left that a closed database has made invalid. */
+/** Prepares each statement anew: it costs microseconds, and no statement outlives a closed database. */
 export class SqliteSql implements SqlClient {
   readonly #client: SqliteClient;
   readonly #statements: Map<string, Positional> = new Map();
@@ -66,7 +66,7 @@ export class SqliteSql implements SqlClient {
 
   async change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
     const { text, values } = this.#positional(sql);
-    return { matched: Number(this.#client.prepare(text).run(...values(parameters)).changes), told: 0 };
+    return { matched: Number(this.#client.prepare(text).run(...values(parameters)).changes), generatedId: 0 };
   }
 
   async hasReturning(): Promise<boolean> {
@@ -78,18 +78,18 @@ export class SqliteSql implements SqlClient {
   }
 
   isTablePresent(): boolean {
-    return false; // one statement after the other
+    return false; // statements run one after the other
   }
 
   isContention(error: unknown): boolean {
-    const errcode = Number(propertyOf(error, 'errcode')); // of node:sqlite, with the extension in the upper bytes
+    const errcode = Number(propertyOf(error, 'errcode')); // of node:sqlite; extended codes use the upper bytes
     return (
       CONTENTION.codes.includes(errcode & 0xff) || CONTENTION.name.test(String(propertyOf(error, 'code')))
     );
   }
 
   #positional(sql: string): Positional {
-    const statement = this.#statements.get(sql) ?? questioned(sql);
+    const statement = this.#statements.get(sql) ?? withQuestionMarks(sql);
     this.#statements.set(sql, statement);
     return statement;
   }

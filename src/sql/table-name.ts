@@ -1,11 +1,11 @@
 import { OptionChecks } from '../option-checks.ts';
 
 /**
- * A table as it stands in statements: each part in quotes. Nothing but letters, digits, `_` and `$` comes through, so
- * that no name can become a part of a statement.
+ * A table name as used in statements, each part quoted. Only letters, digits, `_` and `$` are accepted, so that a name
+ * can't inject SQL.
  *
  * @param about the subject of the error: 'lock' or 'store'.
- * @throws {OptionError} when it is not a name, or a name with its schema in front.
+ * @throws {OptionError} when it is neither a name nor a name with its schema.
  */
 export function tableName(about: string, table: string, quoted: (identifier: string) => string): string {
   const checks = new OptionChecks(about);
@@ -22,7 +22,7 @@ export function tableName(about: string, table: string, quoted: (identifier: str
   return table.split('.').map(quoted).join('.');
 }
 
-/** PostgreSQL would cut a longer one, so that two tables became one; MySQL takes one more. */
+/** PostgreSQL would cut a longer name, so that two tables became one; MySQL accepts 64. */
 const LONGEST_PART = 63;
 
 const PART = '[A-Za-z_][A-Za-z0-9_$]*';

@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination } from '../cluster/coordination.ts';
+import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import type {
   Codec,
@@ -9,8 +9,6 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
-import { coordinationKey } from '../engine/coordination-key.ts';
-import type { StoreLike } from '../engine/coordinator.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -106,11 +104,10 @@ export function createStore(
     read: (name, newerThan) => engine.read(name, newerThan),
     write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
   };
-  const store: SnapshotStore & StoreLike = {
+  const store: SnapshotStore = {
     codec,
     schema,
     longestName,
-    [coordinationKey]: new BackendCoordination(new BackendAccess(steps, timeoutMs)),
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
       check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
       const read = await ask(name, () => steps.read(name, newerThan));
@@ -128,7 +125,7 @@ export function createStore(
       return ask(name, () => engine.delete(name));
     },
   };
-  return store;
+  return withCoordination(store, new BackendAccess(steps, timeoutMs));
 }
 
 /** @throws {TypeError} for a record that was edited by hand and can't be used. */

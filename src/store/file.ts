@@ -9,26 +9,26 @@ import { createStore, type StoreEngine, type StoreOptions } from './create-store
 /** The options of {@link fileStore}. */
 export interface FileStoreOptions extends StoreOptions {
   /**
-   * Where the files are: a path or a `file:` URL, the same for all processes. Made at the first use, if it is not
-   * there. On a disk of this machine, whose file system has hard links (all usual ones but FAT). All processes need
-   * the rights to read, write and delete there. A lock may have the same one.
+   * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
+   * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
+   * to read, write and delete in it. A lock may share it.
    */
   readonly directory: string | URL;
   /**
-   * How long a snapshot is kept that is not written again. Longer than the time between two loads: a process that
-   * starts without a snapshot has to load. Older ones are deleted behind the writes of others. Over 0; `Infinity`: they
-   * are kept for ever. @default 7 days
+   * How long a snapshot is kept after its last write. Choose more than the time between two loads: a process that
+   * starts without a snapshot has to load. Later writes of other names delete older snapshots. Over 0; `Infinity`: for
+   * ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
  * A store in the files of a directory, for the processes of one machine and over their restarts. It needs no server.
- * Each snapshot is a file, which appears in one step: a reader never sees half of one, whoever is killed when. Names
- * may be of any length.
+ * Each snapshot is a file that appears in one step: a reader never sees a partial one, whichever process is killed.
+ * Names may have any length.
  *
- * The age of a snapshot is measured by the time of the machine since its start, so that it is right when the wall clock
- * is stepped; over a restart of the machine by the wall clock.
+ * The machine's time since boot measures the age of a snapshot, so that steps of the wall clock don't change it; after a
+ * reboot the wall clock does.
  *
  * ```ts
  * import { tmpdir } from 'node:os';
@@ -49,9 +49,9 @@ export function fileStore(options: FileStoreOptions): SnapshotStore {
   });
 }
 
-/** What a file begins with, in a line of its own. The payload follows. */
+/** First line of a file. The payload follows. */
 interface Header extends Moment {
-  /** Of the payload, in characters: so that a file that was cut is noticed. */
+  /** Length of the payload in UTF-16 code units, to detect a truncated file. */
   readonly length: number;
 }
 
@@ -66,7 +66,7 @@ interface Found extends Snapshot {
 
 type Damaged = StoredSnapshot & { readonly damage: string };
 
-/** The snapshots of a name are files that bear their versions; the one with the highest number counts. */
+/** Each snapshot of a name is a file named after its version; the highest version counts. */
 class FileStore implements StoreEngine {
   readonly #files: NumberedFiles;
   readonly #clock: MachineClock = new MachineClock();
@@ -96,7 +96,7 @@ class FileStore implements StoreEngine {
       const listing = await this.#files.list(folder);
       const last = listing.numbers.at(-1) ?? 0;
       if (token !== undefined && token < last) {
-        const newer = await this.#newest(folder, token); // not those that can't be read
+        const newer = await this.#newest(folder, token); // damaged versions do not refuse a write
         if (newer !== undefined && !('damage' in newer)) return { kind: 'refused', version: newer.version };
       }
       const now = this.#clock.now();
@@ -104,8 +104,8 @@ class FileStore implements StoreEngine {
       const header: Header = { ...now, length: payload.length };
       const content = `${JSON.stringify(header)}\n${payload}`;
       if (token !== undefined) await this.#files.replace(folder, version, content);
-      else if (!(await this.#createLast(folder, version, content))) continue; // somebody was quicker
-      await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete what another user has made
+      else if (!(await this.#createLast(folder, version, content))) continue; // another process was faster
+      await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete files of another user
       return { kind: 'written', version };
     }
   }
@@ -113,12 +113,12 @@ class FileStore implements StoreEngine {
   async delete(name: string): Promise<boolean> {
     const folder = this.#files.folderOf(name);
     const { numbers } = await this.#files.list(folder);
-    const wasThere = await this.#files.remove(folder, numbers); // the newest last: a reader never sees an older one
+    const wasThere = await this.#files.remove(folder, numbers); // the newest last, so that a reader never sees an older one
     await this.#files.removeFolder(folder);
     return wasThere;
   }
 
-  /** The newest snapshot that can be read; where there are only others, the newest of these. */
+  /** The newest readable snapshot; if none is readable, the newest damaged one. */
   async #newest(folder: string, newerThan: number): Promise<Found | Damaged | undefined> {
     for (;;) {
       const { numbers } = await this.#files.list(folder);
@@ -130,7 +130,7 @@ class FileStore implements StoreEngine {
     }
   }
 
-  /** @returns `gone`: one was deleted since they were listed, so there is a newer one, or none. */
+  /** @returns `gone`: a listed file was deleted, because a newer version exists or the snapshot was deleted. */
   async #lastOf(folder: string, versions: readonly number[]): Promise<Found | Damaged | undefined | 'gone'> {
     for (const version of versions.toReversed()) {
       const text = await this.#files.read(folder, version);
@@ -144,7 +144,7 @@ class FileStore implements StoreEngine {
     return { version, age: 0, payload: '', damage };
   }
 
-  /** A version may have been another's that is deleted by now; then there is a newer one. */
+  /** The same version may have been written and deleted by another process before; then a newer version exists. */
   async #createLast(folder: string, version: number, content: string): Promise<boolean> {
     if (!(await this.#files.create(folder, version, content, 'power failure'))) return false;
     const { numbers } = await this.#files.list(folder);
@@ -160,7 +160,7 @@ class FileStore implements StoreEngine {
     if (this.#retentionMs !== Infinity) this.#sweep.step();
   }
 
-  /** Deletes the files of a name that was not written for long. */
+  /** Deletes the files of a name that has not been written for the retention. */
   async #forget(folder: string): Promise<void> {
     const newest = await this.#newest(folder, -1);
     if (newest !== undefined && !('damage' in newest)) {
@@ -176,7 +176,7 @@ class FileStore implements StoreEngine {
   }
 }
 
-/** @returns `undefined`: it is not as we write it, because somebody has edited it, or the disk is broken. */
+/** @returns `undefined` if the text is not in the format of this adapter: it was edited, or the disk is faulty. */
 function parsed(text: string): Snapshot | undefined {
   try {
     const end = text.indexOf('\n');

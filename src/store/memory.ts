@@ -4,13 +4,13 @@ import { createStore, type StoreEngine, type StoreOptions } from './create-store
 
 /** The options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreOptions {
-  /** `FakeClock` of `tickless/testing` in tests. @default the machine's */
+  /** Clock of the ages; `FakeClock` of `tickless/testing` in tests. @default the machine's */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * A store in the memory of this process, for tests. The object is the engine: instances share what shares it. It holds
- * each snapshot until it is deleted: not for keys without bound.
+ * A store in the memory of this process, for tests. Instances that share the object share the store. It keeps each
+ * snapshot until it is deleted: do not use it for an unbounded number of keys.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

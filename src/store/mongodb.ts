@@ -9,29 +9,31 @@ export type { MongoCollection } from '../mongodb/collection.ts';
 /** The options of {@link mongodbStore}. */
 export interface MongodbStoreOptions extends StoreOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer), with nothing else in it, so not that of a lock: `_id` is
-   * the name. The server makes it when it is first used. It and its client stay yours: they are not closed.
+   * A collection of the official driver (`mongodb` 6 or newer), used by this store only, not by a lock as well: `_id` is
+   * the name. The server creates it on first use. You keep ownership: the store closes neither the collection nor its
+   * client.
    */
   readonly collection: MongoCollection;
   /**
-   * How long a snapshot is kept that is not written again. It should be longer than the time between two loads: an
-   * instance that starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
+   * How long a snapshot is kept after its last write. Choose more than the time between two loads: an instance that
+   * starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
- * A store in MongoDB (4.4 or newer): one document for each name, each step one command that runs at the primary and goes
- * by its clock, to the millisecond. In a sharded cluster that is the clock of the `mongos` that was asked. Writes are
- * acknowledged by the majority of a replica set. A snapshot is at most 16 MB long, less some hundred bytes; a longer one
- * is a `StoreUnavailableError`. Names may be of any length.
+ * A store in MongoDB (4.4 or newer): one document per name. Each step is one command that runs at the primary and uses
+ * its clock, to the millisecond; in a sharded cluster the clock of the `mongos` that receives the command. The majority
+ * of a replica set acknowledges each write. A document takes at most 16 MB, so a payload some hundred bytes less; a
+ * write of a longer one rejects with `StoreUnavailableError`. Names may have any length.
  *
- * Old snapshots are deleted by the server, through an index that is made after the first write. Whoever may not do so
- * makes it by hand, or goes without: `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. Its user
- * needs the rights to find, insert, update and remove.
+ * The server deletes old snapshots through a TTL index, which the store creates after its first write. Without the
+ * right to create an index, create it yourself, or keep all snapshots:
+ * `collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 })`. The user needs the rights to find, insert,
+ * update and remove.
  *
- * The driver looks for a server for 30 seconds, and then still sends what nobody waits for: give the client a
- * `serverSelectionTimeoutMS` as long as `timeout`.
+ * The driver searches for a server for 30 seconds, and then still sends commands that have timed out: give the client a
+ * `serverSelectionTimeoutMS` equal to `timeout`.
  *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
@@ -59,7 +61,7 @@ class MongodbStore implements StoreEngine {
     this.#documents = new MongoDocuments('store', options);
   }
 
-  /** What somebody has made unreadable counts as none. */
+  /** A document that was made unreadable by an edit counts as absent. */
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [found] = await this.#documents.find([
       {

@@ -11,16 +11,15 @@ export type { SqlStoreOptions } from './sql.ts';
 /** The options of {@link mysqlStore}. */
 export interface MysqlStoreOptions extends SqlStoreOptions {
   /**
-   * A pool of `mysql2` or `mysql2/promise`; or a connection, which is not inside of a transaction. `autocommit` must be
-   * on, as it is by default; other than that, it may have any `sql_mode`, character set and options. It stays yours: end
-   * it yourself.
+   * A pool of `mysql2` or `mysql2/promise`; or a connection without an open transaction. `autocommit` must be on, as it
+   * is by default; `sql_mode`, character set and other options may have any value. You keep ownership: end it yourself.
    */
   readonly client: MysqlClient;
 }
 
 /**
- * A store in a table of MariaDB, or of MySQL 8.0.17 or later. Each step is one command; the clock is the server's. Give
- * it the primary, not replicas. Instances share what shares the table.
+ * A store in a table of MariaDB, or of MySQL 8.0.17 or later. Each step is one command. Only the server's clock decides:
+ * connect all instances to the primary, not to replicas. Instances that share the table share the store.
  *
  * ```ts no-run
  * import { createPool } from 'mysql2/promise';
@@ -32,15 +31,15 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
- * a connection of an exhausted pool for so long is not run any more; but a single connection runs late what waits in its
- * own queue, and so a write may come through that counted as failed.
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent. A single connection sends the commands of its
+ * own queue late: a write that was reported as failed may then still succeed.
  *
- * Names are at most 512 bytes of UTF-8 long, and compared byte by byte. A payload is sent in base64, which must fit into
+ * Names are at most 512 bytes of UTF-8 long, and compared byte by byte. The payload is sent in base64 and must fit into
  * the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
- * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
- * {@link mysqlStoreTable}; SELECT, INSERT, UPDATE and DELETE are all that is needed then.
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link mysqlStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -53,7 +52,7 @@ export function mysqlStore(options: MysqlStoreOptions): SnapshotStore {
     dialect: MYSQL,
     definition: mysqlStoreTable,
     definedBy: 'mysqlStoreTable()',
-    longestName: 512, // of the 768 characters that fit into an index
+    longestName: 512, // an index takes at most 768 characters
   });
 }
 
@@ -61,7 +60,7 @@ export function mysqlStore(options: MysqlStoreOptions): SnapshotStore {
  * The statement that creates the table of {@link mysqlStore}: for migrations.
  *
  * @param table @default 'tickless_snapshot'
- * @throws {OptionError} when it is no name of a table.
+ * @throws {OptionError} when the name of the table is invalid.
  */
 export function mysqlStoreTable(table: string = STORE_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('store', table, MYSQL.quoted)} (

@@ -11,15 +11,15 @@ export type { SqlStoreOptions } from './sql.ts';
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends SqlStoreOptions {
   /**
-   * A `Pool` of `pg`; or a `Client`, which is connected already and is not inside of a transaction. It stays yours:
-   * give the pool a listener of `error`, as `pg` asks for, and end it yourself.
+   * A `Pool` of `pg`; or a connected `Client` without an open transaction. You keep ownership: add an `error` listener
+   * to the pool, as `pg` requires, and end it yourself.
    */
   readonly client: PostgresClient;
 }
 
 /**
- * A store in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own;
- * the clock is the server's. Instances share what shares the table.
+ * A store in a table of PostgreSQL, version 9.5 or later. Each step is one command, which is a transaction of its own.
+ * Only the server's clock measures ages. Instances that share the table share the store.
  *
  * ```ts no-run
  * import { Pool } from 'pg';
@@ -32,13 +32,12 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  * await pool.end();
  * ```
  *
- * A command that gets no answer within `timeout` is given up; a pool closes its connection then. One that has waited for
- * a connection of an exhausted pool for so long is not run any more, and `pg` takes it back where it has waited in the
- * queue of a single `Client`. Names are at most 1024
- * bytes long, and compared byte by byte. U+0000 can't occur in names and payloads; JSON escapes it.
+ * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
+ * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * Names are at most 1024 bytes long, and compared byte by byte. Names and payloads can't contain U+0000; JSON escapes it.
  *
- * The table is created at first use, if it is missing. Where the user may not do that, create it beforehand with
- * {@link postgresStoreTable}; SELECT, INSERT, UPDATE and DELETE are all that is needed then.
+ * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
+ * {@link postgresStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -51,7 +50,7 @@ export function postgresStore(options: PostgresStoreOptions): SnapshotStore {
     dialect: POSTGRES,
     definition: postgresStoreTable,
     definedBy: 'postgresStoreTable()',
-    longestName: 1024, // an entry of an index takes 2700
+    longestName: 1024, // an index entry takes at most 2700 bytes
   });
 }
 
@@ -59,7 +58,7 @@ export function postgresStore(options: PostgresStoreOptions): SnapshotStore {
  * The statement that creates the table of {@link postgresStore}: for migrations.
  *
  * @param table @default 'tickless_snapshot'
- * @throws {OptionError} when it is no name of a table.
+ * @throws {OptionError} when the name of the table is invalid.
  */
 export function postgresStoreTable(table: string = STORE_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('store', table, POSTGRES.quoted)} (

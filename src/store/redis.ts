@@ -16,30 +16,30 @@ export type {
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {
   /**
-   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). It stays yours: it is
-   * not closed, and listens to `error` where its documentation asks for that.
+   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). You keep ownership: the
+   * store does not close it; add an `error` listener as its documentation requires.
    */
   readonly client: RedisClient;
   /**
-   * What the keys begin with; the rest is the name. The client's own `keyPrefix` comes before it. The same on all
-   * instances; another one for other uses of the server. @default 'tickless:snapshot:'
+   * Prefix of all keys, before the name and after the client's own `keyPrefix`. Use the same one on all instances, and
+   * another one for other uses of the server. @default 'tickless:snapshot:'
    */
   readonly prefix?: string | undefined;
   /**
-   * How long a snapshot is kept after it was last written or read. It should be longer than the time between two loads:
-   * an instance that starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
+   * How long a snapshot is kept after its last write or read. Choose more than the time between two loads: an instance
+   * that starts without a snapshot has to load. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
 /**
- * A store in Redis (6 or newer) or Valkey: one hash for each name, each step one script that runs at the server and goes
- * by its clock. A snapshot is as safe as the server's memory, and may be up to 512 MB long. Names may be of any length.
+ * A store in Redis (6 or newer) or Valkey: one hash per name. Each step is one script that runs at the server and uses
+ * its clock. A snapshot is as durable as the server's memory, and at most 512 MB long. Names may have any length.
  *
- * Its user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
+ * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
  *
- * ioredis does not notice by itself that a connection hears nothing any more (a server that stands still, a partition):
- * give it `socketTimeout`, and it connects anew.
+ * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
+ * that it reconnects.
  *
  * ```ts no-run
  * import { Redis } from 'ioredis';
@@ -59,9 +59,9 @@ export function redisStore(options: RedisStoreOptions): SnapshotStore {
   });
 }
 
-// The numbers of ARGV begin after the retention.
+// ARGV[1] is the retention; the arguments follow.
 
-/** The payload does not travel where it is not newer. Where somebody has made it unreadable, the field that is. */
+/** Returns the payload only if it is newer; for a hash that was made unreadable by an edit, the unreadable field. */
 const READ = new Script(`
 local held = redis.call('HMGET', key, 'version', 'writtenAt')
 local version, writtenAt = whole(held[1]), whole(held[2])
@@ -100,7 +100,7 @@ class RedisStore implements StoreEngine {
     if (reply === null) return undefined;
     const [version, micros, payload] = partsOf(reply);
     if (payload === undefined) {
-      const damage = `its hash is damaged: in the field ${micros}`;
+      const damage = `its hash is damaged: the field '${micros}' is unreadable`;
       return { version: Number(version), age: 0, payload: '', damage };
     }
     return { version: Number(version), age: Number(micros) / 1000, payload };
@@ -118,6 +118,6 @@ class RedisStore implements StoreEngine {
 }
 
 function partsOf(reply: unknown): [string, string, string | undefined] {
-  if (!Array.isArray(reply)) throw new Error(`an answer that is no snapshot: ${String(reply)}`);
+  if (!Array.isArray(reply)) throw new Error(`unexpected reply of the store script: ${String(reply)}`);
   return reply as [string, string, string | undefined];
 }

@@ -6,22 +6,22 @@ import type { SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
-/** What the stores of all SQL databases take. */
+/** Options of all SQL stores. */
 export interface SqlStoreOptions extends StoreOptions {
   /**
-   * The table, with its schema in front where it needs one: `'tickless_snapshot'`, `'ops.tickless_snapshot'`. Letters,
-   * digits, `_` and `$`. It is put into quotes, so capitals count. It is created when a command fails because it is
-   * missing. @default 'tickless_snapshot'
+   * The table, optionally with its schema: `'tickless_snapshot'`, `'ops.tickless_snapshot'`. Letters, digits, `_` and
+   * `$`. It is quoted in statements, so case matters. Created on first use if it is missing.
+   * @default 'tickless_snapshot'
    */
   readonly table?: string | undefined;
   /**
-   * How long a snapshot is kept that is not written again. Older ones are deleted after a write, at most once an hour;
-   * an error there is ignored. Over 0; `Infinity`: they are kept for ever. @default 7 days
+   * How long a snapshot is kept after its last write. Older ones are deleted after a write, at most once an hour;
+   * errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
 
-/** The name of the table that is used where none is given. */
+/** Default name of the table. */
 export const STORE_TABLE = 'tickless_snapshot';
 
 /** @throws {OptionError} when an option breaks a rule. */
@@ -37,7 +37,7 @@ interface StoreStatements {
   readonly read: string;
   readonly write: string;
   readonly writeWithToken: string;
-  /** The writes return the version; else they tell it, as `SqlDialect.told`. */
+  /** The writes return the version as a row; else as `SqlChange.generatedId`. */
   readonly hasReturning: boolean;
   readonly delete: string;
   readonly expired: string;
@@ -45,22 +45,22 @@ interface StoreStatements {
 }
 
 function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
-  const { now, incoming, told } = dialect;
-  const held = (column: string): string => dialect.held(table, column);
+  const { now, incoming, generateId } = dialect;
+  const stored = (column: string): string => dialect.stored(table, column);
   const hasReturning = !dialect.assignsInTurn;
   const insert = (version: string): string => {
     const row = dialect.row({
       name: ':name',
-      version: told(version),
+      version: generateId(version),
       written_at: now,
       payload: dialect.long(':payload'),
     });
     return `INSERT INTO ${table} ${row} ${dialect.orUpdate}`;
   };
   const returning = hasReturning ? ' RETURNING version' : '';
-  const isNewer = `:token >= ${held('version')}`;
+  const isNewer = `:token >= ${stored('version')}`;
   const assign = (column: string): string =>
-    `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${held(column)} END`;
+    `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${stored(column)} END`;
   const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
 
   return {
@@ -69,22 +69,22 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     write: `${insert(dialect.micros)} ${[
       `payload = ${incoming('payload')}`,
       `written_at = ${incoming('written_at')}`,
-      `version = ${told(dialect.greater(`${held('version')} + 1`, dialect.micros))}`,
+      `version = ${generateId(dialect.greater(`${stored('version')} + 1`, dialect.micros))}`,
     ].join(', ')}${returning}`,
-    // The version comes last: some servers would compare the token with the new one.
+    // The version is assigned last: some servers would compare the token with the new version.
     writeWithToken: `${insert(':token')} ${[
       assign('payload'),
       assign('written_at'),
-      `version = ${told(`CASE WHEN ${isNewer} THEN :token ELSE ${held('version')} END`)}`,
+      `version = ${generateId(`CASE WHEN ${isNewer} THEN :token ELSE ${stored('version')} END`)}`,
     ].join(', ')}${returning}`,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
-    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :most`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :limit`,
     purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
   };
 }
 
-/** A store in a table: a row per name, a statement per step. A refused write writes what is there already. */
+/** A store in a table: one row per name, one statement per step. A refused write writes the present values again. */
 class SqlStore implements StoreEngine {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
@@ -97,7 +97,7 @@ class SqlStore implements StoreEngine {
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
     if (row === undefined) return undefined;
-    // The clock may have been set back since. Where somebody has made the instant NULL, nobody knows.
+    // The clock may have been set back since. NULL comes from an edit; the snapshot counts as damaged then.
     const age = row.age === null ? Number.NaN : Math.max(0, Number(row.age));
     return { version: Number(row.version), age, payload: String(row.payload) };
   }
@@ -117,7 +117,7 @@ class SqlStore implements StoreEngine {
   }
 
   async #versionAfter(sql: string, parameters: SqlParameters): Promise<number> {
-    if (!this.#statements.hasReturning) return (await this.#table.change(sql, parameters)).told;
+    if (!this.#statements.hasReturning) return (await this.#table.change(sql, parameters)).generatedId;
     const [row] = await this.#table.query(sql, parameters);
     return Number(row?.version);
   }

@@ -9,13 +9,13 @@ export type { SqlStoreOptions } from './sql.ts';
 
 /** The options of {@link sqliteStore}. */
 export interface SqliteStoreOptions extends SqlStoreOptions {
-  /** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. It stays yours: close it yourself. */
+  /** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. You keep ownership: close it yourself. */
   readonly client: SqliteClient;
 }
 
 /**
- * A store in a table of SQLite, version 3.35 or later: for several processes of one machine, and over restarts. Each step
- * is one statement; the clock is the machine's. Instances share what shares the file.
+ * A store in a table of SQLite, version 3.35 or later, for several processes of one machine and over their restarts. Each
+ * step is one statement; the clock is the machine's. Instances that share the file share the store.
  *
  * ```ts no-run
  * import Database from 'better-sqlite3';
@@ -28,14 +28,14 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  * database.close();
  * ```
  *
- * While another process writes to the file, the statement is tried again, after pauses of up to 50 ms, until `timeout`
- * is over. Before SQLite says so it waits for its own `busy_timeout`, and the whole process with it: 5 seconds in
- * `better-sqlite3`, none in `node:sqlite`. Set it to some 50 ms, as above (`new DatabaseSync(file, { timeout: 50 })`), and give the
- * store a connection that holds no transaction open. Nothing is set on the connection. In the mode WAL readers and the
- * writer don't wait for each other.
+ * While another process writes to the file, the statement is retried after pauses of up to 50 ms, until `timeout`.
+ * Before SQLite reports the conflict it blocks the whole process for its own `busy_timeout`: 5 seconds in
+ * `better-sqlite3`, 0 in `node:sqlite`. Set it to about 50 ms, as above (`new DatabaseSync(file, { timeout: 50 })`), and
+ * give the store a connection without open transactions. The store sets nothing on the connection. In WAL mode readers
+ * and the writer don't block each other.
  *
  * Names are at most 1024 bytes of UTF-8 long, and compared byte by byte. Instants in the table are milliseconds since
- * 1970. The table is created at first use, if it is missing; {@link sqliteStoreTable} is for migrations.
+ * 1970. The table is created on first use if it is missing; {@link sqliteStoreTable} is for migrations.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -56,7 +56,7 @@ export function sqliteStore(options: SqliteStoreOptions): SnapshotStore {
  * The statement that creates the table of {@link sqliteStore}: for migrations.
  *
  * @param table @default 'tickless_snapshot'
- * @throws {OptionError} when it is no name of a table.
+ * @throws {OptionError} when the name of the table is invalid.
  */
 export function sqliteStoreTable(table: string = STORE_TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName('store', table, SQLITE.quoted)} (

@@ -1,11 +1,11 @@
-// What the conformance suites assert with: plain errors, so that any test runner can show them.
+// Assertions of the conformance suites: they throw plain errors, which any test runner can show.
 
-/** Fails with the message, unless it holds. */
+/** Throws an error with the message unless the condition holds. */
 export function ensure(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message);
 }
 
-/** Both are the same primitive. */
+/** Both values are the same primitive. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   ensure(Object.is(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
@@ -16,13 +16,13 @@ export function sameList(actual: readonly unknown[], expected: readonly unknown[
   ensure(isSame, `${what}: expected ${show(expected)}, got ${show(actual)}`);
 }
 
-/** A number between both, both included. */
+/** The value is a number from `least` to `most`, inclusive. */
 export function between(actual: unknown, least: number, most: number, what: string): void {
   const holds = typeof actual === 'number' && actual >= least && actual <= most;
   ensure(holds, `${what}: expected ${least} to ${most}, got ${show(actual)}`);
 }
 
-/** The answer is of that kind; returned as such. */
+/** The answer has that kind; returns it with the narrowed type. */
 export function ofKind<A extends { readonly kind: string }, K extends A['kind']>(
   answer: A,
   kind: K,
@@ -32,13 +32,13 @@ export function ofKind<A extends { readonly kind: string }, K extends A['kind']>
   return answer as Extract<A, { readonly kind: K }>;
 }
 
-/** There is something. */
+/** The value is not undefined; returns it. */
 export function present<T>(value: T | undefined, what: string): T {
   ensure(value !== undefined, `${what}: expected something, got undefined`);
   return value;
 }
 
-/** The promise rejects with such an error. Throwing instead of rejecting does not count. */
+/** The promise rejects with an expected error. A synchronous throw does not count. */
 export async function rejects(
   promise: Promise<unknown>,
   isExpected: (error: unknown) => boolean,

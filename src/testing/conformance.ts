@@ -1,30 +1,30 @@
 import { randomId } from '../cluster/identity.ts';
 
-/** One promise of a contract, for any test runner: `it(name, run)`. */
+/** One promise of a contract as a test case, for any test runner: `it(name, run)`. */
 export interface ConformanceCase {
-  /** What holds. Unique in its suite. */
+  /** The promise. Unique in its suite. */
   readonly name: string;
-  /** Rejects with an `Error` that says what did not hold. May run together with the others, and several times. */
+  /** Rejects with an `Error` that describes the violation. May run concurrently with the other cases, and repeatedly. */
   run(): Promise<void>;
 }
 
-/** The unit of time of the suites where none is given, in milliseconds. */
+/** Default unit of time of the suites, in milliseconds. */
 export const DEFAULT_UNIT_MS = 150;
 
-/** By how much of a unit two clocks of a healthy machine may differ over a few units. */
+/** Greatest difference of two clocks of a healthy machine over a few units, in units. */
 export const CLOCK_TOLERANCE = 0.1;
 
-/** Resolves after that many milliseconds. */
+/** Resolves after `ms` milliseconds. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Begins with nothing that an earlier run left on a shared engine. */
+/** A name without records of earlier runs on a shared backend. */
 export function uniqueName(label: string): string {
   return `conformance-${randomId().slice(0, 13)}-${label}`;
 }
 
-/** Names that engines take for one another, or for a pattern, a path or a statement, unless they take care. */
+/** Names that a careless backend confuses with each other, or interprets as a pattern, a path or a statement. */
 export const AWKWARD_NAMES: readonly string[] = [
   'a',
   'A',

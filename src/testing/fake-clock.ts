@@ -2,9 +2,9 @@ import { OptionError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 
-/** What a {@link FakeClock} starts with. */
+/** Options of {@link FakeClock}. */
 export interface FakeClockOptions {
-  /** What the wall clock shows: epoch milliseconds, a `Date`, or an ISO 8601 string. @default 2026-01-01T00:00:00Z */
+  /** Start of the wall clock: epoch milliseconds, a `Date`, or an ISO 8601 string. @default 2026-01-01T00:00:00Z */
   readonly now?: number | Date | string | undefined;
 }
 
@@ -13,19 +13,19 @@ interface PendingTimer {
   readonly callback: () => void;
 }
 
-// Taken at import, so that the faked globals of a test kit do not stop this clock.
+// Taken at import, so that fake globals of a test framework do not stop this clock.
 const { setImmediate, setTimeout } = globalThis as unknown as {
   readonly setImmediate?: (callback: () => void) => void;
   readonly setTimeout: (callback: () => void) => void;
 };
 
-/** Lets all that is ready to run do so: jobs of promises, and jobs of those jobs. */
+/** Runs all ready promise jobs, and the jobs that these create. */
 function settle(): Promise<void> {
   return new Promise((resolve) => (setImmediate ?? setTimeout)(resolve));
 }
 
 /**
- * A clock that stands still until it is told to move. Give it as the option `clock`.
+ * A clock that only moves when a test moves it. Pass it as the option `clock`.
  *
  * ```ts
  * import { RefreshingValue } from 'tickless';
@@ -41,17 +41,18 @@ function settle(): Promise<void> {
  * console.log(value.current); // 2
  * ```
  *
- * `advance` moves both clocks, `stepWall` only the wall clock, as an operator, NTP or a machine that wakes up does.
+ * `advance` moves both clocks; `stepWall` moves only the wall clock, as an operator, NTP or a resumed machine does.
  */
 export class FakeClock implements Clock {
   #wall: number;
   #monotonic = 0;
   readonly #timers: Set<PendingTimer> = new Set();
 
-  /** @throws {OptionError} when `now` is no instant. */
+  /** @throws {OptionError} when `now` is not a valid instant. */
   constructor({ now = Date.UTC(2026, 0, 1) }: FakeClockOptions = {}) {
     this.#wall = new Date(now).getTime();
-    if (Number.isNaN(this.#wall)) refuse('now', 'must be an instant', now);
+    if (Number.isNaN(this.#wall))
+      reject('now', 'must be epoch milliseconds, a Date or an ISO 8601 string', now);
   }
 
   now(): number {
@@ -62,7 +63,7 @@ export class FakeClock implements Clock {
     return this.#monotonic;
   }
 
-  /** As of {@link Clock.setTimeout}. A timer of 0 ms needs no time to pass: it fires by itself, in a macrotask. */
+  /** See {@link Clock.setTimeout}. A timer of 0 ms needs no `advance`: it fires in the next macrotask. */
   setTimeout(callback: () => void, delayMs: number): Timer {
     const timer: PendingTimer = { at: this.#monotonic + Math.max(0, delayMs), callback };
     this.#timers.add(timer);
@@ -70,17 +71,17 @@ export class FakeClock implements Clock {
     return { cancel: () => this.#timers.delete(timer), ref: () => {}, unref: () => {} };
   }
 
-  /** How many timers are running: 0 whenever no load is. */
+  /** Number of pending timers: 0 whenever no load runs. */
   get timerCount(): number {
     return this.#timers.size;
   }
 
   /**
-   * Moves both clocks on. First what is ready to run does so, at the present instant (a reload behind a read
-   * starts); then the timers on the way fire in their order, each at its own instant, with all that follows from it.
-   * Await it: nothing has moved when it returns.
+   * Moves both clocks forward. First all ready jobs run at the present instant, so that a reload behind a read starts;
+   * then each due timer fires at its own instant, in order, followed by the jobs that it makes ready. Await the result:
+   * the clocks have not moved yet when the call returns.
    *
-   * @throws {OptionError} when the duration is none, under 0, or infinite.
+   * @throws {OptionError} when the duration is invalid, negative or infinite.
    */
   async advance(duration: DurationLike): Promise<void> {
     const target = this.#monotonic + finite(duration, 0);
@@ -94,15 +95,15 @@ export class FakeClock implements Clock {
     await settle();
   }
 
-  /** Lets everything happen that needs no time: promises settle, loads that are due now start and end. */
+  /** Runs everything that needs no time: promises settle, loads that are due start and end. */
   async flush(): Promise<void> {
     await this.advance(0);
   }
 
   /**
-   * Steps the wall clock only, either way; elapsed time does not change.
+   * Steps only the wall clock, forwards or backwards; elapsed time does not change.
    *
-   * @throws {OptionError} when the duration is none, or infinite.
+   * @throws {OptionError} when the duration is invalid or infinite.
    */
   stepWall(duration: DurationLike): void {
     this.#wall += finite(duration, Number.NEGATIVE_INFINITY);
@@ -128,10 +129,10 @@ export class FakeClock implements Clock {
 
 function finite(duration: DurationLike, least: number): number {
   const ms = toMillis(duration);
-  if (!(ms >= least) || !Number.isFinite(ms)) refuse('duration', 'must be a finite duration', duration);
+  if (!(ms >= least) || !Number.isFinite(ms)) reject('duration', 'must be a finite duration', duration);
   return ms;
 }
 
-function refuse(option: string, rule: string, received: unknown): never {
+function reject(option: string, rule: string, received: unknown): never {
   throw new OptionError([{ option, rule, received }], { cacheName: 'FakeClock' });
 }

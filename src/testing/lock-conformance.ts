@@ -1,15 +1,15 @@
 import type { ConformanceCase } from './conformance.ts';
 import { ACQUIRE } from './lock/acquire.ts';
+import { type Case, LockCaseContext, type LockSubject } from './lock/case-context.ts';
 import { EXPIRY } from './lock/expiry.ts';
 import { EXTEND } from './lock/extend.ts';
 import { NAMES } from './lock/names.ts';
 import { OPERATORS } from './lock/operators.ts';
 import { RELEASE } from './lock/release.ts';
 import { TOKENS } from './lock/tokens.ts';
-import { type Case, type LockSubject, Trial } from './lock/trial.ts';
 import { UNREACHABLE } from './lock/unreachable.ts';
 
-export type { LockSubject } from './lock/trial.ts';
+export type { LockSubject } from './lock/case-context.ts';
 
 const CASES: readonly Case[] = [
   ...ACQUIRE,
@@ -23,8 +23,8 @@ const CASES: readonly Case[] = [
 ];
 
 /**
- * All that a `LockProvider` promises, as cases for any test runner. They use real time and names of their own,
- * and may share an engine with others. The records of those names stay, since a lock has no way to delete one.
+ * Test cases for all promises of a `LockProvider`, for any test runner. They use real time and their own names, and may
+ * share a backend with other users. Their records remain, since a lock can't delete records.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
@@ -34,12 +34,12 @@ const CASES: readonly Case[] = [
  * for (const { name, run } of lockConformance({ lock: () => memoryLock() })) it(name, run);
  * ```
  *
- * @returns the cases, each independent of the others: they may run in any order, and at the same time.
+ * @returns independent cases: they may run in any order, and concurrently.
  */
 export function lockConformance(subject: LockSubject): readonly ConformanceCase[] {
   const has = { always: true, unreachable: subject.unreachable, forget: subject.forget };
   return CASES.filter(({ needs }) => has[needs] !== undefined).map(({ name, run }) => ({
     name,
-    run: async () => run(await Trial.begin(subject)),
+    run: async () => run(await LockCaseContext.begin(subject)),
   }));
 }

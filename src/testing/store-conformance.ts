@@ -4,21 +4,21 @@ import { withTimeout } from '../time/with-timeout.ts';
 import { between, ensure, present, rejects, same } from './assert.ts';
 import { AWKWARD_NAMES, type ConformanceCase, DEFAULT_UNIT_MS, sleep, uniqueName } from './conformance.ts';
 
-/** The store that {@link storeConformance} tries. */
+/** The store under test of {@link storeConformance}. */
 export interface StoreSubject {
-  /** A store of the engine. Called at the begin of each case; may give the same one each time. */
+  /** Returns a store of the backend, a new one or always the same. Called at the start of each case. */
   store(): SnapshotStore | Promise<SnapshotStore>;
-  /** As another process would have it: another client of the same engine. @default the same as `store` */
+  /** Returns a store of the same backend through another client, as another process has it. @default the same as `store` */
   other?(): SnapshotStore | Promise<SnapshotStore>;
-  /** A store whose engine can't be reached, such as a port where nobody listens. @default those cases are left out */
+  /** Returns a store of an unreachable backend, for example on a closed port. @default these cases are left out */
   unreachable?(): SnapshotStore | Promise<SnapshotStore>;
-  /** How long the suite waits where time must pass, in milliseconds. @default 150 */
+  /** Unit of the waiting times of the suite, in milliseconds. @default 150 */
   readonly unit?: number | undefined;
 }
 
 /**
- * All that a {@link SnapshotStore} promises, as cases for any test runner. They use real time and names of their own,
- * delete what they wrote, and may share an engine with others.
+ * Test cases for all promises of a {@link SnapshotStore}, for any test runner. They use real time and their own names,
+ * delete what they wrote, and may share a backend with other users.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
@@ -28,22 +28,22 @@ export interface StoreSubject {
  * for (const { name, run } of storeConformance({ store: () => memoryStore() })) it(name, run);
  * ```
  *
- * @returns the cases, each independent of the others: they may run in any order, and at the same time.
+ * @returns independent cases: they may run in any order, and concurrently.
  */
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {
   return CASES.filter(({ needs }) => needs === 'always' || subject.unreachable !== undefined).map(
-    ({ name, run }) => ({ name, run: async () => (await Trial.begin(subject)).conduct(run) }),
+    ({ name, run }) => ({ name, run: async () => (await StoreCaseContext.begin(subject)).run(run) }),
   );
 }
 
-/** One case on one engine. */
-class Trial {
+/** The stores, times and names of one case. */
+class StoreCaseContext {
   readonly store: SnapshotStore;
   readonly other: SnapshotStore;
   readonly subject: StoreSubject;
   /** Milliseconds. */
   readonly unit: number;
-  /** A name of its own. */
+  /** The name of this case. */
   readonly name: string = uniqueName('store');
   readonly #written: Set<string> = new Set();
 
@@ -54,16 +54,16 @@ class Trial {
     this.unit = subject.unit ?? DEFAULT_UNIT_MS;
   }
 
-  static async begin(subject: StoreSubject): Promise<Trial> {
+  static async begin(subject: StoreSubject): Promise<StoreCaseContext> {
     const store = await subject.store();
-    return new Trial(subject, store, (await subject.other?.()) ?? store);
+    return new StoreCaseContext(subject, store, (await subject.other?.()) ?? store);
   }
 
-  async conduct(run: (trial: Trial) => Promise<void>): Promise<void> {
+  async run(run: (context: StoreCaseContext) => Promise<void>): Promise<void> {
     try {
       await run(this);
     } finally {
-      for (const name of this.#written) await this.store.delete(name).catch(() => {}); // the case itself may have failed
+      for (const name of this.#written) await this.store.delete(name).catch(() => {}); // report the error of the case
     }
   }
 
@@ -76,7 +76,11 @@ class Trial {
     return token === undefined ? store.write(name, payload) : store.write(name, payload, token);
   }
 
-  async written(payload: string, token?: number, to?: Parameters<Trial['write']>[2]): Promise<number> {
+  async written(
+    payload: string,
+    token?: number,
+    to?: Parameters<StoreCaseContext['write']>[2],
+  ): Promise<number> {
     const { kind, version } = await this.write(payload, token, to);
     same(kind, 'written', 'the answer of write');
     if (token !== undefined) same(version, token, 'the version of a write with a token');
@@ -87,7 +91,7 @@ class Trial {
     return present(await this.other.read(name), 'read');
   }
 
-  async holds(payload: string, version: number, what: string): Promise<void> {
+  async isStored(payload: string, version: number, what: string): Promise<void> {
     const snapshot = await this.snapshot();
     same(snapshot.version, version, `${what}: the version`);
     same(snapshot.payload, payload, `${what}: the payload`);
@@ -97,32 +101,32 @@ class Trial {
 interface Case {
   readonly name: string;
   readonly needs: 'always' | 'unreachable';
-  run(trial: Trial): Promise<void>;
+  run(context: StoreCaseContext): Promise<void>;
 }
 
-function always(name: string, run: (trial: Trial) => Promise<void>): Case {
+function testCase(name: string, run: (context: StoreCaseContext) => Promise<void>): Case {
   return { name, needs: 'always', run };
 }
 
-/** As a lock gives them: microseconds. */
+/** A token as a lock issues it: microseconds. */
 const TOKEN = 1_767_225_600_000_000;
 
 const CASES: readonly Case[] = [
-  always('read: nothing of a name that was never written', async (trial) => {
-    same(await trial.store.read(trial.name), undefined, 'read');
-    same(await trial.store.read(trial.name, 0), undefined, 'read of what is newer than 0');
+  testCase('read: undefined for a name that was never written', async (context) => {
+    same(await context.store.read(context.name), undefined, 'read');
+    same(await context.store.read(context.name, 0), undefined, 'read of what is newer than 0');
   }),
 
-  always('read: what was written, with its version and age', async (trial) => {
-    await trial.written('payload', TOKEN);
-    const { version, payload, age, ...others } = await trial.snapshot();
+  testCase('read: returns the payload with its version and age', async (context) => {
+    await context.written('payload', TOKEN);
+    const { version, payload, age, ...others } = await context.snapshot();
     same(version, TOKEN, 'version');
     same(payload, 'payload', 'payload');
-    between(age, 0, 100 * trial.unit, 'age, in milliseconds');
+    between(age, 0, 100 * context.unit, 'age, in milliseconds');
     same(Object.keys(others).length, 0, 'how many further fields');
   }),
 
-  always('read: any text comes back as it was', async (trial) => {
+  testCase('read: returns any text unchanged', async (context) => {
     for (const payload of [
       '',
       ' ',
@@ -134,177 +138,181 @@ const CASES: readonly Case[] = [
       '100% _ * ? [x] $1 :name ; -- /* */',
       '\ufeffbegins with a byte order mark',
     ]) {
-      const version = await trial.written(payload);
-      await trial.holds(payload, version, JSON.stringify(payload));
+      const version = await context.written(payload);
+      await context.isStored(payload, version, JSON.stringify(payload));
     }
   }),
 
-  always('read: a payload of two megabytes comes back as it was', async (trial) => {
+  testCase('read: returns a payload of two megabytes unchanged', async (context) => {
     const payload = Array.from({ length: 120_000 }, (_, i) => `${i}:\u00e9\u65e5\u{1f680}"`).join(',');
-    const version = await trial.written(payload);
-    const snapshot = await trial.snapshot();
+    const version = await context.written(payload);
+    const snapshot = await context.snapshot();
     same(snapshot.version, version, 'version');
-    ensure(snapshot.payload === payload, 'the payload came back as another');
+    ensure(snapshot.payload === payload, 'the payload was changed');
   }),
 
-  always('read: only what is newer than the version given', async (trial) => {
-    await trial.written('payload', TOKEN);
-    same(await trial.other.read(trial.name, TOKEN), undefined, 'newer than the same version');
-    same(await trial.other.read(trial.name, TOKEN + 1), undefined, 'newer than a later version');
+  testCase('read: returns only a version greater than newerThan', async (context) => {
+    await context.written('payload', TOKEN);
+    same(await context.other.read(context.name, TOKEN), undefined, 'newer than the same version');
+    same(await context.other.read(context.name, TOKEN + 1), undefined, 'newer than a later version');
     for (const version of [TOKEN - 1, 0]) {
-      const snapshot = present(await trial.other.read(trial.name, version), `newer than ${version}`);
+      const snapshot = present(await context.other.read(context.name, version), `newer than ${version}`);
       same(snapshot.version, TOKEN, 'version');
       same(snapshot.payload, 'payload', 'payload');
     }
-    await trial.written('next', TOKEN + 1);
-    same((await trial.other.read(trial.name, TOKEN))?.payload, 'next', 'the payload of the next version');
+    await context.written('next', TOKEN + 1);
+    same((await context.other.read(context.name, TOKEN))?.payload, 'next', 'the payload of the next version');
   }),
 
-  always('age: begins at 0 and grows with time', async (trial) => {
+  testCase('age: begins at 0 and grows with time', async (context) => {
     const begin = performance.now();
-    await trial.written('payload', TOKEN);
-    const first = (await trial.snapshot()).age;
+    await context.written('payload', TOKEN);
+    const first = (await context.snapshot()).age;
     const passed = performance.now() - begin;
-    between(first, 0, passed + trial.unit, 'age at first');
-    await sleep(2 * trial.unit);
-    const grown = (await trial.snapshot()).age - first;
-    between(grown, trial.unit, performance.now() - begin + trial.unit, 'by how much the age has grown');
-    await trial.written('next', TOKEN + 1);
-    between((await trial.snapshot()).age, 0, first + grown - trial.unit / 2, 'age of the next');
+    between(first, 0, passed + context.unit, 'age at first');
+    await sleep(2 * context.unit);
+    const grown = (await context.snapshot()).age - first;
+    between(grown, context.unit, performance.now() - begin + context.unit, 'by how much the age has grown');
+    await context.written('next', TOKEN + 1);
+    between((await context.snapshot()).age, 0, first + grown - context.unit / 2, 'age of the next');
   }),
 
-  always('write: a newer token takes the place of an older one', async (trial) => {
-    await trial.written('first', TOKEN);
-    await trial.written('second', TOKEN + 1, { store: trial.other });
-    await trial.holds('second', TOKEN + 1, 'after the second');
-    await trial.written('third', TOKEN + 1_000_000);
-    await trial.holds('third', TOKEN + 1_000_000, 'after the third');
+  testCase('write: a newer token replaces an older one', async (context) => {
+    await context.written('first', TOKEN);
+    await context.written('second', TOKEN + 1, { store: context.other });
+    await context.isStored('second', TOKEN + 1, 'after the second');
+    await context.written('third', TOKEN + 1_000_000);
+    await context.isStored('third', TOKEN + 1_000_000, 'after the third');
   }),
 
-  always('write: an older token is refused, and changes nothing', async (trial) => {
-    await trial.written('new', TOKEN);
+  testCase('write: an older token is refused, and changes nothing', async (context) => {
+    await context.written('new', TOKEN);
     for (const token of [TOKEN - 1, 1]) {
-      const { kind, version } = await trial.write('old', token, { store: trial.other });
+      const { kind, version } = await context.write('old', token, { store: context.other });
       same(kind, 'refused', 'the answer of a write with an older token');
-      same(version, TOKEN, 'the version that it tells');
-      await trial.holds('new', TOKEN, 'after a refused write');
+      same(version, TOKEN, 'the version in the answer');
+      await context.isStored('new', TOKEN, 'after a refused write');
     }
   }),
 
-  always('write: the same token again answers written again', async (trial) => {
-    await trial.written('payload', TOKEN);
-    await trial.written('payload', TOKEN, { store: trial.other });
-    await trial.holds('payload', TOKEN, 'after the second write');
-    await trial.written('mended', TOKEN);
-    await trial.holds('mended', TOKEN, 'after a write of the same token');
+  testCase('write: a repeat with the same token is written again', async (context) => {
+    await context.written('payload', TOKEN);
+    await context.written('payload', TOKEN, { store: context.other });
+    await context.isStored('payload', TOKEN, 'after the second write');
+    await context.written('mended', TOKEN);
+    await context.isStored('mended', TOKEN, 'after a write of the same token');
   }),
 
-  always('write: without a token the versions grow', async (trial) => {
+  testCase('write: without a token the versions grow', async (context) => {
     let last = 0;
     for (const payload of ['a', 'b', 'c', 'd']) {
-      const version = await trial.written(payload);
-      ensure(Number.isSafeInteger(version), `the version is no safe integer: ${version}`);
+      const version = await context.written(payload);
+      ensure(Number.isSafeInteger(version), `the version is not a safe integer: ${version}`);
       ensure(version > last, `the version must grow: ${last} before, ${version} now`);
       last = version;
-      await trial.holds(payload, version, 'after a write without a token');
+      await context.isStored(payload, version, 'after a write without a token');
     }
   }),
 
-  always(
-    'write: without a token the version is the engine’s clock in microseconds, or one more',
-    async (trial) => {
-      const first = await trial.written('a');
+  testCase(
+    'write: without a token the version is the backend’s clock in microseconds, or one more',
+    async (context) => {
+      const first = await context.written('a');
       between(first / 1000, Date.UTC(2020), Date.UTC(2200), 'the version in milliseconds');
       const future = first + 1_000_000_000_000; // eleven days
-      await trial.written('b', future);
-      same(await trial.written('c'), future + 1, 'the version after one that the clock has not reached');
+      await context.written('b', future);
+      same(await context.written('c'), future + 1, 'the version after one ahead of the clock');
     },
   ),
 
-  always('write: of 20 tokens at once the highest wins', async (trial) => {
+  testCase('write: of 20 concurrent tokens the highest remains', async (context) => {
     const tokens = Array.from({ length: 20 }, (_, i) => TOKEN + 1 + ((i * 7) % 20));
     const answers = await Promise.all(
       tokens.map((token, i) => {
-        return trial.write(`payload ${token}`, token, { store: i % 2 === 0 ? trial.store : trial.other });
+        return context.write(`payload ${token}`, token, {
+          store: i % 2 === 0 ? context.store : context.other,
+        });
       }),
     );
-    await trial.holds(`payload ${TOKEN + 20}`, TOKEN + 20, 'after all');
+    await context.isStored(`payload ${TOKEN + 20}`, TOKEN + 20, 'after all');
     answers.forEach(({ kind, version }, i) => {
       const token = tokens[i] as number;
       if (kind === 'written') same(version, token, 'the version of a write');
-      else ensure(version > token, `${token} was refused for ${version}, which is no newer`);
+      else ensure(version > token, `${token} was refused for ${version}, which is not newer`);
     });
     same(answers[tokens.indexOf(TOKEN + 20)]?.kind, 'written', 'the answer to the highest');
   }),
 
-  always('write: of 20 at once without a token each gets a version of its own', async (trial) => {
+  testCase('write: 20 concurrent writes without a token get 20 versions', async (context) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => {
-        return trial.write(`payload ${i}`, undefined, { store: i % 2 === 0 ? trial.store : trial.other });
+        return context.write(`payload ${i}`, undefined, {
+          store: i % 2 === 0 ? context.store : context.other,
+        });
       }),
     );
     const versions = answers.map(({ version }) => version);
     for (const { kind } of answers) same(kind, 'written', 'the answer of write');
     same(new Set(versions).size, 20, 'how many versions');
     const highest = Math.max(...versions);
-    await trial.holds(`payload ${versions.indexOf(highest)}`, highest, 'after all');
+    await context.isStored(`payload ${versions.indexOf(highest)}`, highest, 'after all');
   }),
 
-  always('delete: forgets a snapshot, and says whether there was one', async (trial) => {
-    same(await trial.store.delete(trial.name), false, 'delete of nothing');
-    await trial.written('payload', TOKEN);
-    same(await trial.other.delete(trial.name), true, 'delete');
-    same(await trial.store.read(trial.name), undefined, 'read');
-    same(await trial.store.delete(trial.name), false, 'second delete');
-    await trial.written('again', TOKEN + 1);
-    await trial.holds('again', TOKEN + 1, 'after a write that follows a delete');
+  testCase('delete: removes a snapshot, and returns whether there was one', async (context) => {
+    same(await context.store.delete(context.name), false, 'delete of nothing');
+    await context.written('payload', TOKEN);
+    same(await context.other.delete(context.name), true, 'delete');
+    same(await context.store.read(context.name), undefined, 'read');
+    same(await context.store.delete(context.name), false, 'second delete');
+    await context.written('again', TOKEN + 1);
+    await context.isStored('again', TOKEN + 1, 'after a write that follows a delete');
   }),
 
-  always('names: do not touch each other', async (trial) => {
+  testCase('names: snapshots of different names are independent', async (context) => {
     const second = uniqueName('second');
-    await trial.written('first', TOKEN);
-    await trial.written('second', TOKEN + 1, { name: second });
-    await trial.holds('first', TOKEN, 'the first');
-    same(await trial.store.delete(second), true, 'delete of the second');
-    await trial.holds('first', TOKEN, 'the first, after the second was deleted');
+    await context.written('first', TOKEN);
+    await context.written('second', TOKEN + 1, { name: second });
+    await context.isStored('first', TOKEN, 'the first');
+    same(await context.store.delete(second), true, 'delete of the second');
+    await context.isStored('first', TOKEN, 'the first, after the second was deleted');
   }),
 
-  always('names: any text is a name, and none is taken for another', async (trial) => {
-    const names = AWKWARD_NAMES.map((end) => `${trial.name}-${end}`);
-    for (const name of names) await trial.written(`of ${name}`, TOKEN, { name });
-    for (const name of names) same((await trial.snapshot(name)).payload, `of ${name}`, 'payload');
+  testCase('names: any text is a name, distinct from all others', async (context) => {
+    const names = AWKWARD_NAMES.map((end) => `${context.name}-${end}`);
+    for (const name of names) await context.written(`of ${name}`, TOKEN, { name });
+    for (const name of names) same((await context.snapshot(name)).payload, `of ${name}`, 'payload');
     for (const name of names) {
-      same(await trial.store.delete(name), true, `delete of ${JSON.stringify(name)}`);
-      same(await trial.store.read(name), undefined, `read of ${JSON.stringify(name)}`);
+      same(await context.store.delete(name), true, `delete of ${JSON.stringify(name)}`);
+      same(await context.store.read(name), undefined, `read of ${JSON.stringify(name)}`);
     }
   }),
 
-  always('names: as long as it says, and no longer', async (trial) => {
-    const { longestName } = trial.store;
-    const longest = trial.name.padEnd(longestName ?? 5000, 'x');
+  testCase('names: up to longestName bytes long, no longer', async (context) => {
+    const { longestName } = context.store;
+    const longest = context.name.padEnd(longestName ?? 5000, 'x');
     const neighbour = `${longest.slice(0, -1)}y`;
-    const room = (longestName ?? 5000) - trial.name.length;
-    const wide = trial.name + '\u00e9'.repeat(Math.floor(room / 2)); // two bytes each
-    for (const name of [longest, neighbour, wide]) await trial.written(`of ${name}`, TOKEN, { name });
+    const room = (longestName ?? 5000) - context.name.length;
+    const wide = context.name + '\u00e9'.repeat(Math.floor(room / 2)); // two bytes each
+    for (const name of [longest, neighbour, wide]) await context.written(`of ${name}`, TOKEN, { name });
     for (const name of [longest, neighbour, wide]) {
-      same((await trial.snapshot(name)).payload, `of ${name}`, 'payload');
+      same((await context.snapshot(name)).payload, `of ${name}`, 'payload');
     }
     if (longestName === undefined) return;
     for (const name of [`${longest}x`, `${wide}\u00e9`]) {
-      await rejects(trial.store.write(name, ''), isOptionError, 'write to a name too long');
-      await rejects(trial.store.read(name), isOptionError, 'read of a name too long');
+      await rejects(context.store.write(name, ''), isOptionError, 'write to a name too long');
+      await rejects(context.store.read(name), isOptionError, 'read of a name too long');
     }
   }),
 
-  always('rules: a caller who breaks one is told so', async (trial) => {
-    const { store, name } = trial;
+  testCase('arguments: an invalid one is an OptionError', async (context) => {
+    const { store, name } = context;
     await rejects(store.read(''), isOptionError, 'read of an empty name');
     await rejects(store.write('', 'payload'), isOptionError, 'write to an empty name');
     await rejects(store.delete(''), isOptionError, 'delete of an empty name');
     for (const token of [Number.NaN, 1.5, Infinity]) {
       await rejects(store.write(name, 'payload', token), isOptionError, `write with the token ${token}`);
     }
-    same(await store.read(name), undefined, 'read after broken rules');
+    same(await store.read(name), undefined, 'read after invalid arguments');
   }),
 
   {
@@ -312,12 +320,12 @@ const CASES: readonly Case[] = [
     needs: 'unreachable',
     async run({ subject, name }) {
       const store = present(await subject.unreachable?.(), 'unreachable');
-      const asked = [
+      const requests = [
         rejects(store.read(name), isStoreUnavailableError, 'read'),
         rejects(store.write(name, 'payload', TOKEN), isStoreUnavailableError, 'write'),
         rejects(store.delete(name), isStoreUnavailableError, 'delete'),
       ];
-      await withTimeout(() => Promise.all(asked), 10_000);
+      await withTimeout(() => Promise.all(requests), 10_000);
     },
   },
 ];

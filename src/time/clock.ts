@@ -64,7 +64,8 @@ class SystemTimer implements Timer {
 }
 
 /**
- * The clock of the machine. Each call looks up `Date`, `performance` and `setTimeout`, so that the fake timers of Vitest
+ * The clock of the machine. Each call looks up `Date`, `performance` and `setTimeout`, so that the fake timers of
+ * Vitest
  * and Jest control it.
  */
 export const systemClock: Clock = {

@@ -36,10 +36,12 @@ interface CachingPlan {
 }
 
 /**
- * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than the
+ * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than
+ * the
  * rest of a fresh read.
  *
- * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets it.
+ * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets
+ * it.
  * No timer is left behind. Where caching saves no clock reading, it is tried less and less often.
  */
 class CachingClock implements CoarseClock {
@@ -114,7 +116,7 @@ class ExactClock implements CoarseClock {
 }
 
 /** A burst ends with a microtask: reads after an `await` are exact, except in microtasks that were queued before. */
-const machineSync: CoarseClock = new CachingClock({
+const machineSync: CoarseClock = /* @__PURE__ */ new CachingClock({
   minCloseReadings: 1,
   maxSharedReads: 1024,
   scheduleEnd: (callback) => {
@@ -128,7 +130,7 @@ const machineSync: CoarseClock = new CachingClock({
  * its own. An immediate has its price, so a burst takes more close readings to begin. Where `setImmediate` is missing,
  * each read is exact.
  */
-const machineAwaited: CoarseClock = new CachingClock({
+const machineAwaited: CoarseClock = /* @__PURE__ */ new CachingClock({
   minCloseReadings: 16,
   maxSharedReads: 512,
   scheduleEnd: onNextTurn,

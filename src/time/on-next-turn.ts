@@ -20,7 +20,8 @@ let isExiting = false;
  * Calls `callback` on the next turn of the event loop: after all microtasks of the present turn, and before the process
  * waits for I/O.
  *
- * @returns `false` when that is not possible, and `callback` is never called: there is no `setImmediate`, a test kit has
+ * @returns `false` when that is not possible, and `callback` is never called: there is no `setImmediate`, a test kit
+ * has
  * replaced it, or the process is about to exit.
  */
 export function onNextTurn(callback: () => void): boolean {

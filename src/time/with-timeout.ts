@@ -15,12 +15,9 @@ export function withTimeout<R>(
     const timer = clock.setTimeout(() => {
       reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
     }, timeoutMs);
-    const settle = <V>(end: (value: V) => void): ((value: V) => void) => {
-      return (value) => {
-        timer.cancel();
-        end(value);
-      };
-    };
-    new Promise<R>((start) => start(work())).then(settle(resolve), settle(reject));
+    const answer = new Promise<R>((start) => start(work()));
+    const cancel = (): void => timer.cancel();
+    answer.then(cancel, cancel);
+    answer.then(resolve, reject);
   });
 }

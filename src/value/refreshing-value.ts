@@ -2,7 +2,7 @@ import { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadAnswer } from '../engine/load-result.ts';
 import type { Load } from '../engine/loader.ts';
-import type { ReadOptions } from '../engine/reader.ts';
+import type { Reader, ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -61,6 +61,9 @@ export interface InvalidateOptions {
  * next reload waits for the cool-down. Between loads there is no timer and no handle.
  */
 export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<T> {
+  // For fresh reads, which take the short way.
+  readonly #entry: Entry<T>;
+  readonly #reader: Reader<T>;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -76,6 +79,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     entry.maxStalenessMs = resolved.maxStalenessMs;
     const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
     super(resolved, entry, refresher);
+    this.#entry = entry;
+    this.#reader = refresher.reader;
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -90,9 +95,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxStaleness` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    const entry = entryOf(this);
-    if (options === undefined && this.#isFresh(entry, this.#awaited)) return entry.promise as Promise<T>;
-    return refresherOf(this).reader.read(entry, options);
+    if (options === undefined && this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
+    return this.#reader.read(this.#entry, options);
   }
 
   /**
@@ -103,8 +107,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    */
   get current(): T {
-    const entry = entryOf(this);
-    return this.#isFresh(entry, this.#sync) ? (entry.value as T) : refresherOf(this).reader.readNow(entry);
+    return this.#isFresh(this.#sync) ? (this.#entry.value as T) : this.#reader.readNow(this.#entry);
   }
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
@@ -150,8 +153,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /** Neither the value nor another member of the group is due: the whole of a fresh read. */
-  #isFresh(entry: Entry<T>, clock: CoarseClock): boolean {
+  #isFresh(clock: CoarseClock): boolean {
     clock.update();
-    return clock.instant < entry.freshUntil && clock.instant < refresherOf(this).reader.piggyback.readsFrom;
+    return clock.instant < this.#entry.freshUntil && clock.instant < this.#reader.piggyback.readsFrom;
   }
 }

@@ -1,21 +1,21 @@
 import type { Container, Part, ReferencesOfPart } from './protocol.ts';
 import { setOwn } from './set-own.ts';
 
-type Building =
+type OpenContainer =
   | { readonly container: 'array'; readonly whole: unknown[] }
   | { readonly container: 'object'; readonly whole: Record<string, unknown> }
   | { readonly container: 'map'; readonly whole: Map<unknown, unknown> }
   | { readonly container: 'set'; readonly whole: Set<unknown> };
 
-/** Puts together what comes in parts. */
+/** Reassembles a value from its parts. */
 export class Assembly {
   #whole: unknown;
-  /** The containers that are open, the innermost last. */
-  readonly #open: Building[] = [];
-  /** What may be put in again, by its number. */
+  /** The open containers, the innermost last. */
+  readonly #open: OpenContainer[] = [];
+  /** The objects that later parts may refer to, by their numbers. */
   readonly #shared: unknown[] = [];
 
-  /** What has been put together; all of it when the last part is there. */
+  /** The value so far; complete after the last part. */
   get whole(): unknown {
     return this.#whole;
   }
@@ -23,14 +23,14 @@ export class Assembly {
   add(part: Part): void {
     switch (part.kind) {
       case 'open': {
-        const building = begun(part.container);
-        if (part.isShared) this.#shared.push(building.whole);
-        this.#put(part.key, building.whole);
-        this.#open.push(building);
+        const opened = emptyContainer(part.container);
+        if (part.isShared) this.#shared.push(opened.whole);
+        this.#put(part.key, opened.whole);
+        this.#open.push(opened);
         break;
       }
       case 'fill':
-        if (part.references !== undefined) this.#fillIn(part.references);
+        if (part.references !== undefined) this.#fillGaps(part.references);
         for (const [i, value] of part.values.entries()) this.#put(part.keys[i], value);
         break;
       case 'close':
@@ -38,7 +38,7 @@ export class Assembly {
     }
   }
 
-  #fillIn({ shared, holders, keys, numbers }: ReferencesOfPart): void {
+  #fillGaps({ shared, holders, keys, numbers }: ReferencesOfPart): void {
     for (const one of shared) this.#shared.push(one);
     for (const [i, holder] of holders.entries()) {
       const value = this.#shared[numbers[i] as number];
@@ -68,7 +68,7 @@ export class Assembly {
   }
 }
 
-function begun(container: Container): Building {
+function emptyContainer(container: Container): OpenContainer {
   switch (container) {
     case 'array':
       return { container, whole: [] };

@@ -1,49 +1,50 @@
-// What is said of a load in a thread that came to nothing.
+// The errors of loads in threads.
 
 import type { FailedStep } from './protocol.ts';
 import { WorkerError } from './worker-error.ts';
 
-export function notAsked(cause: unknown): WorkerError {
-  const message = 'the key, or what is told of the previous value, can not be cloned into the thread';
+export function argumentsNotCloneable(cause: unknown): WorkerError {
+  const message =
+    'the key, or the part of the previous value picked by `previous`, cannot be cloned into the thread';
   return new WorkerError('ERR_TICKLESS_WORKER_CLONE', message, { cause });
 }
 
-export function notStarted(cause: unknown): WorkerError {
+export function startFailed(cause: unknown): WorkerError {
   return new WorkerError('ERR_TICKLESS_WORKER_START', 'the thread could not be started', { cause });
 }
 
-/** @param thrown in the thread. */
+/** @param thrown the value that was thrown in the thread. */
 export function failedAt(step: FailedStep, thrown: unknown, module: string): unknown {
   switch (step) {
     case 'load':
       return thrown;
     case 'module': {
-      const message = `the module ${shown(module)} can not be loaded`;
+      const message = `the module ${shown(module)} cannot be loaded`;
       return new WorkerError('ERR_TICKLESS_WORKER_MODULE', message, { cause: thrown });
     }
     case 'clone': {
-      const message = 'what the load returned can not be cloned';
+      const message = 'the result of the load cannot be cloned';
       return new WorkerError('ERR_TICKLESS_WORKER_CLONE', message, { cause: thrown });
     }
   }
 }
 
-/** @param error what the event `error` of a `Worker` brought. */
-export function endedBy(error: unknown): WorkerError {
+/** @param error the error of the event `error` of a `Worker`. */
+export function crashed(error: unknown): WorkerError {
   switch ((error as { code?: unknown } | undefined)?.code) {
     case 'ERR_WORKER_OUT_OF_MEMORY':
       return new WorkerError('ERR_TICKLESS_WORKER_MEMORY', 'the thread ran out of memory', { cause: error });
     case 'ERR_WORKER_INIT_FAILED':
-      return notStarted(error);
+      return startFailed(error);
     default: {
-      const message = 'nothing caught an error in the thread';
+      const message = 'an uncaught error ended the thread';
       return new WorkerError('ERR_TICKLESS_WORKER_CRASH', message, { cause: error });
     }
   }
 }
 
 export function exited(exitCode: number): WorkerError {
-  const message = `the thread ended without an answer, with exit code ${exitCode}`;
+  const message = `the thread exited with code ${exitCode} before the load had settled`;
   return new WorkerError('ERR_TICKLESS_WORKER_EXIT', message, { exitCode });
 }
 

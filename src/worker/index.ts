@@ -1,4 +1,4 @@
-// A load in a thread of its own.
+// Loads in worker threads.
 
 export { type LoadInWorkerOptions, loadInWorker, type ThreadLimits } from './load-in-worker.ts';
 export { isWorkerError, WorkerError, type WorkerErrorCode } from './worker-error.ts';

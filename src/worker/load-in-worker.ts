@@ -2,16 +2,16 @@ import { isAbsolute, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SHARE_ENV } from 'node:worker_threads';
 import { OptionChecks } from '../option-checks.ts';
-import { askedBy } from './asked.ts';
+import { Semaphore } from '../time/semaphore.ts';
+import { splitArguments } from './load-arguments.ts';
 import { runThread, type ThreadPlan } from './thread.ts';
-import { Turns } from './turns.ts';
 import type { WorkerLoad } from './worker-load.ts';
 
-/** How much memory a thread may take; what is left out is Node's own limit. See `resourceLimits` of Node's `Worker`. */
+/** Memory limits of a thread, each with Node's own default. See `resourceLimits` of Node's `Worker`. */
 export interface ThreadLimits {
-  /** The heap of values that live, in MB. */
+  /** The heap of long-lived objects, in MB. */
   readonly maxOldGenerationSizeMb?: number | undefined;
-  /** The heap of values that were made lately, in MB. */
+  /** The heap of recently created objects, in MB. */
   readonly maxYoungGenerationSizeMb?: number | undefined;
   /** The memory for generated code, in MB. */
   readonly codeRangeSizeMb?: number | undefined;
@@ -22,32 +22,37 @@ export interface ThreadLimits {
 /** The options of {@link loadInWorker}. */
 export interface LoadInWorkerOptions {
   /**
-   * Buffers (`ArrayBuffer`s, and so typed arrays) in the value are handed over instead of copied, wherever in it they
-   * are: the thread ends, and nobody there misses them. Those that can't be handed over (memory of WebAssembly, small
-   * `Buffer`s out of Node's pool) are copied. `false`: all are copied. A `SharedArrayBuffer` is shared in any case.
+   * Transfers the buffers in the value (`ArrayBuffer`s, and so typed arrays) instead of copying them, at any depth. The
+   * thread ends after the load, so it does not need them. Buffers that cannot be transferred (memory of WebAssembly,
+   * small `Buffer`s of Node's pool) are copied. `false`: all are copied. A `SharedArrayBuffer` is shared in any case.
    * @default true
    */
   readonly transfer?: boolean | undefined;
   /**
-   * Limits of the thread's memory. A load that needs more fails, and the process goes on, where Node notices in time: one
-   * very large allocation can still end the process. Buffers are outside of the heap, and not limited. @default Node's
+   * Memory limits of the thread. A load that needs more fails with `ERR_TICKLESS_WORKER_MEMORY`, and the process goes
+   * on.
+   * One very large allocation can still end the process before Node notices. Buffers are outside of the heap, and not
+   * limited. @default Node's own limits
    */
   readonly resourceLimits?: ThreadLimits | undefined;
   /**
-   * The environment variables that the thread finds in `process.env`; `SHARE_ENV` of `node:worker_threads`: those of
-   * this thread, shared. @default a copy of this thread's `process.env`
+   * The `process.env` of the thread. `SHARE_ENV` of `node:worker_threads`: the thread shares that of this one.
+   * @default a copy of this thread's `process.env`
    */
   readonly env?: Readonly<Record<string, string | undefined>> | symbol | undefined;
   /**
-   * Picks what the thread is told of the value that is served now, for conditional requests: it becomes
-   * `context.previous.value` there. Called in this thread, at the begin of each load that has a previous value; what it
-   * returns is cloned, so it should be small. Annotate its parameter: `(codes: Codes) => codes.etag`. Throwing
-   * fails the load. @default undefined: the thread is told only `context.previous.loadedAt`
+   * Picks the part of the current value that the thread gets as `context.previous.value`, for conditional requests.
+   * Called in this thread, at the start of each load that has a previous value. The picked value is cloned, so it
+   * should
+   * be small. Annotate the parameter: `(codes: Codes) => codes.etag`. An error that it throws fails the load.
+   * @default undefined: `context.previous` has `loadedAt` only
    */
   readonly previous?: ((value: never) => unknown) | undefined;
   /**
-   * So many threads of this function run at a time; further loads wait for their turn, within their own deadline. A
-   * cache that is asked for a thousand cold keys would start a thousand threads otherwise: give it `loadMany`. A whole
+   * How many threads of this function run at a time. Further loads wait for their turn, within their own deadline.
+   * Without
+   * a limit a thousand cold keys of a cache would start a thousand threads; better give such a cache `loadMany`. A
+   * whole
    * number from 1; `Infinity`: no limit. @default 4
    */
   readonly concurrency?: number | undefined;
@@ -57,8 +62,8 @@ const KNOWN = ['transfer', 'resourceLimits', 'env', 'previous', 'concurrency'];
 const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb'];
 
 /**
- * A load that runs in a thread: for what would hold up the event loop, such as parsing, decompressing or indexing 50 MB.
- * Each call starts a thread (`worker_threads`) and ends it: between loads there is none.
+ * Makes a load that runs in a thread: for work that would block the event loop, such as parsing, decompressing or
+ * indexing 50 MB. Each call starts a thread (`worker_threads`) and ends it: there is no thread between loads.
  *
  * ```ts no-run
  * import { RefreshingValue } from 'tickless';
@@ -70,30 +75,36 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * });
  * ```
  *
- * **The module** exports a function as `load`, or as default, with the parameters that the load would have here:
- * `(context)` for a value or a task, `(key, context)` or `(keys, context)` for `load` or `loadMany` of a cache. It may be
- * synchronous or not, and answer with `keep()`, `loaded(…)` and `absent()`. Its context holds `attempt`, `trigger`,
- * `background`, `key` and `token` as here, a `signal`, and `previous` without the value: see the option `previous`. It is
- * a file, an ES module or CommonJS; TypeScript where the runtime strips types (Node 22.18 and later). The type argument
- * is the type of the value, or the module: `loadInWorker<typeof import('./load-codes.js')>(…)`.
+ * **The module** exports a function as `load`, or as default, with the parameters of a load in this thread: `(context)`
+ * for a value or a task, `(key, context)` or `(keys, context)` for `load` or `loadMany` of a cache. The function may be
+ * synchronous or not, and may return `keep()`, `loaded(…)` and `absent()`. Its context has `attempt`, `trigger`,
+ * `background`, `key`, `token` and a `signal` as usual, and `previous` without the value: see the option `previous`.
+ * The
+ * module is a file, an ES module or CommonJS; TypeScript where the runtime strips types (Node 22.18 and later). The
+ * type
+ * argument is the type of the value, or of the module: `loadInWorker<typeof import('./load-codes.js')>(…)`.
  *
- * **The value** is cloned (the structured clone: no functions, and instances of classes become plain objects). It comes
- * in parts of about a millisecond, between which the event loop goes on: large arrays, plain objects, `Map`s and `Set`s,
- * wherever in it they are, are put together here. Only if some object occurs twice in it, and one of the places is the
- * key of a `Map`, in a `Set`, or in an instance of a class, it comes in one part, which takes as long as `JSON.parse` of
- * the same. Buffers are handed over.
+ * **The value** is cloned (the structured clone: no functions, and instances of classes become plain objects). It
+ * arrives
+ * in parts of about a millisecond each, and the event loop runs between them: large arrays, plain objects, `Map`s and
+ * `Set`s are reassembled here, at any depth. Only if the same object occurs twice, and one of the places is the key of
+ * a
+ * `Map`, in a `Set`, or in an instance of a class, the value arrives in one part, which takes as long as `JSON.parse`
+ * of
+ * the same data. Buffers are transferred.
  *
  * **Deadline and abort** (`timeout`, `invalidate`, `set`, `close`) abort the `signal` in the thread, and end the thread
  * 100 ms later, or as soon as the load has settled. Synchronous code is interrupted too.
  *
- * The function that it returns rejects with what the load threw: an error of the same built-in class with its name,
- * message, stack, cause and all properties that can be cloned; what it said of `Retry-After` holds. If it came to nothing
- * by something else, it rejects with a {@link WorkerError}, whose `code` says what. It settles when the thread has
- * ended. Each concurrent call has a thread of its own, up to `concurrency`. A thread of a background load does not
- * keep the process alive. What the module prints appears here.
+ * **Failure.** The returned function rejects with the error of the load: an error of the same built-in class with its
+ * name, message, stack, cause and all properties that can be cloned, so that a `Retry-After` in it still counts. After
+ * any other failure it rejects with a {@link WorkerError}, whose `code` tells the case. It settles after the thread has
+ * ended. Each concurrent call has a thread of its own, up to `concurrency`. The thread of a background load does not
+ * keep
+ * the process alive. Output of the module is output of this process.
  *
  * @param module an absolute URL or path.
- * @throws {OptionError} when an option breaks a rule.
+ * @throws {OptionError} if an option is invalid.
  */
 export function loadInWorker<M = unknown>(
   module: URL | string,
@@ -116,23 +127,22 @@ export function loadInWorker<M = unknown>(
     ...(env && { env }),
     ...(resourceLimits && { resourceLimits }),
   } as ThreadPlan['settings'];
-  const turns = new Turns(concurrency);
+  const semaphore = new Semaphore(concurrency);
 
   const load = async (...given: readonly unknown[]): Promise<unknown> => {
-    const { signal, background, args } = askedBy(given, previous);
-    await turns.take(signal);
-    try {
-      signal?.throwIfAborted(); // in the moment between
-      return await runThread({
-        name: posix.basename(pathname),
-        settings,
-        request: { kind: 'load', module: href, args, transfer },
-        signal,
-        holdsProcess: !background,
-      });
-    } finally {
-      turns.giveBack();
-    }
+    const { signal, background, args } = splitArguments(given, previous);
+    const plan: ThreadPlan = {
+      name: posix.basename(pathname),
+      settings,
+      request: { kind: 'load', module: href, args, transfer },
+      signal,
+      keepAlive: !background,
+    };
+    return semaphore.run(async () => {
+      await undefined;
+      signal?.throwIfAborted(); // an abort right after the call starts no thread
+      return runThread(plan);
+    }, signal);
   };
   return load as WorkerLoad<M>;
 }

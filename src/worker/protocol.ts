@@ -1,37 +1,37 @@
-// What the two threads say to each other, over a port that the user's code does not know of.
+// The messages between the two threads. They use a port of their own, which user code does not see.
 
-import type { Carried } from './carried.ts';
-import type { Thrown } from './thrown.ts';
+import type { EncodedError } from './error-codec.ts';
+import type { EncodedResult } from './result-codec.ts';
 
-/** What is asked of a thread; the first message to it. */
+/** The first message to a thread. */
 export interface Request {
   readonly kind: 'load';
   /** The URL of the module. */
   readonly module: string;
-  /** The arguments of the load: the key or the keys, if there are, and a context that lacks its signal. */
+  /** The arguments of the load: the key or keys of a cache, and a context without its signal. */
   readonly args: readonly unknown[];
   readonly transfer: boolean;
 }
 
 export type ToThread =
   | Request
-  /** The part has been put in its place, and the event loop has made a turn. */
+  /** Requests the next part: the last one was added, and the event loop has made a turn. */
   | { readonly kind: 'next' }
-  | { readonly kind: 'abort'; readonly reason: Thrown };
+  | { readonly kind: 'abort'; readonly reason: EncodedError };
 
-/** What is built entry by entry. */
+/** Containers that are sent entry by entry. */
 export type Container = 'array' | 'object' | 'map' | 'set';
 
 /**
- * A step in building the {@link Carried}. `open` makes a container and puts it into the one that is open; `fill` puts
- * entries into the one that is open, be it none: then it is the whole.
+ * A step in building the {@link EncodedResult}. `open` adds a new container to the open one and opens it; `fill` adds
+ * entries to the open one. Without an open container the entry is the whole value.
  */
 export type Part =
   | {
       readonly kind: 'open';
       readonly container: Container;
       readonly key: unknown;
-      /** It gets the next number. */
+      /** The container gets the next number. */
       readonly isShared: boolean;
     }
   | {
@@ -42,23 +42,23 @@ export type Part =
     }
   | { readonly kind: 'close' };
 
-/** What objects of a part are to be put in again later, and what is to be put into this part. */
+/** The objects of a part that later parts may refer to, and the gaps of this part that refer to earlier ones. */
 export interface ReferencesOfPart {
-  /** Objects in its values that get the next numbers. */
+  /** Objects in the values that get the next numbers. */
   readonly shared: readonly unknown[];
-  /** Objects in its values, its array of values among them, in which something is missing … */
+  /** Gaps: the object that has the gap (the array of values itself, or an object in it) … */
   readonly holders: readonly unknown[];
-  /** … under such a key each … */
+  /** … the key of the gap in that object … */
   readonly keys: readonly unknown[];
-  /** … and the number of what is missing. */
+  /** … and the number of the object that belongs there. */
   readonly numbers: readonly number[];
 }
 
-/** Where a load failed: its module, the load itself, on the way back. */
+/** The step that failed: importing the module, the load itself, or cloning the result. */
 export type FailedStep = 'module' | 'load' | 'clone';
 
 export type FromThread =
   | Part
-  /** All parts were sent. */
+  /** All parts have been sent. */
   | { readonly kind: 'end' }
-  | { readonly kind: 'failed'; readonly step: FailedStep; readonly thrown: Thrown };
+  | { readonly kind: 'failed'; readonly step: FailedStep; readonly error: EncodedError };

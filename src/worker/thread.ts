@@ -1,49 +1,49 @@
-import { setImmediate, setTimeout } from 'node:timers'; // never those of a test kit: threads live in real time
+import { setImmediate, setTimeout } from 'node:timers'; // never those of a test kit: threads run in real time
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { Assembly } from './assembly.ts';
-import { type Carried, delivered } from './carried.ts';
-import { endedBy, exited, failedAt, notAsked, notStarted } from './failures.ts';
+import { decodeError, encodeError } from './error-codec.ts';
+import { argumentsNotCloneable, crashed, exited, failedAt, startFailed } from './failures.ts';
 import type { FromThread, Request, ToThread } from './protocol.ts';
+import { decodeResult, type EncodedResult } from './result-codec.ts';
 import { threadCode } from './thread-code.ts';
-import { flattened, revived } from './thrown.ts';
 
-/** What a thread is started with. */
+/** The settings of a thread, and its one load. */
 export interface ThreadPlan {
   readonly name: string;
-  /** Of the constructor of `Worker`: what is missing has Node's defaults. */
+  /** Options of `Worker`; missing ones have Node's defaults. */
   readonly settings: Pick<ConstructorParameters<typeof Worker>[1] & object, 'env' | 'resourceLimits'>;
   readonly request: Request;
   readonly signal: AbortSignal | undefined;
-  /** The process does not end before the thread. */
-  readonly holdsProcess: boolean;
+  /** The thread keeps the process alive. */
+  readonly keepAlive: boolean;
 }
 
 type Outcome =
-  | { readonly kind: 'answered'; readonly answer: unknown }
+  | { readonly kind: 'succeeded'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** After an abort a load has so long to tidy up, if it listens to its signal. */
+/** The time for a load to clean up after an abort, if it listens to its signal. */
 const GRACE_MS = 100;
 
-/** Runs one load in a thread of its own. Settles when the thread has ended, never before. */
+/** Runs one load in a thread of its own. Settles after the thread has ended, never before. */
 export function runThread(plan: ThreadPlan): Promise<unknown> {
   return new Promise((resolve, reject) => {
     new Thread(plan, (outcome) => {
-      if (outcome.kind === 'answered') resolve(outcome.answer);
+      if (outcome.kind === 'succeeded') resolve(outcome.result);
       else reject(outcome.error);
     }).start();
   });
 }
 
 /**
- * A thread from its start to its end. The first of these decides, and what comes later is dropped: the answer, an error
- * of the load, the abort of the signal, an error that nothing caught, the end of the thread.
+ * A thread from its start to its end. The first of these events decides the outcome, and later ones are dropped: the
+ * result, an error of the load, the abort of the signal, an uncaught error, the exit of the thread.
  *
- * The answer comes in parts, each of them asked for when the event loop has made a turn since the one before:
+ * The result arrives in parts, and the event loop makes a turn between two parts:
  *
  *  1. the thread sends a part, and waits;
- *  2. it is put in its place here, which takes about a millisecond;
- *  3. requests that came in meanwhile are served, then the next part is asked for.
+ *  2. the part is added to the assembly here, which takes about a millisecond;
+ *  3. the event loop handles other events, such as requests; then the next part is requested.
  */
 class Thread {
   readonly #plan: ThreadPlan;
@@ -68,11 +68,11 @@ class Thread {
       this.#isPortClosed = true;
       this.#settleIfOver();
     });
-    const { request, signal, holdsProcess } = this.#plan;
-    let failureOf = notAsked;
+    const { request, signal, keepAlive } = this.#plan;
+    let failureOf = argumentsNotCloneable;
     try {
-      this.#post(request); // waits there for the thread
-      failureOf = notStarted;
+      this.#post(request); // waits in the port until the thread reads it
+      failureOf = startFailed;
       this.#worker = this.#startWorker();
     } catch (error) {
       this.#outcome = { kind: 'failed', error: failureOf(error) };
@@ -81,7 +81,7 @@ class Thread {
     }
     this.#worker.on('error', (error) => {
       this.#receiveRest();
-      this.#decide({ kind: 'failed', error: endedBy(error) });
+      this.#decide({ kind: 'failed', error: crashed(error) });
     });
     this.#worker.on('exit', (code) => {
       this.#receiveRest();
@@ -93,7 +93,7 @@ class Thread {
       this.#decide({ kind: 'failed', error: failedAt('clone', error, request.module) });
     });
     signal?.addEventListener('abort', this.#abort);
-    if (holdsProcess) return;
+    if (keepAlive) return;
     this.#worker.unref();
     this.#port.unref();
   }
@@ -110,15 +110,15 @@ class Thread {
 
   #receive(message: FromThread): void {
     if (this.#outcome !== undefined) {
-      this.#terminate(); // aborted, and the load has settled
+      this.#terminate(); // after an abort: the load has settled
       return;
     }
     switch (message.kind) {
       case 'end':
-        this.#decide({ kind: 'answered', answer: delivered(this.#assembly.whole as Carried) });
+        this.#decide({ kind: 'succeeded', result: decodeResult(this.#assembly.whole as EncodedResult) });
         break;
       case 'failed': {
-        const error = failedAt(message.step, revived(message.thrown), this.#plan.request.module);
+        const error = failedAt(message.step, decodeError(message.error), this.#plan.request.module);
         this.#decide({ kind: 'failed', error });
         break;
       }
@@ -128,7 +128,7 @@ class Thread {
     }
   }
 
-  /** What the thread had sent before it ended: its answer, maybe. */
+  /** Reads the messages that the thread sent before it ended: its result may be among them. */
   #receiveRest(): void {
     for (let rest = receiveMessageOnPort(this.#port); rest; rest = receiveMessageOnPort(this.#port)) {
       this.#receive(rest.message);
@@ -144,7 +144,7 @@ class Thread {
     if (this.#outcome !== undefined) return;
     const error: unknown = this.#plan.signal?.reason;
     this.#outcome = { kind: 'failed', error };
-    this.#post({ kind: 'abort', reason: flattened(error) });
+    this.#post({ kind: 'abort', reason: encodeError(error) });
     this.#grace = setTimeout(() => this.#terminate(), GRACE_MS).unref();
   };
 
@@ -160,7 +160,7 @@ class Thread {
     this.#settleIfOver();
   }
 
-  /** A port is closed in a later turn of the event loop, or has been since the thread ended. */
+  /** The port closes in a later turn of the event loop, or is closed since the end of the thread. */
   #settleIfOver(): void {
     if (this.#hasEnded && this.#isPortClosed) this.#settle(this.#outcome as Outcome);
   }

@@ -1,4 +1,4 @@
-/** Which case it is: see {@link WorkerError}. */
+/** The cases of {@link WorkerError}. */
 export type WorkerErrorCode =
   | 'ERR_TICKLESS_WORKER_START'
   | 'ERR_TICKLESS_WORKER_MODULE'
@@ -8,23 +8,27 @@ export type WorkerErrorCode =
   | 'ERR_TICKLESS_WORKER_EXIT';
 
 /**
- * A load in a thread came to nothing, by something else than an error that the load threw: that one comes as it is. It
- * is the `cause` of the `LoadError` that readers get. Its `code` never changes between versions:
+ * A load in a thread failed for another reason than an error that the load threw. (An error of the load itself is
+ * passed
+ * on as it is.) Readers find the `WorkerError` as the `cause` of their `LoadError`. Its `code` never changes between
+ * versions:
  *
- * - `ERR_TICKLESS_WORKER_START`: the thread could not be started; `cause` says why.
- * - `ERR_TICKLESS_WORKER_MODULE`: the module is missing, can't be read or threw when it was evaluated (`cause`), or it
- *   exports no function as `load` or as default.
- * - `ERR_TICKLESS_WORKER_CLONE`: what the load returned can't be cloned out of the thread, or a key, or what `previous`
- *   picked, not into it; `cause` says what.
- * - `ERR_TICKLESS_WORKER_CRASH`: an error that nothing caught, or a rejection that nobody handled, ended the thread;
- *   it is the `cause`.
+ * - `ERR_TICKLESS_WORKER_START`: the thread could not be started; see `cause`. Check the `env` and `resourceLimits`.
+ * - `ERR_TICKLESS_WORKER_MODULE`: the module is missing, cannot be read or threw during its evaluation (see `cause`),
+ * or
+ *   it does not export a function as `load` or as default. Check the URL, also in the bundled program.
+ * - `ERR_TICKLESS_WORKER_CLONE`: the result cannot be cloned out of the thread, or the key or the value picked by
+ *   `previous` cannot be cloned into it; `cause` names the culprit. Use plain data.
+ * - `ERR_TICKLESS_WORKER_CRASH`: an uncaught error or an unhandled rejection (`cause`) ended the thread.
  * - `ERR_TICKLESS_WORKER_MEMORY`: the thread needed more memory than `resourceLimits`, or Node's own limits, allow.
- * - `ERR_TICKLESS_WORKER_EXIT`: the thread ended without an answer, by `process.exit`; `exitCode` is its code.
+ * Raise
+ *   the limits, or load less.
+ * - `ERR_TICKLESS_WORKER_EXIT`: the module called `process.exit` before the load had settled; `exitCode` is the code.
  */
 export class WorkerError extends Error {
   override readonly name: string = 'WorkerError';
   readonly code: WorkerErrorCode;
-  /** The exit code of a thread that ended without an answer; no such property otherwise. */
+  /** The exit code of the thread, with `ERR_TICKLESS_WORKER_EXIT`; no such property otherwise. */
   declare readonly exitCode?: number;
 
   constructor(
@@ -38,11 +42,11 @@ export class WorkerError extends Error {
   }
 }
 
-/** Is it a {@link WorkerError}, of this or another installed copy of tickless? Never throws. */
+/** Whether it is a {@link WorkerError}, of this or another installed copy of tickless. Never throws. */
 export function isWorkerError(error: unknown): error is WorkerError {
   try {
     return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_TICKLESS_WORKER_');
   } catch {
-    return false; // a revoked proxy, a getter that throws
+    return false; // a revoked proxy, or a getter threw
   }
 }

@@ -1,12 +1,13 @@
-/** What is read of the context of a load here; any context of tickless has more. */
-interface Signalled {
+/** The part of the load context that this thread uses. */
+interface SignalContext {
   readonly signal: AbortSignal;
 }
 
 /**
- * The function that `loadInWorker` makes. Of a module, given as `typeof import('./load-codes.js')`, it takes what the
- * function takes that the module exports: a context, a key and a context, or the keys and a context. Of anything else,
- * which is the type of the value, it takes all of them.
+ * The function that `loadInWorker` returns. If `M` is the type of a module (`typeof import('./load-codes.js')`), the
+ * function has the parameters of the exported one: a context, a key and a context, or keys and a context. Any other `M`
+ * is
+ * the type of the value, and the function accepts all of these.
  */
 export type WorkerLoad<M> = M extends { readonly load: infer F extends Exported }
   ? Asynchronous<F>
@@ -18,6 +19,6 @@ type Exported = (...args: never[]) => unknown;
 
 type Asynchronous<F extends Exported> = Parameters<F>['length'] extends 0
   ? () => Promise<Awaited<ReturnType<F>>>
-  : NonNullable<Parameters<F>[0]> extends Signalled
-    ? (context: Signalled) => Promise<Awaited<ReturnType<F>>>
-    : (key: Parameters<F>[0], context: Signalled) => Promise<Awaited<ReturnType<F>>>;
+  : NonNullable<Parameters<F>[0]> extends SignalContext
+    ? (context: SignalContext) => Promise<Awaited<ReturnType<F>>>
+    : (key: Parameters<F>[0], context: SignalContext) => Promise<Awaited<ReturnType<F>>>;

@@ -9,61 +9,64 @@ const details = {
   retryAfter: 1,
   age: 1,
   maxStaleness: 1,
+  token: 1,
 };
 
-const errors = {
-  LoadError: new tickless.LoadError('x', details),
-  LoadTimeoutError: new tickless.LoadTimeoutError('x', details),
-  CoolingDownError: new tickless.CoolingDownError('x', details),
-  StaleValueError: new tickless.StaleValueError('x', details),
-  NotLoadedError: new tickless.NotLoadedError('x', details),
-  ClosedError: new tickless.ClosedError('x', details),
-  OptionError: new tickless.OptionError([{ option: 'o', rule: 'must be', received: 1 }], details),
-};
+const classes = [
+  tickless.NotLoadedError,
+  tickless.LoadError,
+  tickless.LoadTimeoutError,
+  tickless.CoolingDownError,
+  tickless.StaleValueError,
+  tickless.AbsentError,
+  tickless.ClosedError,
+  tickless.LockUnavailableError,
+  tickless.LeaseLostError,
+  tickless.StoreUnavailableError,
+];
+const errors: [name: string, error: tickless.TicklessError][] = [
+  ...classes.map((Class): [string, tickless.TicklessError] => [Class.name, new Class('x', details)]),
+  ['OptionError', new tickless.OptionError([{ option: 'o', rule: 'must be', received: 1 }], details)],
+];
+const guards = Object.entries(tickless).filter(([name]) => /^is[A-Z]\w+Error$/.test(name)) as [
+  name: string,
+  guard: (error: unknown) => boolean,
+][];
+const matching = (error: unknown): string[] =>
+  guards.filter(([, guard]) => guard(error)).map(([name]) => name);
 
-describe('errors', () => {
-  for (const [name, error] of Object.entries(errors)) {
-    it(`${name} has a stable code, a cause, the name of the cache, and a guard`, () => {
-      expect(error.name).toBe(name);
-      const snake = name
-        .replace(/Error$/, '')
-        .replace(/(?<!^)([A-Z])/g, '_$1')
-        .toUpperCase();
-      expect(error.code).toBe(`ERR_TICKLESS_${snake}`);
-      expect(error.cause).toBe(details.cause);
-      expect(error.cacheName).toBe('rates');
-      expect(error.message).toMatch(/^rates: /);
-      expect(error).toBeInstanceOf(tickless.TicklessError);
-      const guards = Object.entries(tickless).filter(([key]) => /^is[A-Z]\w+Error$/.test(key));
-      const matching = guards.filter(([, guard]) => (guard as (error: unknown) => boolean)(error));
-      expect(matching.map(([key]) => key)).toEqual([`is${name}`]);
-    });
-
-    it(`is${name} knows the error of another installed copy`, () => {
-      const foreign = Object.assign(new Error(error.message), { code: error.code });
-      const [, found] = Object.entries(tickless).find(([key]) => key === `is${name}`) ?? [];
-      const guard = found as (error: unknown) => boolean;
-      expect(guard(foreign)).toBe(true);
-      const { proxy, revoke } = Proxy.revocable({}, {});
-      revoke();
-      for (const other of [proxy, undefined, null, {}, { code: error.code }, error.code, new Error('x')]) {
-        expect(guard(other)).toBe(false);
-      }
-    });
-  }
-
-  it('an OptionError shows values that have no JSON', () => {
-    const cyclic: Record<string, unknown> = {};
-    cyclic.self = cyclic;
-    for (const [received, shown] of [
-      [cyclic, '[object Object]'],
-      [Symbol('s'), 'Symbol(s)'],
-      [10n, '10'],
-      [{ n: 10n }, '[object Object]'],
-      [() => {}, 'function (anonymous)'],
-    ] as const) {
-      const error = new tickless.OptionError([{ option: 'o', rule: 'must be', received }], details);
-      expect(error.message).toBe(`rates: o must be, received ${shown}`);
-    }
+describe.each(errors)('%s', (name, error) => {
+  it('has a stable code, a cause and the name of the cache', () => {
+    expect(error.name).toBe(name);
+    const snake = name.replace(/Error$/, '').replace(/(?<!^)([A-Z])/g, '_$1');
+    expect(error.code).toBe(`ERR_TICKLESS_${snake.toUpperCase()}`);
+    expect(error.cause).toBe(details.cause);
+    expect(error.cacheName).toBe('rates');
+    expect(error.message).toMatch(/^rates: /);
+    expect(error).toBeInstanceOf(tickless.TicklessError);
   });
+
+  it('has one guard, which accepts the error of another installed copy too', () => {
+    expect(matching(error)).toEqual([`is${name}`]);
+    expect(matching(Object.assign(new Error('x'), { code: error.code }))).toEqual([`is${name}`]);
+    expect(matching({ code: error.code })).toEqual([]);
+    expect(matching(error.code)).toEqual([]);
+  });
+});
+
+it('the guards accept nothing else', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  for (const other of [proxy, undefined, null, {}, new Error('x')]) expect(matching(other)).toEqual([]);
+});
+
+it.each([
+  [Object.assign([], { 0: 10n }), '[object Array]'],
+  [Symbol('s'), 'Symbol(s)'],
+  [10n, '10'],
+  [{ n: 10n }, '[object Object]'],
+  [() => {}, 'function (anonymous)'],
+])('an OptionError shows a value without JSON: %o', (received, shown) => {
+  const error = new tickless.OptionError([{ option: 'o', rule: 'must be', received }], details);
+  expect(error.message).toBe(`rates: o must be, received ${shown}`);
 });

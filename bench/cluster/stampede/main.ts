@@ -1,11 +1,11 @@
-// Some of the workers of the harness, in a process of their own: `main.ts <settings as JSON>`. Does what its parent
-// orders, and ends with it.
+// Some of the workers of the harness, in a process of their own: `main.ts <settings as JSON>`. Carries out the commands
+// of its parent, and ends with it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from '../../../test/system/integration/support/redis-client.ts';
 import { strategies } from '../strategies/index.ts';
 import type { Reader } from '../strategies/strategy.ts';
-import type { Order, Tally, Told, WorkersSettings } from './messages.ts';
+import type { Command, Reply, Tally, WorkersSettings } from './messages.ts';
 import { noReads, readUntil, sumOf } from './reading.ts';
 
 const settings = JSON.parse(process.argv[2] as string) as WorkersSettings;
@@ -14,7 +14,7 @@ const clients = Array.from({ length: workers }, () => new Redis(url));
 let readers: readonly Reader[] = [];
 let loads = 0;
 
-/** What is loaded is the instant at which it was. */
+/** The loaded value is the instant of its load. */
 async function load(): Promise<string> {
   loads += 1;
   await sleep(loadMs);
@@ -23,7 +23,7 @@ async function load(): Promise<string> {
 
 async function fill(name: string): Promise<void> {
   const strategy = strategies.find((each) => each.name === name);
-  if (strategy === undefined) throw new Error(`there is no strategy named ${name}`);
+  if (strategy === undefined) throw new Error(`unknown strategy ${name}`);
   const key = `stampede:${name}`;
   readers = clients.map((redis) => strategy.open({ redis, key, periodMs, loadMs, load }));
   await Promise.all(readers.map((reader) => reader.read()));
@@ -38,17 +38,17 @@ async function run(durationMs: number): Promise<Tally> {
   return { loads, elapsedMs, ...reads.reduce(sumOf, noReads) };
 }
 
-async function obey(order: Order): Promise<Told> {
-  if (order.kind === 'run') return { kind: 'ran', tally: await run(order.durationMs) };
-  await fill(order.strategy);
+async function execute(command: Command): Promise<Reply> {
+  if (command.kind === 'run') return { kind: 'ran', tally: await run(command.durationMs) };
+  await fill(command.strategy);
   return { kind: 'filled' };
 }
 
-function tell(told: Told): void {
-  process.send?.(told);
+function send(reply: Reply): void {
+  process.send?.(reply);
 }
 
-process.on('message', async (order: Order) => tell(await obey(order)));
+process.on('message', async (command: Command) => send(await execute(command)));
 process.on('disconnect', () => process.exit());
 await Promise.all(clients.map((redis) => redis.ping()));
-tell({ kind: 'ready' });
+send({ kind: 'ready' });

@@ -1,6 +1,6 @@
 import type { Reads } from './reading.ts';
 
-/** How a process of workers is started: its argument, as JSON. */
+/** The argument of a process of workers, as JSON. */
 export interface WorkersSettings {
   /** Of the Redis. */
   readonly url: string;
@@ -9,20 +9,20 @@ export interface WorkersSettings {
   readonly loadMs: number;
 }
 
-/** To a process of workers. It answers when it has done so. */
-export type Order =
-  /** Each worker reads once, by the strategy of that name. */
+/** A message to a process of workers. The process answers after it has carried it out. */
+export type Command =
+  /** Each worker reads once, with the named strategy. */
   | { readonly kind: 'fill'; readonly strategy: string }
-  /** They go on reading for so long, and give up their readers. */
+  /** The workers read for `durationMs`, and close their readers. */
   | { readonly kind: 'run'; readonly durationMs: number };
 
-/** Of a process of workers: it is `ready` for orders, or has carried out one. */
-export type Told =
+/** A message from a process of workers: it is `ready`, or has carried out a command. */
+export type Reply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'filled' }
   | { readonly kind: 'ran'; readonly tally: Tally };
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Tally extends Reads {
   readonly loads: number;
   readonly elapsedMs: number;

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../strategies/strategy.ts';
 
-/** What readers have met. */
+/** The experience of readers. */
 export interface Reads {
   readonly reads: number;
   /** Reads that found no value. */
@@ -11,13 +11,13 @@ export interface Reads {
   readonly waits: number;
   /** Of a read. */
   readonly longestWaitMs: number;
-  /** The oldest value that a read has brought: milliseconds since the end of its load. */
+  /** The age of the oldest returned value: milliseconds since the end of its load. */
   readonly oldestMs: number;
 }
 
 export const noReads: Reads = { reads: 0, misses: 0, waits: 0, longestWaitMs: 0, oldestMs: 0 };
 
-/** What both have met. */
+/** The sum of both. */
 export function sumOf(a: Reads, b: Reads): Reads {
   return {
     reads: a.reads + b.reads,
@@ -28,12 +28,12 @@ export function sumOf(a: Reads, b: Reads): Reads {
   };
 }
 
-/** Between two reads of a worker, at most: so many loads, as the harness of the Internet Archive has it. */
+/** The longest pause between two reads of a worker, in load times; as in the harness of the Internet Archive. */
 const LONGEST_PAUSE = 2;
-/** That part of a load is a wait. */
+/** A read that takes longer than this part of a load counts as a wait. */
 const WAIT = 1 / 5;
 
-/** What one worker does. The values are the instants at which they were loaded. */
+/** The work of one worker. The values are the instants of their loads. */
 export async function readUntil(endAt: number, reader: Reader, loadMs: number): Promise<Reads> {
   let all = noReads;
   for (;;) {
@@ -52,7 +52,7 @@ export async function readUntil(endAt: number, reader: Reader, loadMs: number): 
   }
 }
 
-/** How long the event loop had nothing to do. Who waits leaves it idle; what others take of the machine is no wait. */
+/** The idle time of the event loop. A reader that waits leaves it idle; time of other programs is not idle time. */
 function idleMs(): number {
   return performance.eventLoopUtilization().idle;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Order, Tally, Told, WorkersSettings } from './messages.ts';
+import type { Command, Reply, Tally, WorkersSettings } from './messages.ts';
 
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.url));
 
@@ -16,33 +16,33 @@ export class Workers {
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`a process of workers has ended with ${code ?? signal}`);
     });
-    this.#ended.catch(() => {}); // whoever waits for it hears of it
+    this.#ended.catch(() => {}); // reported to those that wait for it
   }
 
-  /** Resolves with the next thing that it tells, which has to be of that kind. */
-  async told<Kind extends Told['kind']>(kind: Kind): Promise<Extract<Told, { readonly kind: Kind }>> {
-    const [told] = (await Promise.race([once(this.#child, 'message'), this.#ended])) as [Told];
-    if (told.kind !== kind) throw new Error(`told ${told.kind}, not ${kind}`);
-    return told as Extract<Told, { readonly kind: Kind }>;
+  /** Resolves with the next message, which must be of that kind. */
+  async receive<Kind extends Reply['kind']>(kind: Kind): Promise<Extract<Reply, { readonly kind: Kind }>> {
+    const [reply] = (await Promise.race([once(this.#child, 'message'), this.#ended])) as [Reply];
+    if (reply.kind !== kind) throw new Error(`received ${reply.kind}, not ${kind}`);
+    return reply as Extract<Reply, { readonly kind: Kind }>;
   }
 
   /** Resolves when each worker has read once. */
   async fill(strategy: string): Promise<void> {
-    this.#order({ kind: 'fill', strategy });
-    await this.told('filled');
+    this.#command({ kind: 'fill', strategy });
+    await this.receive('filled');
   }
 
-  /** Resolves when all have read for so long. */
+  /** Resolves when all have read for that long. */
   async run(durationMs: number): Promise<Tally> {
-    this.#order({ kind: 'run', durationMs });
-    return (await this.told('ran')).tally;
+    this.#command({ kind: 'run', durationMs });
+    return (await this.receive('ran')).tally;
   }
 
   end(): void {
     if (this.#child.connected) this.#child.disconnect();
   }
 
-  #order(order: Order): void {
-    this.#child.send(order);
+  #command(command: Command): void {
+    this.#child.send(command);
   }
 }

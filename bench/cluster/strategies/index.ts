@@ -6,7 +6,9 @@ import { xfetch } from './xfetch.ts';
 import { xfetchWithLock } from './xfetch-with-lock.ts';
 
 /**
- * Those that the harness of the Internet Archive compares (Jim Nelson, "Preventing cache stampede with Redis & XFetch",
- * RedisConf 2017), and tickless. Here, who gets a lock looks once more before it loads, which spares the source a few.
+ * The strategies that the harness of the Internet Archive compares (Jim Nelson, "Preventing cache stampede with Redis &
+ * XFetch",
+ * RedisConf 2017), and tickless. Here, the holder of a lock checks the value again before it loads, which saves a few
+ * loads.
  */
 export const strategies: readonly Strategy[] = [plain, lock, xfetch, xfetchWithLock, tickless];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exclusively } from './mutex.ts';
 import { type Means, PART_OF_LOAD, type Strategy, stateless } from './strategy.ts';
 
-/** The value expires; of those who miss it one loads it, and the others wait for that. */
+/** The value expires; one of the readers that miss it loads it, and the others wait. */
 export const lock: Strategy = stateless('lock', async (means) => {
   const { redis, key, loadMs } = means;
   const held = await redis.get(key);

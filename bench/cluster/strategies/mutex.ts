@@ -1,13 +1,14 @@
 import type { Means } from './strategy.ts';
 
-/** It is freed by itself after so many loads, if its holder has died. */
+/** It expires after this many load times, if its holder has died. */
 const LOADS = 20;
 
 /**
- * Does something if nobody else does, by a key that expires. Without more: who holds it for too long would free
- * another's.
+ * Runs the action unless another worker runs it, by a key that expires. It has no fencing: a holder that is too slow
+ * would
+ * release the key of another one.
  *
- * @returns `undefined`: somebody else does.
+ * @returns `undefined`: another worker runs it.
  */
 export async function exclusively<R>(
   { redis, key, loadMs }: Means,

@@ -1,6 +1,6 @@
 import { type Strategy, stateless } from './strategy.ts';
 
-/** The value expires; everybody who misses it loads it. */
+/** The value expires; every reader that misses it loads it. */
 export const plain: Strategy = stateless('plain', async ({ redis, key, periodMs, load }) => {
   const held = await redis.get(key);
   if (held !== null) return { value: held, isMiss: false };

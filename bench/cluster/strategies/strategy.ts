@@ -1,28 +1,28 @@
 import type { Redis } from '../../../test/system/integration/support/redis-client.ts';
 
-/** What a worker has. All workers share the server and the key. */
+/** The settings of a worker. All workers share the server and the key. */
 export interface Means {
   /** Its own. */
   readonly redis: Redis;
   readonly key: string;
-  /** How long a value is good for. */
+  /** The lifetime of a value. */
   readonly periodMs: number;
   /** How long a load takes. */
   readonly loadMs: number;
   load(): Promise<string>;
 }
 
-/** What a read has brought. */
+/** The result of a read. */
 export interface Answer {
   readonly value: string;
-  /** There was no value when it was asked for. */
+  /** There was no value at the time of the read. */
   readonly isMiss: boolean;
 }
 
-/** One worker's way to the value. */
+/** The reader of one worker. */
 export interface Reader {
   read(): Promise<Answer>;
-  /** The client is left to who has opened it. */
+  /** Does not close the client. */
   close(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ export interface Strategy {
   open(means: Means): Reader;
 }
 
-/** While a worker waits for another's load, it looks again after that part of a load. */
+/** While a worker waits for the load of another one, it polls after each such part of a load. */
 export const PART_OF_LOAD = 1 / 10;
 
-/** A strategy that holds nothing of its own. */
+/** A strategy without state of its own. */
 export function stateless(name: string, read: (means: Means) => Promise<Answer>): Strategy {
   return { name, open: (means) => ({ read: () => read(means), close: async () => {} }) };
 }

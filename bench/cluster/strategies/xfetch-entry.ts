@@ -1,6 +1,6 @@
 import type { Means } from './strategy.ts';
 
-/** What is held for XFetch. */
+/** The stored entry of XFetch. */
 export interface XFetchEntry {
   readonly value: string;
   /** How long the load took. */
@@ -12,7 +12,7 @@ export interface XFetchEntry {
 const BETA = 1;
 
 /**
- * Whether a read is to load it before it expires: the likelier, the nearer that is and the longer a load takes.
+ * Whether a read loads the value before it expires: the likelier, the nearer the expiry and the longer a load.
  *
  * @see Vattani, Chierichetti, Lowenstein: Optimal Probabilistic Cache Stampede Prevention, VLDB 2015.
  */

@@ -3,7 +3,10 @@ import { exclusively } from './mutex.ts';
 import { type Means, PART_OF_LOAD, type Strategy, stateless } from './strategy.ts';
 import { isEarly, loadEntry, readEntry, type XFetchEntry } from './xfetch-entry.ts';
 
-/** XFetch, but of those who are to load one does. The others take what is there, or wait if nothing is. */
+/**
+ * XFetch with a lock: one of the readers that should load does. The others use the present value, or wait if there is
+ * none.
+ */
 export const xfetchWithLock: Strategy = stateless('XFetch + lock', async (means) => {
   const held = await readEntry(means);
   if (held !== undefined && !isEarly(held)) return { value: held.value, isMiss: false };

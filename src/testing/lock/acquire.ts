@@ -1,112 +1,120 @@
 import { between, ensure, ofKind, same } from '../assert.ts';
 import { sleep, uniqueName } from '../conformance.ts';
-import { type Acquired, always, type Case, PATIENCE_UNITS } from './trial.ts';
+import { type Acquired, type Case, PATIENCE_UNITS, testCase } from './case-context.ts';
 
-/** What an acquire answers. */
+/** Answers of an acquire. */
 export const ACQUIRE: readonly Case[] = [
-  always('acquire: a name that nobody holds is acquired', async (trial) => {
-    between(trial.lock.leaseFor, 1, Number.MAX_SAFE_INTEGER, 'leaseFor of the lock');
-    const request = trial.request();
-    const { lease, tookOver, now } = ofKind(await trial.lock.acquire(request), 'acquired', 'acquire');
+  testCase('acquire: a free name is acquired', async (context) => {
+    between(context.lock.leaseFor, 1, Number.MAX_SAFE_INTEGER, 'leaseFor of the lock');
+    const request = context.request();
+    const { lease, tookOver, now } = ofKind(await context.lock.acquire(request), 'acquired', 'acquire');
     same(lease.name, request.name, 'name');
     same(lease.owner, request.owner, 'owner');
     same(lease.requestId, request.requestId, 'requestId');
-    ensure(Number.isSafeInteger(lease.token) && lease.token > 0, `no token: ${lease.token}`);
-    trial.isLeft(lease.remaining, trial.long, 'remaining');
+    ensure(
+      Number.isSafeInteger(lease.token) && lease.token > 0,
+      `token: expected a positive safe integer, got ${lease.token}`,
+    );
+    context.isLeft(lease.remaining, context.long, 'remaining');
     same(tookOver, false, 'tookOver');
     between(now, Date.UTC(2020), Date.UTC(2200), 'now, in epoch milliseconds');
   }),
 
-  always('acquire: held says by whom, for how long, and since when', async (trial) => {
-    const lease = await trial.lease({ host: 'the-host' });
-    const first = await trial.held();
+  testCase('acquire: held returns the owner, the remaining and the elapsed time', async (context) => {
+    const lease = await context.lease({ host: 'the-host' });
+    const first = await context.held();
     same(first.owner, lease.owner, 'owner');
     same(first.host, 'the-host', 'host');
     same(first.token, lease.token, 'token');
     same(first.isBackoff, false, 'isBackoff');
-    trial.isLeft(first.retryAfter, trial.long, 'retryAfter');
-    between(first.heldFor, 0, trial.long / 2, 'heldFor');
+    context.isLeft(first.retryAfter, context.long, 'retryAfter');
+    between(first.heldFor, 0, context.long / 2, 'heldFor');
     const sum = first.retryAfter + first.heldFor;
-    between(sum, trial.long - trial.unit, trial.long + trial.unit, 'retryAfter + heldFor');
-    await sleep(trial.unit);
-    const second = await trial.held();
-    trial.hasShrunk(first.retryAfter, second.retryAfter, trial.unit, 'retryAfter');
-    trial.hasGrown(first.heldFor, second.heldFor, trial.unit, 'heldFor');
+    between(sum, context.long - context.unit, context.long + context.unit, 'retryAfter + heldFor');
+    await sleep(context.unit);
+    const second = await context.held();
+    context.hasShrunk(first.retryAfter, second.retryAfter, context.unit, 'retryAfter');
+    context.hasGrown(first.heldFor, second.heldFor, context.unit, 'heldFor');
     same(second.token, lease.token, 'token');
   }),
 
-  always('acquire: asking does not prolong the lease of the holder', async (trial) => {
+  testCase('acquire: a caller that gets held does not extend the lease', async (context) => {
     const begin = performance.now();
-    await trial.lease({ leaseFor: 2 * trial.unit });
-    await trial.acquiredAtLast(); // asks ten times per unit
-    between(performance.now() - begin, 0, PATIENCE_UNITS * trial.unit, 'the time until it was free');
+    await context.lease({ leaseFor: 2 * context.unit });
+    await context.acquiredAtLast(); // asks ten times per unit
+    between(performance.now() - begin, 0, PATIENCE_UNITS * context.unit, 'the time until it was free');
   }),
 
-  always('acquire: of 20 at once exactly one gets it, and nobody an error', async (trial) => {
-    const asked = Array.from({ length: 20 }, (_, i) => {
-      return (i % 2 === 0 ? trial.lock : trial.other).acquire(trial.request());
-    });
-    const answers = await Promise.all(asked);
-    const winners = answers.filter(({ kind }) => kind === 'acquired');
-    same(winners.length, 1, 'how many got it');
-    const { lease } = winners[0] as Acquired;
-    for (const answer of answers) {
-      if (answer.kind === 'acquired') continue;
-      same(ofKind(answer, 'held', 'acquire').token, lease.token, 'the token that the others are told');
-    }
-  }),
+  testCase(
+    'acquire: of 20 concurrent callers exactly one acquires, and none gets an error',
+    async (context) => {
+      const requests = Array.from({ length: 20 }, (_, i) => {
+        return (i % 2 === 0 ? context.lock : context.other).acquire(context.request());
+      });
+      const answers = await Promise.all(requests);
+      const winners = answers.filter(({ kind }) => kind === 'acquired');
+      same(winners.length, 1, 'how many acquired');
+      const { lease } = winners[0] as Acquired;
+      for (const answer of answers) {
+        if (answer.kind === 'acquired') continue;
+        same(ofKind(answer, 'held', 'acquire').token, lease.token, 'the token in the answer of the others');
+      }
+    },
+  ),
 
-  always('acquire: a round that is done answers so to 20 at once', async (trial) => {
-    const lease = await trial.lease();
-    await trial.release(lease, { as: 'done', holdFor: trial.long });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => trial.other.acquire(trial.request())));
+  testCase('acquire: 20 concurrent callers get done for a done round', async (context) => {
+    const lease = await context.lease();
+    await context.release(lease, { as: 'done', holdFor: context.long });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => context.other.acquire(context.request())),
+    );
     for (const answer of answers) same(ofKind(answer, 'done', 'acquire').token, lease.token, 'token');
   }),
 
-  always('acquire: the same request gets the same lease again, and what is left of it', async (trial) => {
-    const request = trial.request();
-    const first = ofKind(await trial.lock.acquire(request), 'acquired', 'acquire').lease;
-    await sleep(trial.unit);
-    const second = ofKind(await trial.other.acquire(request), 'acquired', 'the same request').lease;
+  testCase('acquire: a repeated request gets the same lease with its remaining time', async (context) => {
+    const request = context.request();
+    const first = ofKind(await context.lock.acquire(request), 'acquired', 'acquire').lease;
+    await sleep(context.unit);
+    const second = ofKind(await context.other.acquire(request), 'acquired', 'the same request').lease;
     same(second.token, first.token, 'token');
     same(second.owner, first.owner, 'owner');
     same(second.requestId, first.requestId, 'requestId');
-    trial.hasShrunk(first.remaining, second.remaining, trial.unit, 'remaining');
+    context.hasShrunk(first.remaining, second.remaining, context.unit, 'remaining');
   }),
 
-  always('acquire: the same request thrice at once gets one lease', async (trial) => {
-    const request = trial.request();
-    const asked = [trial.lock, trial.other, trial.lock].map((lock) => lock.acquire(request));
-    const tokens = (await Promise.all(asked)).map(
+  testCase('acquire: three concurrent repeats of a request get one lease', async (context) => {
+    const request = context.request();
+    const requests = [context.lock, context.other, context.lock].map((lock) => lock.acquire(request));
+    const tokens = (await Promise.all(requests)).map(
       (answer) => ofKind(answer, 'acquired', 'acquire').lease.token,
     );
     same(new Set(tokens).size, 1, 'how many tokens');
   }),
 
-  always('acquire: another request of the same owner is held', async (trial) => {
-    const lease = await trial.lease();
-    same((await trial.held({ owner: lease.owner })).token, lease.token, 'token');
+  testCase('acquire: another request of the same owner gets held', async (context) => {
+    const lease = await context.lease();
+    same((await context.held({ owner: lease.owner })).token, lease.token, 'token');
   }),
 
-  always('acquire: two owners on one host are two', async (trial) => {
-    const lease = await trial.lease({ host: 'one-host' });
-    const answer = await trial.held({ host: 'one-host' });
+  testCase('acquire: two owners on one host exclude each other', async (context) => {
+    const lease = await context.lease({ host: 'one-host' });
+    const answer = await context.held({ host: 'one-host' });
     same(answer.owner, lease.owner, 'owner');
   }),
 
-  always('acquire: names do not touch each other', async (trial) => {
-    const first = await trial.lease();
-    const second = await trial.lease({ name: uniqueName('second') });
-    await trial.release(second, { as: 'done', holdFor: trial.long });
-    await trial.untouched(first, 'the other name');
+  testCase('acquire: locks of different names are independent', async (context) => {
+    const first = await context.lease();
+    const second = await context.lease({ name: uniqueName('second') });
+    await context.release(second, { as: 'done', holdFor: context.long });
+    await context.untouched(first, 'the other name');
   }),
 
-  always('acquire: now is one clock, in all answers', async (trial) => {
-    const first = await trial.acquired();
-    const second = await trial.held();
-    await trial.release(first.lease, { as: 'done', holdFor: trial.long });
-    const third = await trial.done();
-    const tolerance = PATIENCE_UNITS * trial.unit;
+  testCase('acquire: now is the same clock in all answers', async (context) => {
+    const first = await context.acquired();
+    const second = await context.held();
+    await context.release(first.lease, { as: 'done', holdFor: context.long });
+    const third = await context.done();
+    const tolerance = PATIENCE_UNITS * context.unit;
     between(second.now - first.now, -tolerance, tolerance, 'now of held less now of acquired');
     between(third.now - second.now, -tolerance, tolerance, 'now of done less now of held');
   }),

@@ -1,65 +1,65 @@
 import type { Lease, LockProvider } from '../../cluster/lock-contract.ts';
 import { between, ensure, same, sameList } from '../assert.ts';
 import { sleep } from '../conformance.ts';
-import { always, type Case, PATIENCE_UNITS } from './trial.ts';
+import { type Case, PATIENCE_UNITS, testCase } from './case-context.ts';
 
 /** Tokens and mutual exclusion. */
 export const TOKENS: readonly Case[] = [
-  always('token: grows over each way in which a lease ends', async (trial) => {
+  testCase('token: grows, however the lease before it ended', async (context) => {
     let last = 0;
     const grows = ({ token }: Lease, after: string): void => {
-      ensure(Number.isSafeInteger(token), `the token after ${after} is no safe integer: ${token}`);
+      ensure(Number.isSafeInteger(token), `the token after ${after} is not a safe integer: ${token}`);
       ensure(token > last, `the token after ${after} must be greater: ${last} before, ${token} now`);
       last = token;
     };
-    const lease = await trial.lease();
+    const lease = await context.lease();
     grows(lease, 'nothing');
-    await trial.release(lease, { as: 'done', holdFor: 0 });
-    const second = await trial.lease({}, trial.other);
+    await context.release(lease, { as: 'done', holdFor: 0 });
+    const second = await context.lease({}, context.other);
     grows(second, 'done');
-    await trial.release(second, { as: 'failed', holdFor: 0 });
-    const third = await trial.lease();
+    await context.release(second, { as: 'failed', holdFor: 0 });
+    const third = await context.lease();
     grows(third, 'failed');
-    await trial.release(third, { as: 'abandoned' });
-    const fourth = await trial.lease({}, trial.other);
+    await context.release(third, { as: 'abandoned' });
+    const fourth = await context.lease({}, context.other);
     grows(fourth, 'abandoned');
-    same(await trial.lock.forceRelease(trial.name, fourth.token), true, 'forceRelease');
-    const fifth = await trial.lease({ leaseFor: trial.unit });
+    same(await context.lock.forceRelease(context.name, fourth.token), true, 'forceRelease');
+    const fifth = await context.lease({ leaseFor: context.unit });
     grows(fifth, 'forceRelease');
-    const sixth = (await trial.acquiredAtLast()).lease;
+    const sixth = (await context.acquiredAtLast()).lease;
     grows(sixth, 'a takeover');
-    await trial.release(sixth, { as: 'done', holdFor: trial.long });
-    grows(await trial.lease({ force: true }), 'a hold that was passed over');
+    await context.release(sixth, { as: 'done', holdFor: context.long });
+    grows(await context.lease({ force: true }), 'an ignored hold');
   }),
 
-  always('token: the first one is the engine’s clock in microseconds', async (trial) => {
-    const { lease, now } = await trial.acquired();
+  testCase('token: the first one is the backend’s clock in microseconds', async (context) => {
+    const { lease, now } = await context.acquired();
     between(lease.token / 1000 - now, -1000, 1000, 'the token in milliseconds less now');
   }),
 
   {
-    name: 'token: grows also when the engine has lost its memory',
+    name: 'token: grows also after the backend has lost its data',
     needs: 'forget',
-    async run(trial) {
-      const { token } = await trial.lease();
-      await sleep(trial.unit / 10); // the clock of an engine may count milliseconds
-      await trial.subject.forget?.(trial.name);
-      const next = await trial.lease({}, trial.other);
+    async run(context) {
+      const { token } = await context.lease();
+      await sleep(context.unit / 10); // the clock of a backend may count milliseconds
+      await context.subject.forget?.(context.name);
+      const next = await context.lease({}, context.other);
       ensure(next.token > token, `the token must be greater: ${token} before, ${next.token} now`);
     },
   },
 
-  always('exclusion: many who compete for many rounds are never inside together', async (trial) => {
+  testCase('exclusion: of competing callers at most one is inside at a time', async (context) => {
     const rounds = 30;
     const tokens: number[] = [];
     let inside = 0;
     let lastAt = performance.now();
     const compete = async (lock: LockProvider): Promise<void> => {
       while (tokens.length < rounds) {
-        const answer = await lock.acquire(trial.request());
+        const answer = await lock.acquire(context.request());
         if (answer.kind !== 'acquired') {
-          const isStuck = performance.now() - lastAt > PATIENCE_UNITS * trial.unit;
-          ensure(!isStuck, `nobody got it any more after ${tokens.length} rounds`);
+          const isStuck = performance.now() - lastAt > PATIENCE_UNITS * context.unit;
+          ensure(!isStuck, `no caller has acquired the lock any more after ${tokens.length} rounds`);
           await sleep(Math.random() * 3);
           continue;
         }
@@ -72,7 +72,7 @@ export const TOKENS: readonly Case[] = [
         same(await lock.release(answer.lease, { as: 'done', holdFor: 0 }), true, 'release');
       }
     };
-    await Promise.all([trial.lock, trial.other, trial.lock, trial.other].map(compete));
+    await Promise.all([context.lock, context.other, context.lock, context.other].map(compete));
     const sorted = [...new Set(tokens)].sort((a, b) => a - b);
     sameList(tokens, sorted, 'the tokens, in the order in which they were given');
   }),

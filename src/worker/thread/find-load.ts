@@ -1,12 +1,12 @@
 type Load = (...args: readonly unknown[]) => unknown;
 
-/** The function that a module exports as `load`, or else as default. */
+/** Imports the module, and finds the function that it exports as `load`, or else as default. */
 export async function findLoad(module: string): Promise<Load> {
-  const found = (await import(/* @vite-ignore */ module)) as Record<string, unknown>;
-  // What CommonJS exports is in `default`, be it a function or an object.
+  const found = (await import(module)) as Record<string, unknown>;
+  // The `default` of a CommonJS module is its `module.exports`: a function, or an object of exports.
   const inner = (found.default ?? {}) as Record<string, unknown>;
   const candidates = [found.load, found.default, inner.load, inner.default];
   const load = candidates.find((one) => typeof one === 'function');
-  if (load === undefined) throw new TypeError('it exports no function, neither as load nor as default');
+  if (load === undefined) throw new TypeError('the module exports no function as load or default');
   return load as Load;
 }

@@ -1,20 +1,20 @@
-// What runs in the thread. It is put into one text, src/worker/thread-code.ts, by scripts/thread-code.mjs.
+// The program of the thread. scripts/thread-code.mjs bundles it into a string, src/worker/thread-code.ts.
 
 import type { MessagePort } from 'node:worker_threads';
-import { carried } from '../carried.ts';
+import { decodeError, encodeError } from '../error-codec.ts';
 import type { FailedStep, FromThread, Part, Request, ToThread } from '../protocol.ts';
-import { flattened, revived } from '../thrown.ts';
+import { encodeResult } from '../result-codec.ts';
 import { findLoad } from './find-load.ts';
+import { flushOutput } from './flush-output.ts';
 import { parts } from './parts.ts';
-import { printed } from './printed.ts';
 import { buffersIn } from './walk.ts';
 
-// Neither `import` nor `require`: the text may be evaluated as either kind of module.
+// Neither `import` nor `require`: the string may be evaluated as either kind of module.
 const { workerData } = process.getBuiltinModule('node:worker_threads');
 const port = workerData as MessagePort;
 const controller = new AbortController();
-let goOn = (): void => {};
-let isWanted: Promise<unknown> = Promise.resolve();
+let requestPart = (): void => {};
+let partRequested: Promise<unknown> = Promise.resolve();
 
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
@@ -22,10 +22,10 @@ port.on('message', (message: ToThread) => {
       void serve(message);
       break;
     case 'next':
-      goOn();
+      requestPart();
       break;
     case 'abort':
-      controller.abort(revived(message.reason));
+      controller.abort(decodeError(message.reason));
   }
 });
 
@@ -35,32 +35,32 @@ async function serve({ module, args, transfer }: Request): Promise<void> {
     const load = await findLoad(module);
     step = 'load';
     const context = { ...(args.at(-1) as object), signal: controller.signal };
-    const answer = await load(...args.slice(0, -1), context);
-    await printed();
+    const result = await load(...args.slice(0, -1), context);
+    await flushOutput();
     step = 'clone';
-    for (const part of parts(carried(answer))) await send(part, transfer);
-    tell({ kind: 'end' });
+    for (const part of parts(encodeResult(result))) await send(part, transfer);
+    post({ kind: 'end' });
   } catch (error) {
-    await printed();
-    tell({ kind: 'failed', step, thrown: flattened(error) });
+    await flushOutput();
+    post({ kind: 'failed', step, error: encodeError(error) });
   }
 }
 
-/** Sends one part, when it is wanted. */
+/** Sends one part as soon as the receiver requests it. */
 async function send(part: Part, transfer: boolean): Promise<void> {
-  await isWanted;
-  isWanted = new Promise<void>((resolve) => {
-    goOn = resolve;
+  await partRequested;
+  partRequested = new Promise<void>((resolve) => {
+    requestPart = resolve;
   });
   const buffers = transfer ? buffersIn(part) : [];
   try {
-    tell(part, buffers);
+    post(part, buffers);
   } catch (error) {
     if (buffers.length === 0) throw error;
-    tell(part); // one of them can't be handed over: memory of WebAssembly, the pool of small Buffers
+    post(part); // one of the buffers cannot be transferred: memory of WebAssembly, the pool of small Buffers
   }
 }
 
-function tell(message: FromThread, transferred: readonly ArrayBuffer[] = []): void {
+function post(message: FromThread, transferred: readonly ArrayBuffer[] = []): void {
   port.postMessage(message, transferred);
 }

@@ -2,32 +2,33 @@ import type { Container, Part } from '../protocol.ts';
 import { References } from './references.ts';
 import { containerOf, sharedIn, weightOf } from './walk.ts';
 
-/** So much is received in about a millisecond. */
+/** The weight that is received in about a millisecond. */
 const MOST_WEIGHT = 4096;
 
 /**
- * A value in parts. The thread that receives it is held up by one part at a time, and not by the whole, which would
- * take it as long as the load itself.
+ * Splits a value into parts, so that receiving it blocks the other thread for one part at a time. Receiving the whole
+ * value at once could block it for as long as the load itself would have.
  *
- * Large containers, wherever they are in the value, are built entry by entry; all else is cloned as it is. An object that
- * occurs twice is sent once, and put in again where it occurs again. In the key of a `Map`, in a `Set` and in what is
- * cloned as a whole nothing can be put in later: a value that has one there comes in one part.
+ * Large containers, at any depth, are sent entry by entry; everything else is cloned as it is. An object that occurs
+ * several times is sent once, and referred to by its number after that. A reference cannot be filled in later inside
+ * the
+ * key of a `Map`, a `Set` or anything that is cloned as a whole: a value with such a reference is sent in one part.
  */
 export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Generator<Part> {
   const shared = sharedObjects(value);
   if (shared === undefined) yield { kind: 'fill', keys: [], values: [value], references: undefined };
-  else yield* new Parting(mostWeight, new References(shared)).of(undefined, value);
+  else yield* new Splitter(mostWeight, new References(shared)).of(undefined, value);
 }
 
 function sharedObjects(value: unknown): ReadonlySet<object> | undefined {
   try {
     return sharedIn(value);
   } catch {
-    return undefined; // nested too deeply, or a getter that throws: the structured clone says what it thinks of it
+    return undefined; // nested too deeply, or a getter threw: the structured clone reports it
   }
 }
 
-class Parting {
+class Splitter {
   readonly #mostWeight: number;
   readonly #references: References;
 
@@ -37,12 +38,12 @@ class Parting {
   }
 
   *of(key: unknown, value: unknown): Generator<Part> {
-    const container = this.#isHeavy(value) ? builtAs(value) : undefined;
+    const container = this.#isHeavy(value) ? splittableAs(value) : undefined;
     if (container === undefined) {
       yield this.#references.fill([key], [value]);
       return;
     }
-    yield { kind: 'open', container, key, isShared: this.#references.opens(value as object) };
+    yield { kind: 'open', container, key, isShared: this.#references.register(value as object) };
     let keys: unknown[] = [];
     let values: unknown[] = [];
     let weight = 0;
@@ -72,7 +73,7 @@ class Parting {
   }
 }
 
-function builtAs(value: unknown): Container | undefined {
+function splittableAs(value: unknown): Container | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   // An array with holes, or with properties beside its elements, is cloned as a whole.
   if (Array.isArray(value) && Object.keys(value).length !== value.length) return undefined;

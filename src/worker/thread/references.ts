@@ -3,8 +3,8 @@ import { setOwn } from '../set-own.ts';
 import { containerOf } from './walk.ts';
 
 /**
- * Numbers the objects that occur more than once, in the order in which they are sent, and takes them out of what is sent
- * where they were sent before.
+ * Numbers the objects that occur more than once, in the order in which they are sent, and replaces each further
+ * occurrence by a reference to that number.
  */
 export class References {
   readonly #shared: ReadonlySet<object>;
@@ -15,19 +15,19 @@ export class References {
     this.#shared = shared;
   }
 
-  /** Has it been sent, to be put in again by its number? */
+  /** Whether the object was sent before and is referred to by its number. */
   isKnown(value: unknown): boolean {
     return this.#numbers.has(value);
   }
 
-  /** It is sent now, entry by entry. @returns whether it gets a number. */
-  opens(container: object): boolean {
+  /** Registers an object that is being sent. @returns whether it gets a number. */
+  register(container: object): boolean {
     const isShared = this.#shared.has(container);
     if (isShared) this.#numbers.set(container, this.#numbers.size);
     return isShared;
   }
 
-  /** A part with those entries. */
+  /** A part with these entries. */
   fill(keys: readonly unknown[], values: readonly unknown[]): Part {
     if (this.#shared.size === 0) return { kind: 'fill', keys, values, references: undefined };
     const references = { shared: [], holders: [], keys: [], numbers: [] };
@@ -35,11 +35,11 @@ export class References {
     return { kind: 'fill', keys, values: copies, references };
   }
 
-  /** A copy with gaps, of all that can have gaps. */
+  /** A deep copy in which references leave gaps; objects that cannot have gaps are not copied. */
   #copyOf(value: unknown, references: Mutable<ReferencesOfPart>): unknown {
     if (typeof value !== 'object' || value === null) return value;
     const copy = emptyCopyOf(value);
-    if (this.opens(value)) references.shared.push(copy);
+    if (this.register(value)) references.shared.push(copy);
     const gapOrCopy = (key: unknown, inner: unknown): unknown => {
       const number = this.#numbers.get(inner);
       if (number === undefined) return this.#copyOf(inner, references);
@@ -58,7 +58,7 @@ export class References {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
-/** What a copy of it is begun with; the value itself where it has no gaps. */
+/** An empty container of the same kind, or the value itself if it cannot have gaps. */
 function emptyCopyOf(value: object): object {
   switch (containerOf(value)) {
     case 'array':

@@ -1,20 +1,22 @@
 import type { Container } from '../protocol.ts';
 
-/** What to do after a visit: go into what hangs on it, pass it over, or end the walk. */
-type Then = 'into' | 'past' | 'stop';
+/** The step after a visit: into the children of the value, past them, or stop the walk. */
+type NextStep = 'into' | 'past' | 'stop';
 
-/** @param isFixed it is, or hangs on, something that can't be put in later: a key of a `Map`, an element of a `Set`, … */
-type Visit = (value: unknown, isFixed: boolean) => Then;
+/** @param isFixed the value is, or is inside, something that cannot be filled in later: a key of a `Map`, a `Set`, … */
+type Visit = (value: unknown, isFixed: boolean) => NextStep;
 
 /**
- * Visits a value and all that hangs on it, as the structured clone does: an object again each time that it is met.
+ * Visits a value and everything reachable from it, as the structured clone does. An object is visited once for each
+ * time
+ * that it occurs.
  *
- * @returns `false`: it was ended.
+ * @returns `false` if the walk was stopped.
  */
 function walk(value: unknown, visit: Visit, isFixed: boolean = false): boolean {
-  const then = visit(value, isFixed);
-  if (then === 'stop') return false;
-  if (then === 'past' || typeof value !== 'object' || value === null) return true;
+  const next = visit(value, isFixed);
+  if (next === 'stop') return false;
+  if (next === 'past' || typeof value !== 'object' || value === null) return true;
   if (value instanceof Map) {
     for (const [key, one] of value) if (!walk(key, visit, true) || !walk(one, visit, isFixed)) return false;
     return true;
@@ -27,16 +29,16 @@ function walk(value: unknown, visit: Visit, isFixed: boolean = false): boolean {
   return true;
 }
 
-/** What it can be built as, entry by entry; `undefined`: it is cloned as a whole. */
+/** The kind of container that the value can be sent as, entry by entry; `undefined`: it is cloned as a whole. */
 export function containerOf(value: object): Container | undefined {
   if (Array.isArray(value)) return 'array';
   if (value instanceof Map) return 'map';
   if (value instanceof Set) return 'set';
-  const prototype: unknown = Object.getPrototypeOf(value); // an instance of a class may be one of Node's own
+  const prototype: unknown = Object.getPrototypeOf(value); // instances of classes may have internal state
   return prototype === Object.prototype || prototype === null ? 'object' : undefined;
 }
 
-/** The objects that are met twice or more. `undefined`: one of them is in a place where it can't be put in later. */
+/** The objects that occur more than once. `undefined`: one of them is in a place that cannot be filled in later. */
 export function sharedIn(value: unknown): Set<object> | undefined {
   const seen = new Set<object>();
   const fixed = new Set<object>();
@@ -55,7 +57,7 @@ export function sharedIn(value: unknown): Set<object> | undefined {
   return isWhole ? shared : undefined;
 }
 
-/** The buffers that can be handed over instead of copied, each once. */
+/** The buffers that can be transferred instead of copied, each once. */
 export function buffersIn(value: unknown): ArrayBuffer[] {
   const seen = new Set<unknown>();
   const buffers: ArrayBuffer[] = [];
@@ -68,13 +70,13 @@ export function buffersIn(value: unknown): ArrayBuffer[] {
   return buffers;
 }
 
-/** So many characters or bytes take about as long to receive as one object or number. */
+/** This many characters or bytes take about as long to receive as one object or number. */
 const BYTES_PER_UNIT = 256;
 
 /**
- * How long it takes to receive a value, in units, roughly; counted up to `most` and not much further.
+ * An estimate of the time to receive a value, in units. The count stops soon after `most`.
  *
- * @param isKnown what has been received already.
+ * @param isKnown whether the object was received before.
  */
 export function weightOf(
   value: unknown,

@@ -17,7 +17,7 @@ import { mutation } from './support/mutations.ts';
 import { optionErrorOf } from './support/option-errors.ts';
 import { HUGE, runs } from './support/runs.ts';
 
-// Times, zones, hours and durations from configuration files: refused with the reason, or what they say.
+// Times, zones, hours and durations from configuration files: rejected with the reason, or valid.
 
 afterEach(expectUnpolluted);
 
@@ -86,7 +86,7 @@ const zone = fc.oneof(
 );
 
 describe('dailyAt', () => {
-  it('of any time and zone: refused, or once a day', () => {
+  it('of any time and zone: rejected, or once a day', () => {
     let sound = 0;
     fc.assert(
       fc.property(time, zone, (at, where) => {
@@ -105,7 +105,7 @@ describe('dailyAt', () => {
 });
 
 describe('duringHours', () => {
-  it('of any hours, days and zone: refused, or inside of them', () => {
+  it('of any hours, days and zone: rejected, or inside of them', () => {
     const soundTime = fc.constantFrom('00:00', '02:30', '08:00', '18:00:30', '23:59:59');
     const days = fc.oneof(
       fc.constant(undefined),
@@ -165,7 +165,7 @@ describe('a duration', () => {
     ),
   );
 
-  it('is a number of milliseconds, or none: never what an object is turned into', () => {
+  it('is a number of milliseconds, or NaN: never a converted object', () => {
     fc.assert(
       fc.property(duration, (given) => {
         const ms = toMillis(given as DurationLike);
@@ -178,7 +178,7 @@ describe('a duration', () => {
     );
   });
 
-  it('of a schedule: refused, or later than now', () => {
+  it('of a schedule: rejected, or later than now', () => {
     const uses: readonly [(given: DurationLike) => Schedule, string[]][] = [
       [(given) => fixedDelay(given), ['delay']],
       [(given) => fixedRate(given), ['period']],
@@ -194,7 +194,7 @@ describe('a duration', () => {
     );
   });
 
-  it('of any option: refused with its name, or taken', () => {
+  it('of any option: rejected with its name, or accepted', () => {
     const option = fc.constantFrom(
       'timeout',
       'maxStaleness',

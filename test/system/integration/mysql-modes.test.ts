@@ -7,11 +7,11 @@ import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
-import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../src/lock/mysql.ts';
-import { sqlLock } from '../../../src/lock/sql.ts';
-import { MYSQL, MysqlSql } from '../../../src/sql/mysql.ts';
+import { type MysqlClient, mysqlLock } from '../../../src/lock/mysql.ts';
+import { MysqlSql } from '../../../src/sql/mysql.ts';
 import { mysqlStore } from '../../../src/store/mysql.ts';
-import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { lockWithoutReturning } from './support/backends.ts';
+import { conformance } from './support/conformance.ts';
 
 // What sessions and clients of MySQL can be set to, and what the adapters must not depend on.
 
@@ -117,20 +117,6 @@ function plain(sql: string): Parameters<MysqlClient['query']>[0] {
   return { sql } as Parameters<MysqlClient['query']>[0];
 }
 
-/** Without RETURNING. */
-function lockAsMysql(client: MysqlClient, table: string): Lock {
-  return sqlLock(
-    { table },
-    {
-      client: new MysqlSql(client, 3000, false),
-      dialect: MYSQL,
-      definition: mysqlLockTable,
-      definedBy: 'mysqlLockTable()',
-      longestName: 512,
-    },
-  );
-}
-
 /** None of them begins with another. */
 const TEXTS: readonly string[] = [
   "it's",
@@ -182,7 +168,7 @@ describe.each(MODES)('$name', (mode) => {
     const table = `modes_${process.pid}_${++tables}`;
     const store = mysqlStore({ client, table: `${table}_store` });
     await expectTexts(mysqlLock({ client, table }), store);
-    await expectTexts(lockAsMysql(client, `${table}_as_mysql`), store);
+    await expectTexts(lockWithoutReturning(client, `${table}_as_mysql`), store);
   });
 
   it.each(clients)('%s: no text is a part of a statement', async (kind) => {
@@ -306,8 +292,8 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
     for (const { end } of all) await end();
   });
 
-  describe('lock', { concurrent: true }, () => {
-    const suite = lockConformance({
+  conformance(
+    {
       unit: 300,
       lock: () => mysqlLock({ client: clientAt(0), table }),
       other: () => mysqlLock({ client: clientAt(1), table }),
@@ -315,16 +301,12 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
       async forget(name) {
         await new MysqlSql(clientAt(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, { name });
       },
-    });
-    for (const { name, run } of suite) it(name, run);
-  });
-  describe('store', { concurrent: true }, () => {
-    const suite = storeConformance({
+    },
+    {
       unit: 300,
       store: () => mysqlStore({ client: clientAt(0), table: `${table}_store` }),
       other: () => mysqlStore({ client: clientAt(1), table: `${table}_store` }),
       unreachable: () => mysqlStore({ client: clientAt(2), table: `${table}_store`, timeout: 1000 }),
-    });
-    for (const { name, run } of suite) it(name, run);
-  });
+    },
+  );
 });

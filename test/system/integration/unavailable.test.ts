@@ -8,14 +8,13 @@ import { ownKinds, startOwn } from './support/own-server.ts';
 import { startProxy } from './support/proxy.ts';
 import type { RealServer } from './support/servers.ts';
 
-// Servers that hang, die, come back, or come back empty. That no rejection is left unhandled needs no test of its own:
-// the run fails where one is.
+// Servers that freeze, die, restart, or restart empty. An unhandled rejection fails the whole run.
 
 const TIMEOUT_MS = 400;
 /** On top of the timeout: the machine is busy. */
 const ROOM_MS = 1500;
 
-/** What becomes of each step of a lock and a store, and how long that takes. */
+/** Outcome and duration of each step of a lock and a store. */
 async function steps(lock: Lock, store: SnapshotStore, name: string): Promise<Outcome[]> {
   const lease = { name, requestId: 'somebody', token: 1 };
   const all: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -55,7 +54,7 @@ interface Outcome {
 
 const STORE_STEPS: readonly string[] = ['read', 'write', 'delete'];
 
-/** All of them were refused in time, with an error that says which and why. */
+/** All steps were rejected in time, with an error that names the step's object and the reason. */
 function expectUnavailable(outcomes: readonly Outcome[]): void {
   for (const { step, error, took } of outcomes) {
     const what = STORE_STEPS.includes(step) ? 'STORE' : 'LOCK';
@@ -93,7 +92,7 @@ describe.each(ownKinds)('%s', (kind) => {
       for (const client of clients.splice(0)) client.destroy();
     });
 
-    it('a server that hangs: each step rejects in time, and works once it goes on', async () => {
+    it('a frozen server: each step rejects in time, and works again after the thaw', async () => {
       const { lock, store } = await connect();
       const first = await acquired(lock, 'warm');
       await lock.release(first.lease, { as: 'abandoned' });
@@ -105,12 +104,12 @@ describe.each(ownKinds)('%s', (kind) => {
       } finally {
         server.thaw();
       }
-      // What was sent is done late: the name may be held, for a lease that nobody has.
+      // The server executes the sent commands late: an unused lease may hold the name.
       await untilServed({ lock, store });
       expect((await acquired(lock, 'warm')).lease.token).toBeGreaterThan(first.lease.token);
     });
 
-    it('a server that hangs when the first connection is made: each step rejects in time', async () => {
+    it('a server frozen before the first connection: each step rejects in time', async () => {
       server.freeze();
       try {
         const { lock, store } = await connect();
@@ -120,7 +119,7 @@ describe.each(ownKinds)('%s', (kind) => {
       }
     });
 
-    it('a server that was killed: each step rejects in time, and works when it is back with its data', async () => {
+    it('a killed server: each step rejects in time, and works again after a restart with the data', async () => {
       const before = await connect();
       const held = await acquired(before.lock, 'killed');
       const written = await before.store.write('killed', 'payload');
@@ -144,7 +143,7 @@ describe.each(ownKinds)('%s', (kind) => {
       });
     });
 
-    it('a server that comes back empty: works again, and tokens and versions still grow', async () => {
+    it('a server that restarts empty: steps work, and tokens and versions still grow', async () => {
       const before = await connect();
       const held = await acquired(before.lock, 'emptied');
       const written = await before.store.write('emptied', 'payload');
@@ -157,7 +156,7 @@ describe.each(ownKinds)('%s', (kind) => {
       expect((await after.store.write('emptied', 'next')).version).toBeGreaterThan(written.version);
     });
 
-    it('an answer that is lost: asking again with the same request gives the same', async () => {
+    it('a lost reply: a repeat of the same request gives the same result', async () => {
       const proxy = await startProxy(server);
       try {
         const direct = await connect();
@@ -191,7 +190,7 @@ describe.each(ownKinds)('%s', (kind) => {
       }
     });
 
-    it('a network that is parted for a while: each step rejects in time, and works when it is healed', async () => {
+    it('a partition: each step rejects in time, and works again afterwards', async () => {
       const proxy = await startProxy(server);
       try {
         const { lock, store } = await connect(proxy.url);
@@ -206,7 +205,21 @@ describe.each(ownKinds)('%s', (kind) => {
       }
     });
 
-    it('a client that was closed: each step rejects at once, and says so', async () => {
+    it('a slow network: each step takes longer by both delays, and succeeds', async () => {
+      const proxy = await startProxy(server);
+      try {
+        const { lock } = await connect(proxy.url);
+        await lock.inspect('slow');
+        proxy.latency(100);
+        const begun = performance.now();
+        expect(await lock.inspect('slow')).toBeUndefined();
+        expect(performance.now() - begun).toBeGreaterThan(195);
+      } finally {
+        await proxy.close();
+      }
+    });
+
+    it('a closed client: each step rejects at once, and says so', async () => {
       const { lock, store, client } = await connect();
       await acquired(lock, 'closed');
       await store.write('closed', 'payload');
@@ -219,7 +232,7 @@ describe.each(ownKinds)('%s', (kind) => {
       }
     });
 
-    it('a port where nobody listens: each step rejects in time', async () => {
+    it('a closed port: each step rejects in time', async () => {
       const { lock, store } = await connect(server.url.replace(/:\d+/, ':1'));
       expectUnavailable(await steps(lock, store, 'nobody'));
     });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
+import { isLoadTimeoutError, RefreshingValue } from 'tickless';
 
 const MINUTE = 60_000;
 const hang = () => new Promise(() => {});
@@ -25,16 +25,6 @@ describe('the fake timers of Jest move a value without a clock of its own', () =
     await jest.advanceTimersByTimeAsync(0);
     expect(await value.get()).toBe(2);
     expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('a synchronous load runs on the first read, and behind a later one', async () => {
-    const load = jest.fn(() => load.mock.calls.length);
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    expect(value.current).toBe(1);
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
-    expect(value.current).toBe(1);
-    await jest.advanceTimersByTimeAsync(0);
-    expect(value.current).toBe(2);
   });
 
   it('the pauses between tries pass', async () => {
@@ -64,34 +54,6 @@ describe('the fake timers of Jest move a value without a clock of its own', () =
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
     expect(isLoadTimeoutError(await got)).toBe(true);
     expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('after a failure no read starts a load until the cool-down is over', async () => {
-    const load = jest.fn(async () => {
-      if (load.mock.calls.length === 1) throw new Error('down');
-      return 'up';
-    });
-    const value = new RefreshingValue({ name: 'v', load, coolDown: { seconds: 10 }, random: () => 0.5 });
-    expect(isLoadError(await value.get().catch((error) => error))).toBe(true);
-    await jest.advanceTimersByTimeAsync(7499); // half of 10 s, and half of the other half
-    const cooling = await value.get().catch((error) => error);
-    expect(isCoolingDownError(cooling) && cooling.retryAfter).toBe(1);
-    expect(load).toHaveBeenCalledTimes(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(await value.get()).toBe('up');
-  });
-
-  it('patience waits so long for a fresh value, then serves the old one', async () => {
-    const load = jest.fn(async () => (load.mock.calls.length === 1 ? 'old' : hang()));
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    await value.get();
-    await jest.advanceTimersByTimeAsync(10 * MINUTE);
-    const read = jest.fn();
-    void value.get({ patience: 200 }).then(read);
-    await jest.advanceTimersByTimeAsync(199);
-    expect(read).not.toHaveBeenCalled();
-    await jest.advanceTimersByTimeAsync(1);
-    expect(read).toHaveBeenCalledWith('old');
   });
 
   it('setSystemTime steps the wall clock only: a delay is not moved by it', async () => {

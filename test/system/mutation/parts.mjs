@@ -1,91 +1,147 @@
-// The parts of src that are mutated, each with the tests that are to see it. Those that come first run first.
-// A name that ends with a slash is a folder.
+// The parts of src that are mutated, each with the tests that are to see it, the nearest first. A name that ends with a
+// slash is a folder. A file belongs to the first part that names it.
 
 /**
  * @typedef {object} Part
- * @property {string[]} mutate globs
- * @property {string[]} tests
+ * @property {readonly string[]} files of src
+ * @property {readonly string[]} tests
  * @property {boolean} [servers] the tests are those with real servers
- * @property {boolean} [packages] the tests need the packages of test/system/integration, and no server
+ * @property {boolean} [packages] the tests need the packages of test/system/integration
+ * @property {boolean} [ignoresStatic] tables and patterns that are made when a module is loaded are not mutated: each such
+ *   mutant costs a run of all tests
  * @property {boolean} [setsTimeZone] a test sets the time zone of its process
- * @property {string[]} without tests that start processes or measure times: a busy machine would kill mutants
  */
 
-const ENGINE = ['test/executor/', 'test/contract/rules/', 'test/cluster/', 'test/observe/'];
-const CACHE = ['test/cache/'];
-const LOOSE = ['test/options.test.ts', 'test/bounded.test.ts', 'test/engine-clock.test.ts'];
-
-const WITHOUT = [
-  // Thousands of cases each; the plain tests say the same of a few.
-  'test/**/*.property.test.ts',
-  'test/cluster/exit.test.ts',
-  'test/cache/group-costs.test.ts',
-  'test/lock/file-processes.test.ts',
-  'test/lock/file-crashes.test.ts',
-];
-
-// They take seconds, and say of src/executor what others say of a few keys.
-const OF_MANY_KEYS = ['test/cache/spread.test.ts', 'test/cluster/many-keys.test.ts'];
-
-const ENGINES = ['redis', 'postgres', 'mysql', 'sqlite', 'sql', 'sql-statements'].map(
-  (name) => `src/lock/${name}.ts`,
-);
-const MONGODB = 'src/lock/mongodb.ts';
-const WITH_SERVERS = ['conformance', 'retention', 'commands', 'first-use', 'bad-input'].map(
-  (name) => `test/system/integration/${name}.test.ts`,
-);
+const backends = (/** @type {string} */ folder, /** @type {readonly string[]} */ names) =>
+  names.map((name) => `src/${folder}/${name}.ts`);
+const SQL = ['redis', 'postgres', 'mysql', 'sqlite', 'sql', 'sql-statements'];
+const integration = (/** @type {string} */ name) => `test/system/integration/${name}.test.ts`;
 
 /** @type {Readonly<Record<string, Part>>} */
 export const parts = {
-  schedule: {
-    mutate: ['src/schedule/**/*.ts'],
-    tests: ['test/schedule/'],
-    setsTimeZone: true,
-    without: WITHOUT,
+  time: {
+    files: ['src/time/', 'src/observe/', 'src/errors.ts', 'src/option-checks.ts'],
+    tests: [
+      'test/unit/time/',
+      'test/unit/observe/',
+      'test/unit/errors.test.ts',
+      'test/unit/options/',
+      'test/unit/value/',
+    ],
   },
-  executor: {
-    mutate: ['src/executor/**/*.ts'],
-    tests: [...ENGINE, ...CACHE, ...LOOSE],
-    without: [...WITHOUT, ...OF_MANY_KEYS],
+  schedule: { files: ['src/schedule/'], tests: ['test/unit/schedule/'], setsTimeZone: true },
+  options: {
+    files: ['src/options/'],
+    tests: ['test/unit/options/', 'test/unit/value/', 'test/unit/cluster/options.test.ts'],
   },
-  cache: { mutate: ['src/cache/**/*.ts'], tests: [...CACHE, ...ENGINE, ...LOOSE], without: WITHOUT },
-  lock: {
-    mutate: ['src/lock/**/*.ts', ...ENGINES.map((file) => `!${file}`), `!${MONGODB}`],
-    tests: ['test/lock/', 'test/cluster/', 'test/contract/rules/'],
-    without: WITHOUT,
+  engine: {
+    files: ['src/engine/'],
+    tests: [
+      'test/unit/engine/',
+      'test/unit/value/',
+      'test/contract/rules/',
+      'test/property/value-random-commands.test.ts',
+      'test/unit/group/',
+      'test/unit/cluster/',
+      'test/unit/cache/',
+    ],
+    ignoresStatic: true,
+  },
+  value: {
+    files: ['src/value/'],
+    tests: [
+      'test/unit/value/',
+      'test/unit/options/',
+      'test/contract/rules/',
+      'test/unit/time/coarse-clock.test.ts',
+      'test/unit/group/',
+      'test/unit/cluster/status.test.ts',
+      'test/unit/cluster/tasks.test.ts',
+    ],
+  },
+  cache: {
+    files: ['src/cache/'],
+    tests: [
+      'test/unit/cache/',
+      'test/property/cache-random-commands.test.ts',
+      'test/property/cache-lru.test.ts',
+      'test/unit/group/',
+      'test/unit/cluster/',
+      'test/contract/rules/',
+    ],
+    ignoresStatic: true,
+  },
+  group: {
+    files: ['src/group/', 'src/due/'],
+    tests: ['test/unit/group/', 'test/unit/due/', 'test/unit/cache/'],
+  },
+  cluster: {
+    files: ['src/cluster/'],
+    tests: [
+      'test/unit/cluster/',
+      'test/contract/rules/',
+      'test/property/snapshot.test.ts',
+      'test/property/cluster-random-commands.test.ts',
+    ],
+    ignoresStatic: true,
   },
   // What only a server can judge: scripts and statements.
-  engines: {
-    mutate: ENGINES,
-    tests: ['test/lock/adapters.test.ts', 'test/lock/adapter-commands.test.ts', ...WITH_SERVERS],
+  servers: {
+    files: [...backends('lock', SQL), ...backends('store', SQL), 'src/sql/', 'src/redis/'],
+    tests: [
+      'test/unit/lock/adapters.test.ts',
+      'test/unit/lock/adapter-commands.test.ts',
+      ...['conformance', 'retention', 'commands', 'first-use', 'bad-input'].map(integration),
+    ],
     servers: true,
-    without: [],
+    packages: true,
   },
   // By an evaluator of pipelines: no server is to be had where this runs.
   mongodb: {
-    mutate: [MONGODB],
-    tests: ['test/system/integration/mongodb-by-mingo.test.ts'],
+    files: [...backends('lock', ['mongodb']), ...backends('store', ['mongodb']), 'src/mongodb/'],
+    tests: [integration('mongodb-by-mingo')],
     packages: true,
-    without: [],
   },
+  lock: {
+    files: ['src/lock/', 'src/store/', 'src/files/'],
+    tests: [
+      'test/unit/lock/',
+      'test/unit/store/',
+      'test/unit/files/',
+      'test/unit/cluster/',
+      'test/contract/rules/',
+    ],
+  },
+  worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
+  testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
 
-/**
- * Folders that are made of several parts: judged as a whole too, where all of them are run.
- *
- * @type {Readonly<Record<string, readonly string[]>>}
- */
-export const folders = { 'src/lock': ['lock', 'engines', 'mongodb'] };
+/** No mutant can be switched on in what runs in a thread; the entry has no logic. */
+const NOT_MUTATED = ['src/worker/thread/', 'src/worker/thread-code.ts', 'src/index.ts'];
+
+/** The part that a file of src belongs to. `undefined`: it is not mutated. */
+export function partOf(/** @type {string} */ file) {
+  const isIn = (/** @type {readonly string[]} */ places) =>
+    places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place));
+  return isIn(NOT_MUTATED) ? undefined : Object.keys(parts).find((name) => isIn(parts[name]?.files ?? []));
+}
+
+/** They start processes or measure times: a busy machine would kill mutants. */
+export const leftOutFiles = [
+  'test/**/*.property.test.ts', // thousands of cases each; the plain tests say the same of a few
+  'test/unit/cluster/exit.test.ts',
+  'test/unit/worker/exit.test.ts',
+  'test/unit/group/group-costs.test.ts',
+  'test/unit/lock/file-processes.test.ts',
+  'test/unit/lock/file-crashes.test.ts',
+];
 
 /** Tests that are left out by their names, `suite > test`: most measure times. */
 export const leftOut = [
-  // Of the tests with servers: those of stores, and those in another process, where no mutant can be switched on.
-  /^[^>]* > store > /,
-  /^SQLite with node:sqlite > /,
+  /^SQLite with node:sqlite > /, // in another process, where no mutant can be switched on
   /cost a hundred times as much as 1,000/,
   /takes time in proportion to the length/,
   /costs the same with 100 and with 100,000 keys/,
   /100,000 fall due in one period/,
   /look-ups of nonsense keys/,
-  /10,000 concurrent gets/,
 ];

@@ -4,7 +4,7 @@ import type { Plugin } from 'vite';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import base from '../../../vitest.config.ts';
-import { parts } from './parts.mjs';
+import { leftOutFiles, parts } from './parts.mjs';
 
 // What Stryker runs against each mutant of the part that MUTATION_PART names: the same tests as ever, without those
 // that measure times or start processes, and with few runs of each property.
@@ -18,7 +18,7 @@ class NearestFirst extends BaseSequencer {
     const rank = (file: TestSpecification): number => {
       const name = relative(this.ctx.config.root, file.moduleId);
       const index = part.tests.findIndex((prefix) => name.startsWith(prefix));
-      return (index === -1 ? part.tests.length : index) + (/random-commands/.test(name) ? 0.5 : 0);
+      return index === -1 ? part.tests.length : index;
     };
     return files.toSorted((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1));
   }
@@ -34,18 +34,17 @@ const inProcesses: Plugin = {
 };
 
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  { ...base, test: { ...base.test, include: [], exclude: [], projects: undefined } },
   defineConfig({
     plugins: part.setsTimeZone ? [inProcesses] : [],
     resolve: { alias: [{ find: /^fast-check$/, replacement: path('few-runs.ts') }] },
     test: {
       include: part.tests.map((prefix) => (prefix.endsWith('/') ? `${prefix}**/*.test.ts` : prefix)),
-      exclude: ['**/node_modules/**', ...part.without],
+      exclude: ['**/node_modules/**', ...leftOutFiles],
       setupFiles: [path('setup.ts')],
       runner: path('runner.ts'),
       isolate: false,
       sequence: { sequencer: NearestFirst },
-      // As in `npm test`. A test that waits for ever fails so; Stryker itself would start another process for it.
       testTimeout: 5_000,
       ...(part.servers
         ? { globalSetup: ['test/system/integration/support/global-setup.ts'], hookTimeout: 60_000 }

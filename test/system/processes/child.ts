@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A process that has ended. */
+/** An exited process. */
 export interface Ended {
   /** The exit code; `null` when a signal ended it. */
   readonly code: number | null;
@@ -15,11 +15,11 @@ export interface Ended {
 export interface RunOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills the process with SIGKILL after that. @default 60 000 ms */
+  /** Kills the process with SIGKILL after this time. @default 60 000 ms */
   readonly timeoutMs?: number;
 }
 
-/** Runs a script of `fixtures/` in a Node process of its own, on the sources (so there is nothing to build first). */
+/** Runs a script of `fixtures/` in a Node process of its own, on the sources, without a build. */
 export function runFixture(
   fixture: string,
   { args = [], env = {}, timeoutMs }: RunOptions = {},
@@ -28,7 +28,7 @@ export function runFixture(
   return runNode(['--import', 'tsx', script, ...args], env, timeoutMs);
 }
 
-/** Runs Node with such arguments. */
+/** Runs Node with the given arguments. */
 export function runNode(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ export function runNode(
   });
 }
 
-/** What the fixture printed as its last line, parsed. Fails with all that is known when there is no such line. */
+/** Parses the last line of output of the fixture. Throws with the whole output if that is not JSON. */
 export function reportOf<T>(ended: Ended): T {
   const line = ended.stdout.trim().split('\n').at(-1);
   try {
@@ -71,7 +71,7 @@ export function reportOf<T>(ended: Ended): T {
   }
 }
 
-/** Vitest's own settings (NODE_OPTIONS, VITEST…) are none of the child's business. */
+/** Without Vitest's own settings (NODE_OPTIONS, VITEST…), which must not affect the child. */
 function withoutTestRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(NODE_OPTIONS|NODE_V8_COVERAGE|VITEST.*|TEST)$/.test(name)),

@@ -3,7 +3,7 @@ import { type Ended, reportOf, runFixture } from './child.ts';
 import type { BeforeExitReport } from './fixtures/before-exit.ts';
 import type { Report } from './fixtures/live-timers.ts';
 
-/** Less than every timer of the scenarios that must not be waited for: the controls’ 6 s, a retry pause of 20 s. */
+/** Less than every timer that the process must not wait for: the controls’ 6 s, a retry pause of 20 s. */
 const PROMPTLY_MS = 5000;
 
 async function scenario(name: string): Promise<{ ended: Ended; report: Report }> {
@@ -17,7 +17,7 @@ function expectPromptEnd({ code, signal, stderr, lingered }: Ended): void {
 }
 
 describe.concurrent('the measurement can fail', () => {
-  it('a timer that is left behind shows, and holds the process', async () => {
+  it('a timer that is left behind shows, and keeps the process alive', async () => {
     const { ended, report } = await scenario('control: a timer that is left behind');
     expect(report.resources).toContain('Timeout');
     expect(report.liveTimers).toBe(1);
@@ -51,7 +51,7 @@ describe.concurrent('the process ends by itself right after the last read, and t
   });
 });
 
-describe.concurrent('an execution under way that nobody waits for does not keep the process alive', () => {
+describe.concurrent('a running execution without waiting callers does not keep the process alive', () => {
   it.each([
     ['a background reload that never settles', { served: 'first', loads: 2, running: true }],
     ['a background reload in a retry pause', { loads: 2, running: true }],
@@ -65,7 +65,7 @@ describe.concurrent('an execution under way that nobody waits for does not keep 
   });
 });
 
-describe.concurrent('while somebody waits the process stays alive until the answer is there', () => {
+describe.concurrent('while a caller waits the process stays alive until the call settles', () => {
   // Otherwise Node would end with code 13, "unsettled top-level await", and no report.
   it.each([
     ['waits: a cold load that hangs on nothing', { error: 'LoadTimeoutError' }],

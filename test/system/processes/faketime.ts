@@ -25,10 +25,10 @@ function findLibrary(): string | undefined {
 }
 
 /**
- * The path of libfaketime, which steps the wall clock of one process. Where it is missing it is installed, if this
- * is Debian (or a child of it) and we are root.
+ * The path of libfaketime, which steps the wall clock of one process. If it is missing, it is installed on Debian (or a
+ * derivative) as root.
  *
- * @throws when it is missing and can't be installed: with what to do.
+ * @throws if it is missing and cannot be installed, with advice.
  */
 export function libfaketime(): string {
   const found = findLibrary();
@@ -54,7 +54,7 @@ function isDebian(): boolean {
 
 function apt(...args: string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Waits for a lock that another apt-get holds, instead of failing.
+  // Waits for the lock of another apt-get instead of failing.
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
   execFileSync('apt-get', [...options, ...args], {
     env,
@@ -64,8 +64,9 @@ function apt(...args: string[]): void {
 }
 
 /**
- * Runs an action with the environment of a process whose wall clock is off by what the file `FAKETIME_TIMESTAMP_FILE`
- * says ("+0", "-3600"), read anew at each look at the clock. The monotonic clock stays true: with that faked too,
+ * Runs an action with the environment of a process whose wall clock has the offset in the file
+ * `FAKETIME_TIMESTAMP_FILE`
+ * ("+0", "-3600"), read again at each reading of the clock. The monotonic clock is not faked: with a faked one
  * Node aborts on a step backwards.
  */
 export async function withFakeTime<R>(

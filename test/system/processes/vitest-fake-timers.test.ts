@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from '../../../src/index.ts';
+import { isLoadTimeoutError, RefreshingValue } from '../../../src/index.ts';
 
 const MINUTE = 60_000;
 const hang = (): Promise<never> => new Promise(() => {});
@@ -25,16 +25,6 @@ describe('the fake timers of Vitest move a value without a clock of its own', ()
     await vi.advanceTimersByTimeAsync(0);
     expect(await value.get()).toBe(2);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('a synchronous load runs on the first read, and behind a later one', async () => {
-    const load = vi.fn(() => load.mock.calls.length);
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    expect(value.current).toBe(1);
-    await vi.advanceTimersByTimeAsync(10 * MINUTE);
-    expect(value.current).toBe(1);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(value.current).toBe(2);
   });
 
   it('the pauses between tries pass', async () => {
@@ -64,34 +54,6 @@ describe('the fake timers of Vitest move a value without a clock of its own', ()
     expect(load.mock.calls[0]?.[0].signal.aborted).toBe(true);
     expect(isLoadTimeoutError(await got)).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('after a failure no read starts a load until the cool-down is over', async () => {
-    const load = vi.fn(async () => {
-      if (load.mock.calls.length === 1) throw new Error('down');
-      return 'up';
-    });
-    const value = new RefreshingValue({ name: 'v', load, coolDown: { seconds: 10 }, random: () => 0.5 });
-    expect(isLoadError(await value.get().catch((error: unknown) => error))).toBe(true);
-    await vi.advanceTimersByTimeAsync(7499); // half of 10 s, and half of the other half
-    const cooling = await value.get().catch((error: unknown) => error);
-    expect(isCoolingDownError(cooling) && cooling.retryAfter).toBe(1);
-    expect(load).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await value.get()).toBe('up');
-  });
-
-  it('patience waits so long for a fresh value, then serves the old one', async () => {
-    const load = vi.fn(async () => (load.mock.calls.length === 1 ? 'old' : hang()));
-    const value = new RefreshingValue({ name: 'v', load, schedule: { minutes: 10 } });
-    await value.get();
-    await vi.advanceTimersByTimeAsync(10 * MINUTE);
-    const read = vi.fn();
-    void value.get({ patience: 200 }).then(read);
-    await vi.advanceTimersByTimeAsync(199);
-    expect(read).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    expect(read).toHaveBeenCalledWith('old');
   });
 
   it('setSystemTime steps the wall clock only: a delay is not moved by it', async () => {

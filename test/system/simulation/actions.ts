@@ -5,7 +5,7 @@ import { type Instance, KEYS } from './instance.ts';
 import { reads } from './reads.ts';
 import type { World } from './world.ts';
 
-/** What readers and people do, at random times. */
+/** Calls of readers and operators, at random times. */
 export class Actions {
   readonly #world: World;
   readonly #caller: Caller;
@@ -34,12 +34,12 @@ export class Actions {
     drawDeed(reads, this.#world.random).act(drawScene(this.#world, this.#caller, instance));
   }
 
-  /** Somebody asks for a load now. */
+  /** A caller forces a load. */
   refresh(instance: Instance): void {
     this.#caller.call(instance.subject('rates'), 'refresh', () => instance.rates.refresh());
   }
 
-  /** Reads all there is. */
+  /** Reads every subject. */
   readAll(instance: Instance): void {
     if (instance.machine.hasCrashed || instance.closing !== 'no') return;
     instance.machine.isTouched = true;

@@ -4,17 +4,17 @@ import { callers } from './source.ts';
 import type { Call, Loaded, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
-/** Of a group. */
+/** The limit of concurrent loads of a group. */
 const MEMBERS = 3;
 
 interface CallOptions {
-  /** The caller chose to. */
+  /** The caller chose to wait. */
   readonly mayWait?: boolean;
   readonly signal?: AbortSignal;
   readonly isOfMany?: boolean;
 }
 
-/** Calls the public surface as users do, and takes down what they were promised. */
+/** Calls the public surface as users do, and records the documented promises. */
 export class Caller {
   readonly #world: World;
 
@@ -22,10 +22,10 @@ export class Caller {
     this.#world = world;
   }
 
-  /** A call that makes a promise. What the caller drops must not be an unhandled rejection. */
+  /** A call that returns a promise. A dropped promise must not become an unhandled rejection. */
   call(subject: Subject, what: Call['what'], ask: () => Promise<unknown>, options: CallOptions = {}): void {
     const call = this.#begin(subject, what, options);
-    this.ask(() => subject.called(call, ask(), () => this.#tell(subject, call)));
+    this.ask(() => subject.called(call, ask(), () => this.#traceEnd(subject, call)));
   }
 
   /** A read without a promise. */
@@ -39,11 +39,11 @@ export class Caller {
         outcome = { error };
       }
       subject.settled(call, outcome);
-      this.#tell(subject, call);
+      this.#traceEnd(subject, call);
     });
   }
 
-  /** All keys in one call. */
+  /** Reads all keys in one call. */
   getMany(instance: Instance): void {
     const { codes } = instance;
     const errors = new Map<string, unknown>();
@@ -59,7 +59,7 @@ export class Caller {
           const about = { cacheName: 'codes', key, retryAfter: 0 };
           throw errors.get(key) ?? new AbsentError('it is missing from getMany', about);
         });
-        ofKey.called(call, one, () => this.#tell(ofKey, call));
+        ofKey.called(call, one, () => this.#traceEnd(ofKey, call));
       }
     });
   }
@@ -75,7 +75,7 @@ export class Caller {
     const { maxStaleness } = world.scenario;
     const isTooStale = subject.options.mayBeTooStale && !((held.age ?? Infinity) <= maxStaleness - 1);
     const isRead = what === 'get' || what === 'current';
-    // One that is loaded for the same call may push it out before it is read.
+    // A key that is loaded for the same call may evict it before it is read.
     const mayNotGo = world.scenario.maxKeys === KEYS.length;
     const call: Call = {
       what,
@@ -91,14 +91,14 @@ export class Caller {
       outcome: undefined,
     };
     if (what === 'get' && !call.mayWait) world.commands.read(subject);
-    world.trace.tell(subject.id, () => `${what} (${call.order})${wasLoaded ? '' : ', of none'}`);
+    world.trace.add(subject.id, () => `${what} (${call.order})${wasLoaded ? '' : ', of none'}`);
     if (isRead || what === 'request') subject.reads();
     return call;
   }
 
-  #tell(subject: Subject, { what, order, at, outcome = { value: undefined } }: Call): void {
+  #traceEnd(subject: Subject, { what, order, at, outcome = { value: undefined } }: Call): void {
     const { trace, timeline } = this.#world;
-    trace.tell(subject.id, () => {
+    trace.add(subject.id, () => {
       const waited = timeline.now > at ? `after ${(timeline.now - at).toFixed(1)} ms` : 'at once';
       if ('error' in outcome) return `${what} (${order}) fails ${waited}: ${outcome.error}`;
       const { value } = outcome as { readonly value: Loaded | undefined };
@@ -106,18 +106,18 @@ export class Caller {
     });
   }
 
-  /** As a reader does: with a context of his own. */
+  /** Calls as a reader does: in an async context of its own. */
   ask(ask: () => unknown): void {
     callers.run('a reader', () => {
       try {
         void ask();
       } catch {
-        // it says so itself
+        // the call reports its failure itself
       }
     });
   }
 
-  /** Puts a value in by hand. */
+  /** Sets a value by hand. */
   set(subject: Subject, set: (value: Loaded) => void): void {
     const world = this.#world;
     const { now } = world.timeline;
@@ -129,11 +129,11 @@ export class Caller {
     world.referee.holds(
       7,
       isServed || subject.id.includes('['),
-      () => `${subject.id}: what was set is not served`,
+      () => `${subject.id}: the value that was set is not served`,
     );
   }
 
-  /** A caller who waits for a fresh value, and goes away. */
+  /** A caller that waits for a fresh value, and aborts its wait. */
   leave(subject: Subject, get: (signal: AbortSignal) => Promise<unknown>): void {
     const controller = new AbortController();
     const { signal } = controller;
@@ -152,7 +152,7 @@ export class Caller {
     this.call(subject, 'get', () => get(signal), { mayWait: true, signal });
   }
 
-  /** Starts what is due in the group: all of it, where it may start as many at a time as there are members. */
+  /** Starts the due members of the group: all of them, if its concurrency is not below the number of members. */
   startGroup(instance: Instance): void {
     const { group, local, calendar, machine, isUnseen } = instance;
     if (group === undefined) return;

@@ -1,7 +1,7 @@
 import type { Deed, Scene } from './deed.ts';
 import { KEYS } from './instance.ts';
 
-/** What people do by hand. */
+/** Actions of operators. */
 export const changes: Readonly<Record<string, Deed<Scene>>> = {
   refresh: {
     weight: 8,

@@ -3,17 +3,17 @@ import type { Message } from './network.ts';
 import type { Subject } from './subject.ts';
 import type { World } from './world.ts';
 
-/** Of a round: acquire, write, release; acquire or look, and read. */
+/** Commands of a round: acquire, write, release; for the others acquire or poll, and read. */
 const WINNER = 3;
 const OTHER = 2;
 
-/** Until there is a first value, instances that wait for it look again and again; so many times each. */
+/** Until there is a first value, waiting instances poll; at most this many times each. */
 const COLD = 8;
 
-/** Rule 18: a fresh read asks nobody anything, and a round costs few commands. */
+/** Rule 18: a fresh read sends no command, and a round costs few commands. */
 export class Commands {
   readonly #world: World;
-  /** The subjects that were read in this step, and were fresh. */
+  /** The subjects that were fresh and were read in this step. */
   readonly #fresh: Set<Subject> = new Set();
   #ofRates = 0;
 
@@ -43,7 +43,7 @@ export class Commands {
     this.#fresh.clear();
   }
 
-  /** At the end of a world in which nothing went wrong. */
+  /** Checked at the end of a world without faults. */
   count(): void {
     const { scenario, leases, referee } = this.#world;
     const { isCalm, hasLock, hasStore, instances } = scenario;

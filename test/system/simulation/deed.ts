@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 import type { Loaded, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
-/** What a deed is done to: an instance, one of its values and one of its keys, drawn. */
+/** The target of a deed: a random instance, one of its values and one of its keys. */
 export interface Scene {
   readonly world: World;
   readonly caller: Caller;
@@ -16,13 +16,13 @@ export interface Scene {
   readonly ofKey: Subject;
 }
 
-/** Something that is done, and how often of all. */
+/** An action, and its relative frequency. */
 export interface Deed<S> {
   readonly weight: number;
   readonly act: (scene: S) => void;
 }
 
-/** One of many, as often as its weight says. */
+/** Picks one at random, in proportion to the weights. */
 export function drawDeed<S>(deeds: Readonly<Record<string, Deed<S>>>, random: Random): Deed<S> {
   const weights = Object.fromEntries(Object.entries(deeds).map(([name, { weight }]) => [name, weight]));
   return deeds[random.weighted(weights)] as Deed<S>;

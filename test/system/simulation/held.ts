@@ -1,17 +1,17 @@
 import type { TicklessEvent } from '../../../src/index.ts';
 import type { Change, Loaded, Subject, Watch } from './subject.ts';
 
-/** What a subject held at an instant, as far as its readers may know. */
+/** The value of a subject at an instant, as far as its readers can know. */
 export interface Holding {
   readonly value: Loaded | undefined;
-  /** By the monotonic clock of its machine; `undefined`: nobody knows. */
+  /** By the monotonic clock of its machine; `undefined`: unknown. */
   readonly age: number | undefined;
 }
 
-/** What a subject holds, and since when: without a look at its status, which would compare the clocks. */
+/** The value of a subject, and its age. It is not read from the status, because that would compare the clocks. */
 export class Held implements Watch {
   readonly #subject: Subject;
-  /** When each value was seen there last, in the order of loads and changes. */
+  /** When each value was last seen, in the order of loads and changes. */
   readonly #seen: Map<Loaded, number> = new Map();
   #loadedAt: number | undefined;
   /** In the order of loads and changes. */
@@ -29,18 +29,18 @@ export class Held implements Watch {
     return { value, age: isKnown ? this.#monotonic - (this.#loadedAt as number) : undefined };
   }
 
-  /** It was held at or after that. */
+  /** The value was held at or after that instant. */
   hasHeld(value: unknown, since: number): boolean {
     this.#look();
     return (this.#seen.get(value as Loaded) ?? -1) >= since;
   }
 
-  /** The source had no such key, at or after that. */
+  /** The source had no such key at or after that instant. */
   wasAbsent(since: number): boolean {
     return this.#isAbsent || this.#absentAt >= since;
   }
 
-  told(event: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
     this.#look();
     switch (event.type) {
       case 'load-succeeded':

@@ -36,18 +36,18 @@ export class Instance {
   readonly subjects: Map<string, Subject>;
   /** `close()` was called; the second time: it has ended. */
   closing: 'no' | 'closing' | 'closed' = 'no';
-  /** How often its wall clock was stepped. */
+  /** The number of steps of its wall clock. */
   wallSteps: number = 0;
-  /** Until then nobody looks at it: who looks at a member has it compare the clocks. */
+  /** Until then it is not inspected: an inspection compares the clocks. */
   unseenUntil: number = 0;
   readonly world: World;
 
   constructor(name: string, machine: Machine, world: World) {
-    const { scenario, timeline, random, engine } = world;
+    const { scenario, timeline, random, backend } = world;
     this.name = name;
     this.machine = machine;
     this.world = world;
-    this.link = new Link(machine, engine, timeline, random, world.wireOf(this), scenario.leaseFor);
+    this.link = new Link(machine, backend, timeline, random, world.wireOf(this), scenario.leaseFor);
     const { lock, store } = this.link;
     const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
     const { piggyback, concurrency } = scenario;
@@ -137,11 +137,11 @@ export class Instance {
     });
     this.subjects = subjectsOf(this);
     for (const part of [...this.singles, this.codes]) {
-      for (const type of eventTypes) part.on(type, (event) => this.#told(event));
+      for (const type of eventTypes) part.on(type, (event) => this.#emitted(event));
     }
   }
 
-  /** What has a due time of its own. */
+  /** The members with a due time of their own. */
   get singles(): readonly (RefreshingValue<Loaded> | PeriodicExecutor)[] {
     return [this.rates, this.local, this.calendar, this.report];
   }
@@ -150,7 +150,7 @@ export class Instance {
     return this.#subject(id);
   }
 
-  /** Nobody looks at it now. */
+  /** It must not be inspected now. */
   get isUnseen(): boolean {
     return this.world.timeline.now < this.unseenUntil;
   }
@@ -158,7 +158,7 @@ export class Instance {
   stepWall(ms: number): void {
     this.wallSteps += 1;
     this.machine.stepWall(ms);
-    this.world.trace.tell(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+    this.world.trace.add(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
   }
 
   resume(): void {
@@ -189,14 +189,14 @@ export class Instance {
     return this.subjects.get(id) as Subject;
   }
 
-  #told(event: EventOf<EventType>): void {
+  #emitted(event: EventOf<EventType>): void {
     const { key } = event as { readonly key?: unknown };
-    this.world.trace.tell(
+    this.world.trace.add(
       this.name,
       () => `${event.name}${key === undefined ? '' : `[${key}]`}: ${wordsOf(event)}`,
     );
-    if (key !== undefined) this.#subject(`codes[${key}]`).told(event);
-    else if (event.name !== 'codes') this.#subject(event.name).told(event);
+    if (key !== undefined) this.#subject(`codes[${key}]`).emitted(event);
+    else if (event.name !== 'codes') this.#subject(event.name).emitted(event);
     this.world.meddle(this, event.type);
   }
 }

@@ -2,36 +2,36 @@ import type { AcquireRequest, LeaseId } from '../../../src/index.ts';
 import type { Ending, LockRow } from '../../../src/lock/index.ts';
 import type { Referee } from './referee.ts';
 
-/** What is known of a lease that was granted. */
+/** The state of a granted lease. */
 export interface Granted {
   readonly name: string;
   readonly token: number;
   readonly requestId: string;
   readonly force: boolean;
-  /** By the clock of the engine. */
+  /** By the clock of the backend. */
   until: number;
-  /** How it was given back; `undefined`: it was not. */
+  /** The outcome of its release; `undefined`: not released. */
   ending: Ending['state'] | undefined;
-  /** When it ended, or when it will. Known for sure once it was given back, or somebody else has it. */
+  /** The end of the lease. Certain once it was released or another instance holds it. */
   endedAt: number;
-  /** The engine has forgotten it. */
+  /** The backend has lost it. */
   isForgotten: boolean;
 }
 
-/** By its holder's clock it is over by then. */
+/** By its holder's clock the lease has ended then. */
 const OVER_MS = 20;
 
 interface Name {
   highestToken: number;
   granted: number;
   last: Granted | undefined;
-  /** Nobody is to begin before. */
+  /** No round may begin before. */
   heldUntil: number;
   holdIsDone: boolean;
 }
 
 /**
- * Books on the leases of all names, kept beside the engine and without its code: what each step must answer, by the
+ * A model of the leases of all names, independent of the code of the backend: the answer that each step must give by
  * rules 11, 12, 14, 15 and 16.
  */
 export class LeaseBook {
@@ -53,12 +53,12 @@ export class LeaseBook {
     return this.#granted.get(`${name} ${token}`);
   }
 
-  /** How many leases of a name were granted. */
+  /** The number of leases granted for a name. */
   grantedOf(name: string): number {
     return this.#names.get(name)?.granted ?? 0;
   }
 
-  /** Those that somebody may take for his: he may not know yet that it is given back. */
+  /** The leases that an instance may still take for its own: it may not know yet that the lease was released. */
   *open(at: number): Iterable<Granted> {
     for (const lease of this.#open) {
       if (lease.until + OVER_MS < at) this.#open.delete(lease);
@@ -97,7 +97,7 @@ export class LeaseBook {
       this.#referee.holds(
         14,
         isDone === book.holdIsDone,
-        () => `${name}: a hold is told as of a round ${row.state}`,
+        () => `${name}: a hold is reported for a round ${row.state}`,
       );
       return;
     }
@@ -108,7 +108,7 @@ export class LeaseBook {
     this.#referee.holds(
       12,
       Number.isSafeInteger(row.token),
-      () => `${name}: token ${row.token} is no safe integer`,
+      () => `${name}: token ${row.token} is not a safe integer`,
     );
     const isTakeOver = last !== undefined && !last.isForgotten && last.ending === undefined;
     this.#referee.holds(
@@ -161,7 +161,7 @@ export class LeaseBook {
     book.holdIsDone = state === 'done';
   }
 
-  /** The engine has lost everything. */
+  /** The backend has lost all its data. */
   forgotten(): void {
     for (const lease of this.#granted.values()) lease.isForgotten = true;
     for (const book of this.#names.values()) book.heldUntil = 0;
@@ -185,7 +185,7 @@ function isLiveAt({ ending, until, isForgotten }: Granted, at: number): boolean 
   return ending === undefined && until > at && !isForgotten;
 }
 
-/** But for the rounding of a sum. */
+/** Equality up to the rounding of a sum. */
 function close(one: number, other: number): boolean {
   return Math.abs(one - other) < 0.001;
 }

@@ -2,12 +2,12 @@ import type { Instance } from './instance.ts';
 import type { Message } from './network.ts';
 import type { World } from './world.ts';
 
-/** Clocks that run too fast or too slow for the length of a lease, and timers that are late. */
+/** The error of fast or slow clocks over the length of a lease, and late timers. */
 const LATE_MS = 12;
 
 /**
- * Rule 11: a load whose lease is lost is told to stop, and what it brought is not published. Rule 15: nor is anything
- * else done with that lease. Rule 16: what is to be skipped without a lock is. Seen from the engine, which knows.
+ * Rule 11: a load whose lease is lost is aborted, and its result is not published. Rule 15: the lease is not used
+ * otherwise either. Rule 16: a task with `skip` does not run without its lock. Judged by the state of the backend.
  */
 export class Leases {
   readonly #world: World;
@@ -23,7 +23,7 @@ export class Leases {
         for (const { token, signal, serial, isBatched } of subject.running) {
           if (token === undefined || isBatched || signal.aborted) continue;
           this.#world.referee.holds(11, this.#isHeld(subject.options.lockName ?? '', token), () => {
-            return `${subject.id}: load ${serial} goes on though the lease of token ${token} is over`;
+            return `${subject.id}: load ${serial} goes on although the lease of token ${token} is over`;
           });
         }
       }
@@ -47,7 +47,7 @@ export class Leases {
         return `${instance.name}: extends ${name} ${token}, and nothing is loaded under it`;
       });
     }
-    // A call for many keys knows but the token of one.
+    // A call for many keys has the token of one key only.
     const isOfMany = scenario.isBatched && name.startsWith('codes');
     if (message.as === 'done' && !isOfMany) {
       referee.holds(14, this.#world.completed.has(`${name} ${token}`), () => {
@@ -64,13 +64,13 @@ export class Leases {
     return false;
   }
 
-  /** As far as its holder can know: what the engine has forgotten he learns later. */
+  /** As far as its holder can know: it notices later that the backend has lost its data. */
   #isHeld(name: string, token: number): boolean {
     const lease = this.#world.leases.of(name, token);
     if (lease === undefined) return false;
     if (lease.isForgotten) return true;
-    const now = this.#world.engineMachine.monotonic();
-    // Given back, it is told so once more where the answer was lost.
+    const now = this.#world.backendMachine.monotonic();
+    // A released lease may be released again if the answer was lost.
     if (lease.ending !== undefined) return now < lease.until + LATE_MS;
     return now < lease.endedAt + LATE_MS;
   }

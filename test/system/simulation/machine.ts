@@ -2,23 +2,23 @@ import type { Clock, Timer } from '../../../src/index.ts';
 import type { Random } from './random.ts';
 import type { Happening, Timeline } from './timeline.ts';
 
-/** When the world begins, in epoch milliseconds. */
+/** The start of the world, in epoch milliseconds. */
 const BEGINNING: number = Date.UTC(2026, 10, 20, 12);
 
-/** Timers fire late by up to so much. */
+/** The greatest lateness of a timer. */
 const LATE_MS = 2;
 
-/** How the clocks of a machine are wrong. */
+/** The errors of the clocks of a machine. */
 export interface ClockFault {
-  /** How far the wall clock is ahead, in milliseconds. */
+  /** The offset of the wall clock, in milliseconds. */
   readonly offset: number;
-  /** How many of its milliseconds pass in one. */
+  /** Milliseconds of the machine per real millisecond. */
   readonly rate: number;
 }
 
 /**
- * A process: its clocks, its timers, and what reaches it from outside. It may stand still for a while; timers and
- * messages are late then. When it has crashed, nothing of it happens any more.
+ * A process: its clocks, its timers, and the messages that it receives. It may be suspended for a while, which delays
+ * timers and messages. After a crash nothing of it runs any more.
  */
 export class Machine implements Clock {
   readonly name: string;
@@ -28,11 +28,11 @@ export class Machine implements Clock {
   readonly #bornAt: number;
   #offset: number;
   readonly #timers: Set<SimulatedTimer> = new Set();
-  /** What it has missed, while it stands still. */
+  /** The events that were delayed while it was suspended. */
   #missed: (() => void)[] | undefined;
   #catchesUpUntil = -1;
   #hasCrashed = false;
-  /** Something has happened in it since it was last looked at. */
+  /** An event has run in it since the last check. */
   isTouched: boolean = false;
 
   constructor(name: string, timeline: Timeline, random: Random, { offset, rate }: ClockFault) {
@@ -60,7 +60,7 @@ export class Machine implements Clock {
     const due = this.monotonic() + Math.max(0, delayMs);
     const late = delayMs > 0 && this.#random.chance(0.3) ? this.#random.between(0, LATE_MS) : 0;
     const timer = new SimulatedTimer(this.#timeline, this.#timers, due, () => {
-      // A clock that runs slow may be a rounding error short of it.
+      // A slow clock may be a rounding error short of it.
       while (delayMs > 0 && this.monotonic() < due) this.#timeline.now += 1e-9 * (1 + this.#timeline.now);
       callback();
     });
@@ -68,19 +68,19 @@ export class Machine implements Clock {
     return timer;
   }
 
-  /** Something from outside reaches it, after so many milliseconds. */
+  /** Delivers an event from outside after a delay in milliseconds. */
   receive(inMs: number, happen: () => void): void {
     this.#plan(inMs, happen);
   }
 
-  /** How many timers run that are not due yet. */
+  /** The number of running timers that are not due yet. */
   get timersAhead(): number {
     let count = 0;
     for (const { due } of this.#timers) if (due > this.monotonic()) count += 1;
     return count;
   }
 
-  /** One of them keeps the process alive. */
+  /** Whether a timer keeps the process alive. */
   get isHeld(): boolean {
     for (const { due, isHeld } of this.#timers) if (isHeld && due > this.monotonic()) return true;
     return false;
@@ -90,7 +90,7 @@ export class Machine implements Clock {
     return this.#hasCrashed;
   }
 
-  /** It does what is to be done: it neither stands still nor has late things to do. */
+  /** It is neither suspended nor behind with delayed events. */
   get isAwake(): boolean {
     return !this.#hasCrashed && this.#missed === undefined && this.#timeline.now > this.#catchesUpUntil;
   }
@@ -103,7 +103,7 @@ export class Machine implements Clock {
     this.#missed ??= [];
   }
 
-  /** What it has missed happens now, one after the other. */
+  /** Runs the delayed events one after the other. */
   goOn(): void {
     const missed = this.#missed;
     if (missed === undefined) return;
@@ -132,7 +132,7 @@ class SimulatedTimer implements Timer {
   /** By the clock of its machine. */
   readonly due: number;
   planned: Happening | undefined;
-  /** It keeps the process alive. */
+  /** The timer keeps the process alive. */
   isHeld: boolean = false;
   readonly fire: () => void;
   readonly #timeline: Timeline;

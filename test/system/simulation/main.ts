@@ -1,7 +1,7 @@
-// One process of `npm run simulate`: runs the seeds that it is given, one after the other, and sends what each has shown.
+// One process of `npm run simulate`: runs the given seeds one after the other, and sends the verdict of each.
 //
-//   main.ts <first> <step> <count> <seconds>     seeds first, first + step, …; until the time is over
-//   main.ts --trace <seed>                       one seed; sends all that happened too
+//   main.ts <first> <step> <count> <seconds>     seeds first, first + step, …; until the time limit
+//   main.ts --trace <seed>                       one seed; sends its trace too
 
 import type { Verdict } from './verdict.ts';
 import { World } from './world.ts';

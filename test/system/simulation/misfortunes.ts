@@ -4,24 +4,24 @@ import { WEATHER } from './network.ts';
 import { MOODS } from './source.ts';
 import type { World } from './world.ts';
 
-/** Wall clocks are stepped by up to so much, either way. */
+/** The greatest step of a wall clock, either way. */
 const LONGEST_STEP_MS = 2 * 3_600_000;
 
-/** Whom it strikes. */
+/** The affected instance. */
 interface Victim {
   readonly world: World;
   readonly index: number;
   readonly instance: Instance;
 }
 
-/** What goes wrong. */
+/** The faults. */
 const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
   weather: {
     weight: 10,
     act: ({ world, instance }) => {
       const weather = world.random.pick(['sound', 'sound', 'slow', 'lossy', 'cut'] as const);
       instance.link.weather = WEATHER[weather];
-      world.trace.tell(instance.name, () => `its connection is ${weather} from now on`);
+      world.trace.add(instance.name, () => `its connection is ${weather} from now on`);
     },
   },
   still: {
@@ -34,7 +34,7 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
   crash: {
     weight: 3,
     act: ({ world, index, instance }) => {
-      world.trace.tell(instance.name, () => 'crashes');
+      world.trace.add(instance.name, () => 'crashes');
       instance.machine.crash();
       world.instances[index] = world.start(index);
     },
@@ -43,9 +43,9 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
     weight: 2,
     act: ({ world, index, instance }) => {
       if (instance.closing !== 'no') return;
-      world.trace.tell(instance.name, () => 'closes');
+      world.trace.add(instance.name, () => 'closes');
       void instance.close(world.random.pick([0, 300, 3000])).then(() => {
-        if (world.instances[index] !== instance) return; // it has crashed meanwhile
+        if (world.instances[index] !== instance) return; // it has crashed since
         world.closed.push(instance);
         world.instances[index] = world.start(index);
       });
@@ -60,27 +60,27 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
   },
   engineDown: {
     weight: 2,
-    act: ({ world: { engine, random, timeline, trace } }) => {
-      engine.isUp = false;
-      trace.tell('engine', () => 'goes down');
+    act: ({ world: { backend, random, timeline, trace } }) => {
+      backend.isUp = false;
+      trace.add('backend', () => 'goes down');
       timeline.plan(random.between(100, 4000), () => {
-        engine.isUp = true;
-        trace.tell('engine', () => 'is up again');
+        backend.isUp = true;
+        trace.add('backend', () => 'is up again');
       });
     },
   },
   damage: {
     weight: 2,
-    act: ({ world: { engine, trace } }) => {
-      engine.damageAll();
-      trace.tell('engine', () => 'has damaged its snapshots');
+    act: ({ world: { backend, trace } }) => {
+      backend.damageAll();
+      trace.add('backend', () => 'has damaged its snapshots');
     },
   },
   engineForgets: {
     weight: 1,
-    act: ({ world: { engine, trace } }) => {
-      engine.loseAll();
-      trace.tell('engine', () => 'comes back empty');
+    act: ({ world: { backend, trace } }) => {
+      backend.loseAll();
+      trace.add('backend', () => 'comes back empty');
     },
   },
   mood: {
@@ -88,12 +88,12 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
     act: ({ world: { random, source, trace } }) => {
       const mood = random.pick(['well', 'well', 'ill', 'down'] as const);
       source.mood = MOODS[mood];
-      trace.tell('source', () => `is ${mood} from now on`);
+      trace.add('source', () => `is ${mood} from now on`);
     },
   },
 };
 
-/** What goes wrong, at random times; and what changes by itself: the data of the source. */
+/** Faults at random times, and changes of the data of the source. */
 export class Misfortunes {
   readonly #world: World;
   #isOver = false;
@@ -124,7 +124,7 @@ export class Misfortunes {
     });
   }
 
-  /** Mostly one that loads just now: there it hurts. */
+  /** Prefers an instance that is loading, where a fault has the most effect. */
   #victim(): Victim {
     const world = this.#world;
     const { random, instances } = world;

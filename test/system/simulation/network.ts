@@ -1,25 +1,25 @@
 import type { SnapshotStore } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/index.ts';
 import { createStore } from '../../../src/store/index.ts';
-import type { Engine } from './engine.ts';
+import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
-/** How a connection is: the longest way of a message in milliseconds, and what becomes of messages how often. */
+/** The quality of a connection: the longest delay of a message in milliseconds, and the rates of its faults. */
 export interface Weather {
   readonly longestWay: number;
   readonly lostThere: number;
   readonly lostBack: number;
-  /** Carried out a second time, later. */
+  /** Executed a second time, later. */
   readonly twice: number;
-  /** A write that takes its time: its lease may be over by then. */
+  /** A slow write: its lease may have ended when it arrives. */
   readonly lateWrite: number;
-  /** Refused at once: nothing arrives. */
+  /** Refused at once: the message does not arrive. */
   readonly isCut: boolean;
 }
 
-/** Kinds of weather, by name. */
+/** Qualities of connections, by name. */
 export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weather>> = {
   sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: false },
   slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, lateWrite: 0.3, isCut: false },
@@ -27,19 +27,19 @@ export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weathe
   cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: true },
 };
 
-/** What the clients of the engine wait for an answer. */
+/** The time-out of the clients of the backend. */
 const CLIENT_TIMEOUT_MS = 1500;
 
-/** A message that is sent a second time comes at most so much later: also when its lease is long gone. */
+/** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
 
-/** A write that is late arrives no later than that, while its sender waits for the answer. */
+/** The greatest delay of a late write, while its sender waits for the answer. */
 const LATEST_WRITE_MS = 1400;
 
-/** What is asked of the engine. */
+/** The commands to the backend. */
 type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write';
 
-/** A message that was sent. */
+/** A sent message. */
 export interface Message {
   readonly step: Step;
   readonly name: string;
@@ -52,37 +52,37 @@ export interface Message {
   readonly as?: 'done' | 'failed' | 'abandoned';
 }
 
-/** What listens to a connection. */
+/** A listener of a connection. */
 export interface Wire {
   sent(message: Message): void;
-  /** What has become of it, if it is not what should. */
+  /** The fault that the message met. */
   failed(message: Message, how: 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice'): void;
   arrived(message: Message, answer: unknown): void;
 }
 
-/** The connection of one machine to the engine. Adapters as real ones are go over it. */
+/** The connection of one machine to the backend, with adapters like the real ones on top. */
 export class Link {
   weather: Weather = WEATHER.sound;
   readonly lock: Lock;
   readonly store: SnapshotStore;
-  /** When those messages were sent that have no answer yet, by the clock of the machine. */
+  /** The send times of unanswered messages, by the clock of the machine. */
   readonly #unanswered: Map<Message, number> = new Map();
   readonly #machine: Machine;
-  readonly #engine: Engine;
+  readonly #backend: Backend;
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #wire: Wire;
 
   constructor(
     machine: Machine,
-    engine: Engine,
+    backend: Backend,
     timeline: Timeline,
     random: Random,
     wire: Wire,
     leaseFor: number,
   ) {
     this.#machine = machine;
-    this.#engine = engine;
+    this.#backend = backend;
     this.#timeline = timeline;
     this.#random = random;
     this.#wire = wire;
@@ -91,10 +91,10 @@ export class Link {
     this.lock = createLock(
       {
         acquire: (request) =>
-          this.#send({ step: 'acquire', token: undefined, ...request }, () => engine.acquire(request)),
-        extend: (lease, ms) => this.#send({ step: 'extend', ...lease }, () => engine.extend(lease, ms)),
+          this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request)),
+        extend: (lease, ms) => this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms)),
         release: (lease, ending) =>
-          this.#send({ step: 'release', ...lease, as: ending.state }, () => engine.release(lease, ending)),
+          this.#send({ step: 'release', ...lease, as: ending.state }, () => backend.release(lease, ending)),
         find: none,
         list: none,
         forceRelease: none,
@@ -105,9 +105,9 @@ export class Link {
     this.store = createStore(
       {
         read: (name, newerThan) =>
-          this.#send({ step: 'read', name, token: undefined }, () => engine.read(name, newerThan)),
+          this.#send({ step: 'read', name, token: undefined }, () => backend.read(name, newerThan)),
         write: (name, payload, token) =>
-          this.#send({ step: 'write', name, token, payload }, () => engine.write(name, payload, token)),
+          this.#send({ step: 'write', name, token, payload }, () => backend.write(name, payload, token)),
         delete: none,
       },
       { timeout: CLIENT_TIMEOUT_MS },
@@ -115,7 +115,7 @@ export class Link {
     );
   }
 
-  /** Somebody waits for an answer. */
+  /** A message is unanswered. */
   get isAwaited(): boolean {
     const since = this.#machine.monotonic() - CLIENT_TIMEOUT_MS - 10;
     for (const [message, sentAt] of this.#unanswered) {
@@ -147,7 +147,7 @@ export class Link {
       const isLostBack = random.chance(weather.lostBack);
       const wayBack = way();
       const arrive = (isFirst: boolean): void => {
-        if (!this.#engine.isUp) {
+        if (!this.#backend.isUp) {
           if (isFirst) refuse();
           return;
         }
@@ -169,7 +169,7 @@ export class Link {
   }
 }
 
-/** What the engine has answered, in few words: of its rows and snapshots only what decides. */
+/** The answer of the backend in a few words: the decisive fields of its rows and snapshots only. */
 export function wordsOfAnswer(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return String(answer ?? 'nothing');
   const words = Object.entries(answer).map(([name, value]) => {

@@ -2,16 +2,18 @@ import type { Message } from './network.ts';
 import type { LoadRun } from './subject.ts';
 import type { World } from './world.ts';
 
-/** Clocks that run too fast or too slow. */
+/** The error of fast or slow clocks. */
 const ROUNDING_MS = 3;
 
-/** The locked task: after a run that went well nobody runs it again before `lockAtLeastFor` is over, counted from its start. */
+/**
+ * The locked task: after a successful run no instance runs it again before `lockAtLeastFor` has passed since its start.
+ */
 export class Nightly {
   readonly #world: World;
   readonly #atLeastMs: number;
-  /** When each lease was asked for, the first time. */
+  /** The time of the first request of each lease. */
   readonly #askedAt: Map<string, number> = new Map();
-  /** The last run that went well. */
+  /** The last successful run. */
   #last: LoadRun | undefined;
 
   constructor(world: World) {
@@ -27,7 +29,7 @@ export class Nightly {
   began(run: LoadRun): void {
     const { serial, subject } = run;
     const lease = this.#leaseOf(this.#last);
-    // An engine that has lost its memory gives another lease beside one whose answer is still on its way.
+    // A backend that has lost its data may grant a lease while the answer of an earlier one is on its way.
     if (lease === undefined || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
     const from = (this.#askedAt.get(lease.requestId) ?? 0) + this.#atLeastMs - ROUNDING_MS;
     const early = from - this.#world.timeline.now;

@@ -3,7 +3,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { mersenne } from 'pure-rand/generator/mersenne';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
-/** All chance of a simulation, from its seed. */
+/** The random numbers of a simulation, from its seed. */
 export class Random {
   readonly #generator: RandomGenerator;
 
@@ -20,7 +20,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** Anywhere between both. */
+  /** A number between both. */
   between(least: number, most: number): number {
     return least + (most - least) * this.next();
   }
@@ -30,7 +30,7 @@ export class Random {
     return uniformInt(this.#generator, least, most);
   }
 
-  /** The time to the next of events that come every so many milliseconds on average (a Poisson process). */
+  /** The time to the next event of a Poisson process with that mean interval in milliseconds. */
   untilNext(everyMs: number): number {
     return -Math.log(1 - this.next()) * everyMs;
   }
@@ -39,7 +39,7 @@ export class Random {
     return items[this.whole(0, items.length - 1)] as T;
   }
 
-  /** One of the names, as often as its weight says. */
+  /** Picks a name at random, in proportion to the weights. */
   weighted<N extends string>(weights: Readonly<Record<N, number>>): N {
     const names = Object.keys(weights) as N[];
     let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);

@@ -1,6 +1,6 @@
 import type { Deed, Scene } from './deed.ts';
 
-/** What readers do, and schedulers. */
+/** Calls of readers and schedulers. */
 export const reads: Readonly<Record<string, Deed<Scene>>> = {
   get: {
     weight: 30,
@@ -50,6 +50,6 @@ export const reads: Readonly<Record<string, Deed<Scene>>> = {
   },
   nightly: {
     weight: 4,
-    act: ({ caller, instance }) => caller.ask(() => instance.nightly().catch(() => {})), // its scheduler is told
+    act: ({ caller, instance }) => caller.ask(() => instance.nightly().catch(() => {})), // its scheduler gets the error
   },
 };

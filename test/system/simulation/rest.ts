@@ -4,19 +4,20 @@ import { MOODS } from './source.ts';
 import type { Call } from './subject.ts';
 import type { World } from './world.ts';
 
-/** Everything that can be held up is over after that: leases, deadlines, cool-downs, clients that wait. */
+/** All waits have ended after that: leases, deadlines, cool-downs, time-outs of clients. */
 const LONGEST_MS = 60_000;
 
-/** After a step of the wall clock all is read for so long: a minute, and a little. */
+/** How long every subject is read after a step of the wall clock: a little more than a minute. */
 const WALL_MS = 72_000;
 
 /**
- * Rule 8: idle means idle, at any time. And when all is mended, all comes to rest: rule 4, nothing runs for ever; rule
- * 13 and 15, the instances come to the same value, whoever was lost.
+ * Rule 8: idle means idle, at any time. After all faults are repaired, the world comes to rest. Rule 4: nothing runs
+ * for
+ * ever. Rules 13 and 15: the instances converge to the same value, whichever instances were lost.
  */
 export class Rest {
   readonly #world: World;
-  /** Who has asked for a lease. */
+  /** The instances that have requested a lease. */
   readonly #requests: Map<string, Instance> = new Map();
 
   constructor(world: World) {
@@ -27,7 +28,7 @@ export class Rest {
     if (requestId !== undefined) this.#requests.set(requestId, instance);
   }
 
-  /** An instance in which nothing goes on has no timers. */
+  /** An idle instance has no timers. */
   stepped(instance: Instance): void {
     const { machine, name, closing } = instance;
     if (machine.timersAhead === 0 || !machine.isAwake || closing === 'closing') return;
@@ -37,11 +38,11 @@ export class Rest {
     });
   }
 
-  /** Without anybody who waits, the process may end at any time. */
+  /** Unless a caller waits, the process may end at any time. */
   #isFree({ machine, subjects, name }: Instance): void {
     if (!machine.isHeld) return;
     const isAwaited = [...subjects.values()].some(({ waiting }) => waiting.size > 0);
-    this.#world.referee.holds(8, isAwaited, () => `${name}: a timer keeps it alive, and nobody waits`);
+    this.#world.referee.holds(8, isAwaited, () => `${name}: a timer keeps it alive, and no caller waits`);
   }
 
   async come(): Promise<void> {
@@ -49,8 +50,8 @@ export class Rest {
     const { timeline, referee } = world;
     world.misfortunes.end();
     world.actions.end();
-    world.trace.tell('world', () => 'all is mended');
-    world.engine.isUp = true;
+    world.trace.add('world', () => 'all is mended');
+    world.backend.isUp = true;
     world.source.mood = MOODS.calm;
     for (const { link, machine } of world.instances) {
       link.weather = WEATHER.sound;
@@ -67,7 +68,7 @@ export class Rest {
     if (isOn()) await this.#closes();
   }
 
-  /** Everybody reads everything, now and then. */
+  /** Every instance reads every subject, now and then. */
   async #readsFor(until: number, everyMs: number): Promise<void> {
     const { timeline, actions, instances } = this.#world;
     const again = (): void => {
@@ -75,22 +76,22 @@ export class Rest {
       for (const instance of instances) actions.readAll(instance);
       timeline.plan(everyMs, again);
     };
-    timeline.plan(0, again); // in a step of its own, with all that follows from it
+    timeline.plan(0, again); // in a step of its own, with all its consequences
     timeline.plan(until - timeline.now, () => {});
     await this.#world.until(() => timeline.now >= until);
   }
 
-  /** All is loaded. */
+  /** Every subject is loaded. */
   #isWell(): void {
-    // Who reads more rarely than that finds no snapshot that is young enough, and at best the lock in other hands.
+    // An instance that reads more rarely finds no snapshot that is young enough, or the lock held elsewhere.
     const { maxStaleness, whenTooStale } = this.#world.scenario;
     const mayFail = maxStaleness < Infinity && whenTooStale === 'throw';
     for (const instance of this.#world.instances) {
       if (instance.closing !== 'no') continue;
       for (const { id, options, peek, inspect } of instance.subjects.values()) {
-        // A task that is always done elsewhere has its last failure still.
+        // A task that is always done elsewhere keeps its last failure.
         if (id.endsWith('nightly') || id.includes('[')) continue;
-        // And one that loses each race has never run it.
+        // An instance that loses each race has never run the task.
         const isDone = (options.hasLock && !options.holdsValue) || inspect()?.lastEndedAt !== undefined;
         const isLoaded = options.holdsValue ? peek() !== undefined : isDone;
         const { isDue = true, lastError } = (options.holdsValue && inspect()) || {};
@@ -102,7 +103,7 @@ export class Rest {
     }
   }
 
-  /** A value that was loaded now is everywhere two periods later. */
+  /** A value that is loaded now has reached every instance two periods later. */
   async #agrees(): Promise<void> {
     const { scenario, instances, timeline, referee } = this.#world;
     const [first, ...others] = instances.filter(({ closing }) => closing === 'no');
@@ -122,12 +123,14 @@ export class Rest {
     }
   }
 
-  /** Rule 9: when the wall clock was stepped, a calendar is followed within a minute of reads; nobody else looks. */
+  /**
+   * Rule 9: after a step of the wall clock a calendar schedule follows it within a minute of reads, without inspection.
+   */
   async #followsTheWall(): Promise<void> {
     const world = this.#world;
     const open = world.instances.filter(({ closing }) => closing === 'no');
     const order = world.next();
-    // A load that is under way ends by the new clock: that is as good as one that begins after the step.
+    // A load that is running ends by the new clock, which is as good as a load that begins after the step.
     const underWay = new Set(open.flatMap((instance) => [...instance.subject('calendar').running]));
     for (const instance of open) {
       instance.stepWall(CALENDAR_MS * 3);
@@ -147,7 +150,7 @@ export class Rest {
     }
   }
 
-  /** Nobody reads: nothing happens. */
+  /** Without reads nothing happens. */
   async #isStill(): Promise<void> {
     const { timeline, referee, instances } = this.#world;
     const since = timeline.now;
@@ -158,13 +161,13 @@ export class Rest {
     }
     for (const { machine, subjects, name, closing } of instances) {
       if (closing === 'closing') continue;
-      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs, and nobody reads`);
+      referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs without reads`);
       for (const { id, waiting, inspect, running } of subjects.values()) {
         this.#isAnswered(id, waiting);
         referee.holds(4, inspect()?.running !== true, () => `${id}: it is said to be running, and is not`);
         for (const { serial, signal, isBatched } of running) {
           const isStopped = signal.aborted || isBatched;
-          referee.holds(1, isStopped, () => `${id}: load ${serial} runs for ever, and was not told to stop`);
+          referee.holds(1, isStopped, () => `${id}: load ${serial} runs for ever, and was not aborted`);
         }
       }
     }
@@ -190,15 +193,15 @@ export class Rest {
     }
   }
 
-  /** Something goes on that may need a timer. */
+  /** Work is under way that may need a timer. */
   #isBusy(instance: Instance): boolean {
     const { link, subjects } = instance;
     if (link.isAwaited) return true;
     for (const { running, waiting, status } of subjects.values()) {
       if (running.size > 0 || waiting.size > 0 || status?.running === true) return true;
     }
-    const now = this.#world.engineMachine.monotonic();
-    // A lease that it could not give back is tried again while it lasts.
+    const now = this.#world.backendMachine.monotonic();
+    // The release of a lease is tried again while the lease lasts.
     for (const { requestId } of this.#world.leases.open(now)) {
       if (this.#requests.get(requestId) === instance) return true;
     }

@@ -1,9 +1,9 @@
 import type { Random } from './random.ts';
 
-/** What a world is made of: drawn from the seed before anything happens. All times in milliseconds. */
+/** The parameters of a world, drawn from the seed in advance. All times in milliseconds. */
 export interface Scenario {
   readonly instances: number;
-  /** Nothing goes wrong, and nobody but readers does anything. */
+  /** Without faults and without actions of operators. */
   readonly isCalm: boolean;
   readonly hasLock: boolean;
   readonly hasStore: boolean;
@@ -16,19 +16,19 @@ export interface Scenario {
   readonly maxStaleness: number;
   readonly whenTooStale: 'wait' | 'throw' | 'serve';
   readonly whenLockUnavailable: 'load' | 'skip';
-  /** The keys come by `loadMany`. */
+  /** The keys are loaded by `loadMany`. */
   readonly isBatched: boolean;
-  /** The keys have locks too. */
+  /** The keys use locks too. */
   readonly hasKeyLocks: boolean;
   readonly isGrouped: boolean;
   readonly piggyback: boolean;
-  /** So many members of a group are loaded at a time, of three. */
+  /** The concurrency of a group of three members. */
   readonly concurrency: number;
-  /** So many keys are held, of four. */
+  /** The `max` of the cache, of four keys. */
   readonly maxKeys: number;
-  /** A listener throws, and one reads. */
+  /** One listener throws, and another one reads. */
   readonly hasMeddlers: boolean;
-  /** How long things happen before all is mended. */
+  /** The duration before all faults are repaired. */
   readonly lasts: number;
   /** Milliseconds between two reads of an instance, on average. */
   readonly readsEvery: number;
@@ -38,10 +38,10 @@ export interface Scenario {
   readonly misfortuneEvery: number;
 }
 
-/** Wall clocks are wrong by up to so much. */
+/** The greatest offset of a wall clock. */
 const WALL_OFFSET_MS = 6 * 3_600_000;
 
-/** Clocks run too fast or too slow by up to so much of a millisecond per millisecond. */
+/** The greatest drift of a clock, in milliseconds per millisecond. */
 const CLOCK_DRIFT = 1e-4;
 
 export function drawScenario(random: Random): Scenario {
@@ -76,7 +76,7 @@ export function drawScenario(random: Random): Scenario {
   };
 }
 
-/** How the clocks of a machine are wrong. */
+/** The errors of the clocks of a machine. */
 export function drawClockFault(random: Random): { readonly offset: number; readonly rate: number } {
   return {
     offset: random.between(-WALL_OFFSET_MS, WALL_OFFSET_MS),

@@ -3,7 +3,7 @@ import { absent, keep, loaded } from '../../../src/index.ts';
 import type { Loaded, LoadRun, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
-/** What is told to a load. */
+/** The context of a load. */
 interface Context {
   readonly signal: AbortSignal;
   readonly attempt: number;
@@ -12,14 +12,14 @@ interface Context {
   readonly previous?: { readonly value: unknown } | undefined;
 }
 
-/** The keys of a batch are answered at the same time. */
+/** The keys of a batch get their results at the same time. */
 export interface Batch {
   readonly takes: number;
 }
 
 type Weights = Readonly<Record<string, number>>;
 
-/** How the source is. */
+/** The state of the source. */
 export const MOODS: Readonly<Record<'calm' | 'well' | 'ill' | 'down', Weights>> = {
   calm: { value: 1 },
   well: {
@@ -52,16 +52,16 @@ export const MOODS: Readonly<Record<'calm' | 'well' | 'ill' | 'down', Weights>> 
   down: { fails: 10, throws: 3, asksForRest: 1, hangs: 1 },
 };
 
-/** The source asks to be left alone for so long, in seconds. */
+/** The `Retry-After` of the source, in seconds. */
 export const RETRY_AFTER_S = 3;
 
-/** What may become of a key in a batch. */
+/** The possible results of a key in a batch. */
 const TOGETHER = ['value', 'kept', 'tagged', 'absent', 'fails', 'asksForRest', 'hangs'];
 
-/** The readers' context: no load may see it (rule 10). */
+/** The async context of readers: no load may see it (rule 10). */
 export const callers: AsyncLocalStorage<string> = new AsyncLocalStorage();
 
-/** Where all instances load from. Its data change now and then. */
+/** The source of all instances. Its data change now and then. */
 export class Source {
   mood: Weights;
   revision: number = 1;
@@ -72,13 +72,13 @@ export class Source {
     this.mood = world.scenario.isCalm ? MOODS.calm : MOODS.well;
   }
 
-  /** One call of a load. Answers, throws or hangs as it comes. */
+  /** One call of a load: it returns, throws or hangs at random. */
   load(subject: Subject, context: Context, batch?: Batch): unknown {
     const { world, run } = this.#begin(subject, context, batch !== undefined);
     const { random, timeline } = world;
     const { machine } = subject.instance;
     const fate = this.#fate(subject, context, batch !== undefined);
-    world.trace.tell(subject.id, () => {
+    world.trace.add(subject.id, () => {
       const under = run.token === undefined ? '' : `, token ${run.token}`;
       return `load ${run.serial} begins (${run.trigger}, try ${run.attempt}${under}), and ${fate}`;
     });
@@ -88,7 +88,7 @@ export class Source {
       run.brought = brought;
       run.wasStopped = run.signal.aborted;
       world.freshened(run);
-      world.trace.tell(subject.id, () => {
+      world.trace.add(subject.id, () => {
         return `load ${run.serial} ends: ${brought}${run.wasStopped ? ', too late' : ''}`;
       });
       subject.ended(run);
@@ -191,7 +191,7 @@ export class Source {
     return { world, run };
   }
 
-  /** Now and then a machine stands still just while it loads under a lease, and longer than that lasts. */
+  /** Now and then a machine is suspended while it loads under a lease, and for longer than the lease. */
   #haunt(instance: Subject['instance']): void {
     const { scenario, random, timeline, actions } = this.#world;
     if (scenario.misfortuneEvery === Infinity || actions.isOver || !random.chance(0.01)) return;
@@ -201,7 +201,7 @@ export class Source {
     });
   }
 
-  /** How it goes: an answer that would be a lie, or makes no sense here, is not given. */
+  /** Picks the outcome; outcomes that would be false or make no sense here are left out. */
   #fate(subject: Subject, { previous }: Context, isBatched: boolean): string {
     const fate = this.#world.random.weighted(this.mood);
     const held = previous?.value as Loaded | undefined;

@@ -2,9 +2,9 @@ import type { ExecutionStatus, TicklessEvent, ValueStatus } from '../../../src/i
 import { Held, type Holding } from './held.ts';
 import type { Instance } from './instance.ts';
 
-/** What a load brings. */
+/** The value of a load. */
 export interface Loaded {
-  /** Which load it was; of what was set by hand: a number of its own. */
+  /** The number of the load, or of the value that was set by hand. */
   readonly serial: number;
   /** The state of the source when that load began. -1: set by hand. */
   readonly revision: number;
@@ -12,35 +12,35 @@ export interface Loaded {
 
 /** One call of a load. */
 export interface LoadRun {
-  /** Of what it brings. Grows in the order of all loads and changes of the world. */
+  /** The number of its value. Grows in the order of all loads and changes of the world. */
   readonly serial: number;
   readonly subject: Subject;
   readonly trigger: string;
   readonly attempt: number;
   readonly token: number | undefined;
   readonly signal: AbortSignal;
-  /** With other keys: its signal is that of all. */
+  /** Loaded with other keys: they share one signal. */
   readonly isBatched: boolean;
   readonly revision: number;
   /** By the clock of the world. */
   readonly begunAt: number;
   /** By the monotonic clock of its machine. */
   readonly begunAtOwn: number;
-  /** When its machine learnt of the end; `undefined`: it runs. */
+  /** When its machine noticed the end; `undefined`: it is running. */
   endedAt: number | undefined;
   endedAtOwn: number | undefined;
   brought: 'value' | 'kept' | 'absent' | 'error' | undefined;
-  /** It was told to stop before it ended. */
+  /** It was aborted before it ended. */
   wasStopped: boolean;
 }
 
-/** Something that was done to a subject by hand. */
+/** A change of a subject by hand. */
 export interface Change {
   readonly kind: 'set' | 'invalidate' | 'drop' | 'tag' | 'pause' | 'resume' | 'reschedule' | 'close';
   /** In the order of loads and changes. */
   readonly order: number;
   readonly at: number;
-  /** What was set. */
+  /** The value that was set. */
   readonly value?: Loaded;
 }
 
@@ -49,70 +49,70 @@ export interface Call {
   readonly what: 'get' | 'current' | 'refresh' | 'request' | 'execute';
   readonly order: number;
   readonly at: number;
-  /** What there was before. */
+  /** The value before the call. */
   readonly held: Holding;
   readonly wasLoaded: boolean;
-  /** What there was is the answer. */
+  /** The call returns the value before it. */
   readonly isServed: boolean;
-  /** One key of a call for many, which is answered when all are. */
+  /** One key of a call for many, which settles when all keys are settled. */
   readonly isOfMany: boolean;
-  /** It may wait though there is a value: the caller chose to. */
+  /** It may wait although there is a value: the caller chose to. */
   readonly mayWait: boolean;
-  /** The caller may end his wait. */
+  /** The caller may abort its wait. */
   readonly signal: AbortSignal | undefined;
-  /** It was not answered at once. */
+  /** It did not settle at once. */
   hasWaited: boolean;
   outcome: { readonly value: unknown } | { readonly error: unknown } | undefined;
 }
 
-/** Looks at one subject, and knows one or two rules. */
+/** Checks one or two rules for one subject. */
 export interface Watch {
   began?(run: LoadRun): void;
   ended?(run: LoadRun): void;
-  told?(event: TicklessEvent): void;
+  emitted?(event: TicklessEvent): void;
   changed?(change: Change): void;
-  /** It is about to be read. */
+  /** Called before a read. */
   reads?(): void;
   settled?(call: Call): void;
-  /** Something has happened in the instance, with all that follows from it at once. */
+  /** An event has run in the instance, with all its immediate consequences. */
   stepped?(): void;
-  /** As {@link stepped}, but nobody may look. */
+  /** As {@link stepped}, but the instance must not be inspected. */
   unseen?(): void;
 }
 
-/** What its options say. Milliseconds. */
+/** The options, in milliseconds. */
 export interface SubjectOptions {
   readonly holdsValue: boolean;
-  /** In the lock and the store; `undefined`: it has neither. */
+  /** The name in the lock and the store; `undefined`: it has neither. */
   readonly lockName: string | undefined;
   readonly hasLock: boolean;
   readonly hasStore: boolean;
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly mayLoadWithoutLock: boolean;
-  /** It has an age limit, beyond which it is not served. */
+  /** It has an age limit beyond which it is not served. */
   readonly mayBeTooStale: boolean;
-  /** Counted from the end of a load; `undefined`: another kind of schedule, or spread. */
+  /** From the end of a load; `undefined`: another kind of schedule, or jittered. */
   delay: number | undefined;
 }
 
-/** What can be seen of a value or a task. */
+/** The status of a value or a task. */
 export type Status = ExecutionStatus & Partial<Pick<ValueStatus<Loaded>, 'age' | 'isStale'>>;
 
-/** One value, key or task of one instance, and all that looks at it. */
+/** One value, key or task of one instance, and its watches. */
 export class Subject {
   readonly id: string;
   readonly instance: Instance;
   readonly options: SubjectOptions;
   readonly peek: () => Loaded | undefined;
   readonly inspect: () => Status | undefined;
-  /** Its loads that run. */
+  /** Its running loads. */
   readonly running: Set<LoadRun> = new Set();
-  /** Its calls that wait. */
+  /** Its waiting calls. */
   readonly waiting: Set<Call> = new Set();
-  /** As it is after the step that is looked at. */
+  /** The status after the present step. */
   status: Status | undefined;
-  /** The last change that loads which began before must not undo. */
+  /** The last change; loads that began before it must not undo it. */
   mark: Change | undefined;
   readonly held: Held = new Held(this);
   readonly #watches: Watch[] = [this.held];
@@ -145,8 +145,8 @@ export class Subject {
     for (const watch of this.#watches) watch.ended?.(run);
   }
 
-  told(event: TicklessEvent): void {
-    for (const watch of this.#watches) watch.told?.(event);
+  emitted(event: TicklessEvent): void {
+    for (const watch of this.#watches) watch.emitted?.(event);
   }
 
   changed(change: Change): void {
@@ -154,23 +154,23 @@ export class Subject {
     for (const watch of this.#watches) watch.changed?.(change);
   }
 
-  /** Each read, before anything of it happens. */
+  /** Called before each read. */
   reads(): void {
     for (const watch of this.#watches) watch.reads?.();
   }
 
-  /** A call has come to its end. */
+  /** A call has settled. */
   settled(call: Call, outcome: NonNullable<Call['outcome']>): void {
     call.outcome = outcome;
     this.waiting.delete(call);
     for (const watch of this.#watches) watch.settled?.(call);
   }
 
-  called(call: Call, promise: Promise<unknown>, told: () => void): void {
+  called(call: Call, promise: Promise<unknown>, onSettled: () => void): void {
     this.waiting.add(call);
     const settle = (outcome: NonNullable<Call['outcome']>): void => {
       this.settled(call, outcome);
-      told();
+      onSettled();
     };
     promise.then(
       (value) => settle({ value }),

@@ -1,14 +1,16 @@
-/** Something that is to happen. */
+/** A planned event. */
 export interface Happening {
   readonly at: number;
   readonly happen: () => void;
 }
 
-/** Virtual time: what is to happen, in its order. Of two things at the same instant the one that was planned first. */
+/**
+ * Virtual time: planned events in order. Of two events at the same instant the one that was planned first comes first.
+ */
 export class Timeline {
   /** Milliseconds since the beginning of the world. */
   now: number = 0;
-  /** The last one is the next. */
+  /** The last one is the next event. */
   readonly #ahead: Happening[] = [];
 
   plan(inMs: number, happen: () => void): Happening {
@@ -29,12 +31,12 @@ export class Timeline {
     if (index >= 0) this.#ahead.splice(index, 1);
   }
 
-  /** When the next thing happens; `Infinity`: nothing does any more. */
+  /** The instant of the next event; `Infinity`: none. */
   get next(): number {
     return this.#ahead.at(-1)?.at ?? Infinity;
   }
 
-  /** Lets the next thing happen, with all that follows from it at once: all jobs of promises. */
+  /** Runs the next event and its immediate consequences: all microtasks. */
   async step(): Promise<void> {
     const next = this.#ahead.pop();
     if (next === undefined) return;

@@ -1,4 +1,4 @@
-/** What happened, for people. Lines are made only where somebody is to read them. */
+/** A readable trace of events. Lines are built only if the trace is requested. */
 export class Trace {
   readonly lines: string[] = [];
   readonly #isOn: boolean;
@@ -10,7 +10,7 @@ export class Trace {
   }
 
   /** @param who an instance or one of its members. */
-  tell(who: string, what: () => string): void {
+  add(who: string, what: () => string): void {
     if (!this.#isOn) return;
     const seconds = (this.#now() / 1000).toFixed(4).padStart(9);
     this.lines.push(`${seconds}  ${who.padEnd(12)} ${what()}`);

@@ -1,14 +1,14 @@
 import type { Violation } from './referee.ts';
 
-/** What a run of a world has shown. */
+/** The verdict of a run of a world. */
 export interface Verdict {
   readonly seed: number;
-  /** The first rule that did not hold. */
+  /** The first violated rule. */
   readonly violation: Violation | undefined;
   /** Virtual milliseconds. */
   readonly lasted: number;
   readonly steps: number;
   readonly loads: number;
-  /** Lines; empty unless they were asked for. */
+  /** Lines; empty unless requested. */
   readonly trace: readonly string[];
 }

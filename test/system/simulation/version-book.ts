@@ -1,7 +1,7 @@
 import type { WriteAnswer } from '../../../src/index.ts';
 import type { Referee } from './referee.ts';
 
-/** Books on the versions of all names in the store: a write that bears an older token is refused (rule 12). */
+/** A model of the versions of all names in the store: it rejects a write with an older token (rule 12). */
 export class VersionBook {
   readonly #versions: Map<string, number> = new Map();
   readonly #referee: Referee;
@@ -28,7 +28,7 @@ export class VersionBook {
     this.#versions.set(name, answer.version);
   }
 
-  /** The store has lost everything. */
+  /** The store has lost all its data. */
   forgotten(): void {
     this.#versions.clear();
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { World } from './world.ts';
 
-/** What happened, but for names that are different in each process. */
+/** The trace without the names that differ in each process. */
 async function traceOf(seed: number): Promise<string> {
   const { trace } = await new World(seed, true).run();
   return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
@@ -14,7 +14,7 @@ it('the same seed is the same world, and another seed another one', async () => 
   expect(other).not.toBe(first);
 }, 60_000);
 
-it('a world that nobody looks at so closely goes the same way', async () => {
+it('a world without a trace runs the same way', async () => {
   const [quiet, traced] = [await new World(6).run(), await new World(6, true).run()];
   expect(quiet.trace).toEqual([]);
   expect({ ...traced, trace: [] }).toEqual(quiet);

@@ -1,6 +1,6 @@
 import { Actions } from './actions.ts';
+import { Backend } from './backend.ts';
 import { Commands } from './commands.ts';
-import { Engine } from './engine.ts';
 import { Instance } from './instance.ts';
 import { LeaseBook } from './lease-book.ts';
 import { Leases } from './leases.ts';
@@ -19,11 +19,11 @@ import { Trace } from './trace.ts';
 import type { Verdict } from './verdict.ts';
 import { VersionBook } from './version-book.ts';
 
-/** When a value was loaded, and when it was last said to be unchanged; by the clock of the world. */
+/** When a value was loaded, and when it was last confirmed; by the clock of the world. */
 interface Freshness {
   readonly firstAt: number;
   lastAt: number;
-  /** The load that brought it, or said so last. */
+  /** The load that returned it, or last confirmed it. */
   by: LoadRun | undefined;
 }
 
@@ -36,19 +36,19 @@ export class World {
   readonly referee: Referee = new Referee();
   readonly trace: Trace;
   readonly leases: LeaseBook;
-  readonly engineMachine: Machine;
-  readonly engine: Engine;
+  readonly backendMachine: Machine;
+  readonly backend: Backend;
   readonly source: Source;
   readonly runs: Map<number, LoadRun> = new Map();
   readonly freshness: Map<number, Freshness> = new Map();
-  /** The loads that said themselves when the next one is to be. */
+  /** The loads that returned their own next execute time. */
   readonly said: Set<number> = new Set();
-  /** Those that gave their values a tag. */
+  /** The loads that returned tags. */
   readonly tagged: Set<number> = new Set();
-  /** The leases, by name and token, under which a load has succeeded. */
+  /** The leases with a successful load, by name and token. */
   readonly completed: Set<string> = new Set();
   readonly instances: Instance[] = [];
-  /** Those that have closed before the end. Who has called them is answered too. */
+  /** The instances that closed before the end. Their callers are settled too. */
   readonly closed: Instance[] = [];
   readonly actions: Actions;
   readonly misfortunes: Misfortunes;
@@ -67,9 +67,9 @@ export class World {
     this.random = new Random(seed);
     this.scenario = drawScenario(this.random);
     this.trace = new Trace(isTraced, () => this.timeline.now);
-    this.engineMachine = new Machine('engine', this.timeline, this.random, drawClockFault(this.random));
+    this.backendMachine = new Machine('backend', this.timeline, this.random, drawClockFault(this.random));
     this.leases = new LeaseBook(this.scenario.coolDown.initial, this.referee);
-    this.engine = new Engine(this.engineMachine, this.leases, new VersionBook(this.referee));
+    this.backend = new Backend(this.backendMachine, this.leases, new VersionBook(this.referee));
     this.source = new Source(this);
     this.#leaseWatch = new Leases(this);
     this.commands = new Commands(this);
@@ -77,7 +77,7 @@ export class World {
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
     this.misfortunes = new Misfortunes(this);
-    this.trace.tell('world', () => JSON.stringify(this.scenario));
+    this.trace.add('world', () => JSON.stringify(this.scenario));
     for (let index = 0; index < this.scenario.instances; index++) this.instances.push(this.start(index));
   }
 
@@ -92,27 +92,27 @@ export class World {
     return this.#last;
   }
 
-  /** A process starts, with empty hands. */
+  /** Starts a process, without any value. */
   start(index: number): Instance {
     this.#born += 1;
     const name = `${'ABCDEFGH'[index]}${this.#born}`;
     const machine = new Machine(name, this.timeline, this.random, drawClockFault(this.random));
     const instance = new Instance(name, machine, this);
-    this.trace.tell(name, () => 'starts');
+    this.trace.add(name, () => 'starts');
     return instance;
   }
 
-  /** A machine stands still for so long. */
+  /** Suspends a machine for a duration in milliseconds. */
   standStill({ machine, name }: Instance, ms: number): void {
     machine.standStill();
-    this.trace.tell(name, () => 'stands still');
+    this.trace.add(name, () => 'stands still');
     this.timeline.plan(ms, () => {
-      this.trace.tell(name, () => 'goes on');
+      this.trace.add(name, () => 'goes on');
       machine.goOn();
     });
   }
 
-  /** Lets all happen, mends what is broken, and looks whether all comes to rest. */
+  /** Runs all events, repairs the faults, and checks that the world comes to rest. */
   async run(): Promise<Verdict> {
     const { lasts } = this.scenario;
     this.actions.begin();
@@ -131,7 +131,7 @@ export class World {
     };
   }
 
-  /** Steps on until that is so, or nothing happens any more, or a rule did not hold. */
+  /** Steps until the condition holds, no event is left, or a rule is violated. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo() && this.timeline.next < Infinity && this.referee.violation === undefined) {
       await this.timeline.step();
@@ -140,7 +140,7 @@ export class World {
     }
   }
 
-  /** All rules, after each step. */
+  /** Checks all rules after each step. */
   check(): void {
     this.#leaseWatch.stepped();
     this.commands.stepped();
@@ -156,14 +156,14 @@ export class World {
     }
   }
 
-  /** Something is done to a subject by hand: tells who watches it. */
+  /** Reports a change of a subject by hand to its watches. */
   change(subject: Subject, kind: Change['kind'], value?: Change['value']): void {
     const order = this.next();
-    this.trace.tell(subject.id, () => `${kind} (${order})`);
+    this.trace.add(subject.id, () => `${kind} (${order})`);
     subject.changed({ kind, order, at: this.timeline.now, ...(value && { value }) });
   }
 
-  /** A load has ended: what it brought is as old as from now. */
+  /** Records the end of a load: the age of its value begins now. */
   freshened(run: LoadRun): void {
     const { serial, subject, brought, wasStopped } = run;
     const { now } = this.timeline;
@@ -176,12 +176,12 @@ export class World {
     known.by = run;
   }
 
-  /** The longest time that a snapshot of that name took to arrive in the store. */
+  /** The longest time of a snapshot of that name until it arrived in the store. */
   slowestWrite(name: string): number {
     return this.#slowestWrites.get(name) ?? 0;
   }
 
-  /** The longest way of a message. */
+  /** The longest delay of a message. */
   get slowestWay(): number {
     return WEATHER.slow.longestWay;
   }
@@ -191,7 +191,7 @@ export class World {
     const what = ({ step, name, token }: Message): string => `${step} ${name}${token ? ` ${token}` : ''}`;
     return {
       sent: (message) => {
-        this.trace.tell(who(), () => `${what(message)} →`);
+        this.trace.add(who(), () => `${what(message)} →`);
         const { payload = '' } = message;
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         this.#leaseWatch.sent(instance, message);
@@ -199,9 +199,9 @@ export class World {
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
-      failed: (message, how) => this.trace.tell(who(), () => `${what(message)} ${how}`),
+      failed: (message, how) => this.trace.add(who(), () => `${what(message)} ${how}`),
       arrived: (message, answer) => {
-        this.trace.tell('engine', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
+        this.trace.add('backend', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
         const { payload = '', name } = message;
         const took = this.timeline.now - (this.#writesSent.get(payload) ?? 0);
         if (message.step === 'write') this.#slowestWrites.set(name, Math.max(took, this.slowestWrite(name)));
@@ -209,7 +209,7 @@ export class World {
     };
   }
 
-  /** A listener of the instance does what listeners should not. */
+  /** A misbehaving listener of the instance. */
   meddle(instance: Instance, type: string): void {
     if (!this.scenario.hasMeddlers || this.actions.isOver || !this.random.chance(0.02)) return;
     if (this.random.chance(0.3)) throw new Error(`a listener to ${type} throws`);

@@ -1,4 +1,4 @@
-/** Counts objects that the garbage collector has not taken yet, by kind, without keeping any of them. */
+/** Counts the objects that are not garbage-collected yet, by kind, without referencing them. */
 export class Census {
   readonly #live: Record<string, number> = {};
   readonly #registry: FinalizationRegistry<string> = new FinalizationRegistry((kind) => {

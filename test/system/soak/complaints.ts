@@ -1,6 +1,6 @@
 import { type Check, none } from './verdict.ts';
 
-/** Listens from now on for what nobody should have to hear. @returns what has been heard, as checks. */
+/** Listens for unhandled rejections and warnings from now on. @returns them as checks. */
 export function listenForComplaints(): () => Check[] {
   const unhandled: unknown[] = [];
   const warnings: unknown[] = [];

@@ -1,7 +1,7 @@
 import type { Quarter } from './samples.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Lines of columns; all but the first are flush right. */
+/** Formats rows as columns; all but the first are aligned to the right. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const padded = (cell: string, i: number): string =>
@@ -12,7 +12,7 @@ function table(rows: readonly (readonly string[])[]): string {
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(2)} MB`;
 const whole = (count: number): string => Math.round(count).toLocaleString('en');
 
-/** What people read of a part of the soak: a table with a column for each quarter, and the checks. */
+/** The report of a part of the soak: a table with a column for each quarter, and the checks. */
 export function soakReport({ part, samples, quarters, checks, notes }: Verdict): string {
   const rowsOf = (group: 'live' | 'done'): string[][] =>
     Object.keys((quarters.at(-1) as Quarter)[group]).map((name) => [

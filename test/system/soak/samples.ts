@@ -1,20 +1,20 @@
-/** What was seen at one moment of a soak. */
+/** The measurements of one moment of a soak. */
 export interface Sample {
-  /** Bytes of the heap that are in use after a forced collection. */
+  /** Used bytes of the heap after a forced collection. */
   readonly heap: number;
-  /** How many objects of each kind are still there: they may come and go, but not become more and more. */
+  /** The number of live objects of each kind, which may vary but must not grow. */
   readonly live: Readonly<Record<string, number>>;
-  /** What has happened since the start, counted. */
+  /** The counts of events since the start. */
   readonly done: Readonly<Record<string, number>>;
 }
 
-/** A quarter of a soak: medians of what was live, sums of what was done. */
+/** A quarter of a soak: medians of the live objects, sums of the events. */
 export type Quarter = Sample;
 
-/** So many are taken in a soak, at equal distances. */
+/** The number of samples of a soak, at equal distances. */
 export const SAMPLES = 48;
 
-/** The beginning of a soak is no part of its quarters: until caches are full and code is compiled, a heap grows. */
+/** The quarters exclude the beginning of a soak: a heap grows until caches are full and code is compiled. */
 const WARM_UP = 0.2;
 
 export function median(numbers: readonly number[]): number {
@@ -24,9 +24,9 @@ export function median(numbers: readonly number[]): number {
 }
 
 /**
- * The four quarters of what comes after the warm-up.
+ * The four quarters after the warm-up.
  *
- * @throws {RangeError} where there are too few samples for that.
+ * @throws {RangeError} if there are too few samples.
  */
 export function quartersOf(samples: readonly Sample[]): Quarter[] {
   const first = Math.max(1, Math.ceil(samples.length * WARM_UP)); // each quarter counts from the sample before it

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** One collection leaves things behind that only the finalizers and jobs after it let go. */
+/** A single collection leaves objects that only the finalizers and microtasks after it release. */
 const ROUNDS = 3;
 
-/** Forces collections. @returns the bytes in use after the one that left least. */
+/** Forces collections. @returns the least number of used bytes after one of them. */
 export async function settledHeap(rounds: number = ROUNDS): Promise<number> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error('run node with --expose-gc');

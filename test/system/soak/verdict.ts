@@ -1,35 +1,35 @@
 import type { Quarter, Sample } from './samples.ts';
 
-/** Something that has to hold. */
+/** A condition that must hold. */
 export interface Check {
   readonly label: string;
   readonly isOk: boolean;
-  /** What was seen, and what is allowed. */
+  /** The measured value, and the bound. */
   readonly value: string;
   readonly bound: string;
 }
 
-/** What came of a part of the soak. */
+/** The result of a part of the soak. */
 export interface Verdict {
   readonly part: 'virtual' | 'real';
   readonly samples: readonly Sample[];
   readonly quarters: readonly Quarter[];
   readonly checks: readonly Check[];
-  /** What people may want to know besides. */
+  /** Further details for the report. */
   readonly notes: readonly string[];
 }
 
-/** By how much the heap may grow from the first quarter to the last. */
+/** The allowed growth of the heap from the first quarter to the last. */
 export const MOST_GROWTH: number = 0.05;
 /**
- * How many objects of a kind there are differs by what is under way. A leak makes four times as many, and more. One of a
- * few objects is for other checks to see: while nobody reads, and after the end.
+ * The number of objects of a kind varies with the pending work. A leak makes four times as many or more. A leak of a
+ * few objects is found by other checks: during pauses without reads, and after the end.
  */
 const MOST_TIMES = 2;
 const ALWAYS_ALLOWED = 20;
 
 /**
- * Whether what there is has stayed about the same from the first quarter to the last.
+ * Whether heap and live objects have stayed about the same from the first quarter to the last.
  *
  * @param mostGrowth of the heap. In a run of minutes caches still fill and code is still compiled.
  */
@@ -55,19 +55,19 @@ export function flatness(quarters: readonly Quarter[], mostGrowth: number = MOST
   return [heap, ...kinds];
 }
 
-/** Nothing of it is left. */
+/** Checks that nothing is left. */
 export function none(label: string, left: number | readonly unknown[]): Check {
   const isCount = typeof left === 'number';
   const value = isCount ? `${left}` : left.length === 0 ? '0' : left.map(String).join(', ');
   return { label, isOk: isCount ? left === 0 : left.length === 0, value, bound: '0' };
 }
 
-/** It has happened often enough for the soak to say something. */
+/** Checks that an event has happened often enough to be significant. */
 export function atLeast(label: string, count: number, least: number): Check {
   return { label, isOk: count >= least, value: `${count}`, bound: `at least ${least}` };
 }
 
-/** What is there now beside what was there before. */
+/** The elements that were added since. */
 export function added(before: readonly string[], after: readonly string[]): string[] {
   const left = [...after];
   for (const resource of before) {

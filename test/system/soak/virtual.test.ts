@@ -5,10 +5,10 @@ import type { Verdict } from './verdict.ts';
 
 const program = fileURLToPath(new URL('virtual/main.ts', import.meta.url));
 
-/** Ten seconds, but on a busy machine. */
+/** It takes ten seconds on an idle machine. */
 const LONGEST_MS = 120_000;
 
-/** `npm run soak` does the same for an hour, and demands a flatter heap: two minutes hardly fill the caches. */
+/** `npm run soak` does the same for an hour, with a lower bound on heap growth: two minutes hardly fill the caches. */
 it(
   'leaves nothing behind after two minutes of virtual faults',
   async () => {

@@ -20,7 +20,7 @@ describe('folderName', () => {
     expect(nameOfFolder('lock-', folder)).toBe(name);
   });
 
-  it('differs for any two names, also where capitals do not count', () => {
+  it('differs for any two names, also if case is ignored', () => {
     const distinct = (one: string, two: string) => {
       const folders = [one, two].map((name) => folderName('lock-', name));
       expect(folders[0] === folders[1]).toBe(one === two);
@@ -31,7 +31,7 @@ describe('folderName', () => {
     fc.assert(fc.property(names, (name) => distinct(name, name.normalize('NFD'))));
   });
 
-  it('is a name that all file systems take', () => {
+  it('is valid on all file systems', () => {
     fc.assert(
       fc.property(names, (name) => {
         const folder = folderName('snapshot-', name);
@@ -43,7 +43,7 @@ describe('folderName', () => {
     expect(folderName('snapshot-', `${'é'.repeat(999)}e`)).not.toBe(long);
   });
 
-  it('tells the name, unless it is too long', () => {
+  it('gives the name back, unless it was too long', () => {
     fc.assert(
       fc.property(names, (name) => {
         const folder = folderName('lock-', name);
@@ -61,7 +61,7 @@ describe('folderName', () => {
     'lock-%C3%A9',
     '.DS_Store',
     'lock',
-  ])('a folder that is none of ours: %s', (folder) => {
+  ])('a foreign folder: %s', (folder) => {
     expect(nameOfFolder('lock-', folder)).toBeNull();
   });
 });

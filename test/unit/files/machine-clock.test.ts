@@ -22,7 +22,7 @@ function unnamed(moment: Moment): Moment {
 }
 
 describe('MachineClock', () => {
-  it('goes on, and is the same for all processes of the machine', async () => {
+  it('advances, and is the same for all processes of the machine', async () => {
     const before = new MachineClock().now();
     const script = 'console.log(Number(process.hrtime.bigint()) / 1e6)';
     const elsewhere = Number(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }));
@@ -42,75 +42,45 @@ describe('MachineClock', () => {
   });
 });
 
-describe.each<[string, Moment, Moment, { comparable: boolean; restarted: boolean; passed: number }]>([
-  ['a while later', THEN, later(500), { comparable: true, restarted: false, passed: 500 }],
-  [
-    'the wall clock was set back',
-    THEN,
-    later(500, { wall: THEN.wall - HOUR }),
-    { comparable: true, restarted: false, passed: 500 },
-  ],
-  [
-    'the wall clock was set forward',
-    THEN,
-    later(500, { wall: THEN.wall + HOUR }),
-    { comparable: true, restarted: false, passed: 500 },
-  ],
-  [
-    'after a restart, sooner after it than then',
-    THEN,
-    later(HOUR, { at: 20, boot: 'c' }),
-    { comparable: false, restarted: true, passed: HOUR },
-  ],
-  [
-    'after a restart, longer after it than then',
-    THEN,
-    later(HOUR, { at: 5000, boot: 'c' }),
-    { comparable: false, restarted: true, passed: HOUR },
-  ],
-  [
-    'after a restart with a wall clock that lags',
-    THEN,
-    later(0, { at: 20, boot: 'c', wall: THEN.wall - HOUR }),
-    { comparable: false, restarted: true, passed: 0 },
-  ],
-  [
-    'where starts have no name',
-    unnamed(THEN),
-    unnamed(later(500)),
-    { comparable: true, restarted: false, passed: 500 },
-  ],
-  [
-    'where starts have no name, sooner after a restart',
-    unnamed(THEN),
-    unnamed(later(HOUR, { at: 20 })),
-    { comparable: false, restarted: true, passed: HOUR },
-  ],
-  [
-    'where starts have no name, longer after a restart (or the wall clock was stepped)',
-    unnamed(THEN),
-    unnamed(later(HOUR, { at: 5000 })),
-    { comparable: true, restarted: false, passed: HOUR },
-  ],
-  [
-    'by another clock',
-    THEN,
-    later(500, { at: 20, clock: 'uptime' }),
-    { comparable: false, restarted: false, passed: 500 },
-  ],
-  [
-    'by the wall clock, which was set back',
-    { ...THEN, clock: 'wall', at: THEN.wall },
-    later(0, { clock: 'wall', at: THEN.wall - HOUR, wall: THEN.wall - HOUR }),
-    { comparable: true, restarted: false, passed: 0 },
-  ],
-])('%s', (_, then, now, expected) => {
-  it('is seen', () => {
-    expect({
-      comparable: isComparable(then, now),
-      restarted: hasRestarted(then, now),
-      passed: passedSince(then, now),
-    }).toEqual(expected);
+const WALL: Moment = { ...THEN, clock: 'wall', at: THEN.wall };
+
+describe('two moments', () => {
+  it.each<[string, Moment, Moment, comparable: boolean, restarted: boolean, passed: number]>([
+    ['some time apart', THEN, later(500), true, false, 500],
+    ['around a step back', THEN, later(500, { wall: THEN.wall - HOUR }), true, false, 500],
+    ['around a step forward', THEN, later(500, { wall: THEN.wall + HOUR }), true, false, 500],
+    ['around a reboot, sooner after it', THEN, later(HOUR, { at: 20, boot: 'c' }), false, true, HOUR],
+    ['around a reboot, later after it', THEN, later(HOUR, { at: 5000, boot: 'c' }), false, true, HOUR],
+    ['around a reboot that set the clock back', THEN, later(-HOUR, { at: 20, boot: 'c' }), false, true, 0],
+    ['without boot ids', unnamed(THEN), unnamed(later(500)), true, false, 500],
+    [
+      'without boot ids, sooner after a reboot',
+      unnamed(THEN),
+      unnamed(later(HOUR, { at: 20 })),
+      false,
+      true,
+      HOUR,
+    ],
+    // or around a step of the wall clock
+    [
+      'without boot ids, later after a reboot',
+      unnamed(THEN),
+      unnamed(later(HOUR, { at: 5000 })),
+      true,
+      false,
+      HOUR,
+    ],
+    ['on two clocks', THEN, later(500, { at: 20, clock: 'uptime' }), false, false, 500],
+    [
+      'on the wall clock, around a step back',
+      WALL,
+      { ...WALL, at: WALL.at - HOUR, wall: WALL.wall - HOUR },
+      true,
+      false,
+      0,
+    ],
+  ])('%s', (_, then, now, ...expected) => {
+    expect([isComparable(then, now), hasRestarted(then, now), passedSince(then, now)]).toEqual(expected);
   });
 });
 

@@ -6,33 +6,57 @@ import { postgresLock, postgresLockTable } from '../../../src/lock/postgres.ts';
 import { redisLock } from '../../../src/lock/redis.ts';
 import { sqliteLock, sqliteLockTable } from '../../../src/lock/sqlite.ts';
 
-// What the adapters do by themselves. What servers make of it is tested with real ones, in test/system/integration.
+// The adapters without their servers; test/system/integration tests them with real ones.
 
-const nothing = (): never => {
-  throw new Error('not asked here');
+const unused = (): never => {
+  throw new Error('not called here');
 };
-const query = async (): Promise<never> => nothing();
-const redis = { call: async () => 'no record', on: () => {}, status: 'ready' };
 
+/** A client of ioredis that records its commands. */
+function redisOf(reply: unknown, commands: string[][] = []) {
+  const call = async (...command: string[]) => {
+    commands.push(command);
+    return reply;
+  };
+  return { call, on: () => {}, status: 'ready' } as never;
+}
+
+/** A client of PostgreSQL that records its parameters and finds no row. */
+function postgresOf(parameters: unknown[][] = []) {
+  const query = async ({ values }: { values: unknown[] }) => {
+    parameters.push(values);
+    return { rows: [], rowCount: 0 };
+  };
+  return { query } as never;
+}
+
+const query = async () => unused();
+const sql = { client: { query }, place: { table: 't' } };
 interface Adapter {
-  readonly name: string;
   readonly lock: (options: never) => Lock;
   readonly client: object;
   readonly longestName: number | undefined;
-  /** Where its records are. */
   readonly place: object;
+  readonly definition?: (table?: string) => string;
+  readonly quote?: string;
 }
 
 const adapters: readonly Adapter[] = [
-  { name: 'redisLock', lock: redisLock, client: redis, longestName: undefined, place: { prefix: 'p' } },
-  { name: 'postgresLock', lock: postgresLock, client: { query }, longestName: 1024, place: { table: 't' } },
-  { name: 'mysqlLock', lock: mysqlLock, client: { query }, longestName: 512, place: { table: 't' } },
   {
-    name: 'sqliteLock',
+    lock: redisLock,
+    client: redisOf(''),
+    longestName: undefined,
+    place: { prefix: 'p' },
+  },
+  { lock: postgresLock, longestName: 1024, definition: postgresLockTable, quote: '"', ...sql },
+  { lock: mysqlLock, longestName: 512, definition: mysqlLockTable, quote: '`', ...sql },
+  {
     lock: sqliteLock,
-    client: { prepare: nothing },
     longestName: 1024,
-    place: { table: 't' },
+    definition: sqliteLockTable,
+    quote: '"',
+    ...sql,
+    client: { prepare: unused },
   },
 ];
 
@@ -46,93 +70,92 @@ function problemOf(act: () => unknown): { message: string; option: string } {
   throw new Error('nothing was thrown');
 }
 
-describe.each(adapters)('$name', ({ lock, client, longestName, place }) => {
+describe.each(adapters)('$lock.name', ({ lock, client, longestName, place, definition, quote }) => {
   const make = (options: unknown): Lock => lock(options as never);
 
-  it('takes its options, and no others', () => {
+  it('accepts its options, and no others', () => {
     const options = { client, retention: { days: 1 }, leaseFor: 5000, timeout: 1000, ...place };
     expect(make(options)).toMatchObject({ leaseFor: 5000, longestName });
     expect(problemOf(() => make({ ...options, directory: '/tmp' }))).toMatchObject({ option: 'directory' });
     expect(problemOf(() => make({ ...options, retention: 0 }))).toMatchObject({ option: 'retention' });
   });
 
-  it.each([undefined, {}, { client: undefined }, { client: {} }, { client: 'redis://localhost' }])(
-    'names the client where there is none: %o',
+  it.each([undefined, {}, { client: {} }, { client: 'redis://localhost' }])(
+    'names the invalid client: %o',
     (options) => {
-      expect(problemOf(() => make(options))).toMatchObject({
-        option: 'client',
-        message: expect.stringMatching(/^lock: client must /),
-      });
+      const { option, message } = problemOf(() => make(options));
+      expect([option, message]).toEqual(['client', expect.stringMatching(/^lock: client must /)]);
     },
   );
-});
 
-describe.each([
-  { lock: postgresLock, definition: postgresLockTable, client: { query }, quote: '"' },
-  { lock: mysqlLock, definition: mysqlLockTable, client: { query }, quote: '`' },
-  { lock: sqliteLock, definition: sqliteLockTable, client: { prepare: nothing }, quote: '"' },
-])('$definition.name', ({ lock, definition, client, quote }) => {
-  it('defines the usual table, or the one that is named', () => {
+  if (definition === undefined) return; // has no table
+  it('defines a table with a safe name', () => {
     expect(definition()).toContain(`${quote}tickless_lock${quote}`);
     expect(definition('ops.Locks')).toContain(`${quote}ops${quote}.${quote}Locks${quote}`);
-  });
-
-  it('takes nothing for a name that would be more', () => {
     const table = 'locks; DROP TABLE locks';
-    for (const act of [() => definition(table), () => lock({ client, table } as never)]) {
-      expect(problemOf(act)).toMatchObject({
-        option: 'table',
-        message: expect.stringMatching(/^lock: table must /),
-      });
+    for (const act of [() => definition(table), () => make({ client, table })]) {
+      const { option, message } = problemOf(act);
+      expect([option, message]).toEqual(['table', expect.stringMatching(/^lock: table must /)]);
     }
   });
 });
 
-describe('a lock in a table', () => {
-  /** A client of PostgreSQL whose server finds nothing. */
-  function clientOf(commands: { text: string; values: unknown[] }[]) {
-    return {
-      query: async (command: { text: string; values: unknown[] }) => {
-        commands.push(command);
-        return { rows: [], rowCount: 0 };
-      },
-    };
-  }
+describe('a release as failed', () => {
+  const lease = { name: 'rates', requestId: 'r', token: 5 };
 
-  it('says so when somebody deletes its row at once', async () => {
-    const lock = postgresLock({ client: clientOf([]) as never });
-    await expect(lock.acquire({ name: 'n' })).rejects.toThrow(/unavailable: the row of the lock was deleted/);
+  it('stores at most 16,000 characters of the error, without U+0000 in SQL', async () => {
+    const parameters: unknown[][] = [];
+    const lock = postgresLock({ client: postgresOf(parameters), retention: Infinity });
+    const error = `a\0b\0${'x'.repeat(16_000)}`;
+    await lock.release(lease, { as: 'failed', holdFor: 0, error });
+    expect(parameters).toEqual([expect.arrayContaining([`a\ufffdb\ufffd${'x'.repeat(15_996)}`])]);
   });
 
-  it('keeps as much of an error as people read, without what a text may not hold', async () => {
-    const commands: { text: string; values: unknown[] }[] = [];
-    const lock = postgresLock({ client: clientOf(commands) as never, retention: Infinity });
-    const error = `a\0b\0${'x'.repeat(16_000)}`;
-    await lock.release({ name: 'n', requestId: 'r', token: 1 }, { as: 'failed', holdFor: 0, error });
-    expect(commands.map(({ values }) => values)).toEqual([
-      expect.arrayContaining([`a\ufffdb\ufffd${'x'.repeat(15_996)}`]),
+  it('is one command with the default prefix and retention in Redis', async () => {
+    const commands: string[][] = [];
+    const lock = redisLock({ client: redisOf(1, commands) });
+    await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
+    expect(commands.map(([command, _, ...args]) => [command, ...args])).toEqual([
+      ['evalsha', '1', 'tickless:lock:rates', '604800000', '5', 'r', 'failed', '10', 'x'.repeat(16_000)],
     ]);
   });
+});
 
-  it('in MySQL takes no text that the column would cut', async () => {
-    const lock = mysqlLock({ client: { query: nothing } as never });
+describe('an acquire', () => {
+  it.each<[string, Lock, RegExp]>([
+    ['finds no row', postgresLock({ client: postgresOf() }), /unavailable: the row of the lock was deleted/],
+    [
+      'gets an unexpected reply',
+      redisLock({ client: redisOf('no record') }),
+      /unavailable: unexpected reply of the lock script: no record/,
+    ],
+    [
+      'may not create the table',
+      sqliteLock({
+        client: {
+          prepare: (text: string) => {
+            throw new Error(
+              /^CREATE/.test(text) ? 'attempt to write a readonly database' : 'no such table: t',
+            );
+          },
+        } as never,
+      }),
+      /\(sqliteLockTable\(\) returns its definition\): attempt to write a readonly database/,
+    ],
+  ])('that %s rejects with the reason', async (_, lock, message) => {
+    await expect(lock.acquire({ name: 'n' })).rejects.toThrow(message);
+  });
+
+  it('in MySQL rejects a text that the column would cut', async () => {
+    const lock = mysqlLock({ client: { query: unused } as never });
     const tooLong = 'x'.repeat(1025);
     for (const option of ['owner', 'requestId', 'host']) {
-      const asked = lock.acquire({ name: 'n', [option]: tooLong });
-      await expect(asked).rejects.toMatchObject({
+      await expect(lock.acquire({ name: 'n', [option]: tooLong })).rejects.toMatchObject({
         option,
         message: expect.stringMatching(/^n: .*at most 1024 characters/),
       });
       const fits = lock.acquire({ name: 'n', [option]: tooLong.slice(1) });
       await expect(fits).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
     }
-  });
-});
-
-describe('redisLock', () => {
-  it('says so when the server answers with something else than a record', async () => {
-    await expect(redisLock({ client: redis as never }).acquire({ name: 'n' })).rejects.toThrow(
-      /unavailable: an answer that is no record: no record/,
-    );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
+import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
+import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
@@ -19,27 +20,20 @@ const ROW: LockRow = {
   lastError: undefined,
   now: 1_767_225_600_000,
 };
-
-/** An engine whose every step is the same. */
-function engineOf(step: () => unknown): LockEngine {
-  return {
-    acquire: step,
-    extend: step,
-    release: step,
-    find: step,
-    list: step,
-    forceRelease: step,
-  } as unknown as LockEngine;
-}
-
 const KIND = { longestName: 20, options: [] };
 const LEASE = { name: 'n', requestId: 'r', token: 7 };
 
-function lockOf(step: () => unknown): Lock {
-  return createLock(engineOf(step), { timeout: 20 }, KIND);
+/** A backend with one implementation of all steps. */
+function backendOf(step: (...args: never[]) => unknown): LockEngine {
+  const steps = { acquire: step, extend: step, release: step, find: step, list: step, forceRelease: step };
+  return steps as unknown as LockEngine;
 }
 
-/** Each method, called soundly. */
+function lockOf(step: (...args: never[]) => unknown, options: object = { timeout: 20 }): Lock {
+  return createLock(backendOf(step), options, KIND);
+}
+
+/** Each method, with valid arguments. */
 const CALLS: Record<string, (lock: Lock) => Promise<unknown>> = {
   acquire: (lock) => lock.acquire({ name: 'n' }),
   extend: (lock) => lock.extend(LEASE),
@@ -53,17 +47,17 @@ function answerTo(row: Partial<LockRow>, requestId = 'r') {
   return lockOf(async () => ({ ...ROW, ...row })).acquire({ name: 'n', requestId });
 }
 
-describe('createLock', () => {
+describe('createLock: an unavailable backend', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
-    it('rejects with LockUnavailableError, and its cause, when the engine does', async () => {
-      const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    it('rejects with LockUnavailableError and the cause', async () => {
+      const down = new Error('connect ECONNREFUSED');
       const error = await rejectionOf(call(lockOf(() => Promise.reject(down))));
       expect(isLockUnavailableError(error)).toBe(true);
       expect(error.cause).toBe(down);
       expect(error.message).toMatch(/^(n|lock): the lock is unavailable: connect ECONNREFUSED$/);
     });
 
-    it('rejects so when the engine throws, or rejects with what is no error', async () => {
+    it('rejects likewise after a synchronous throw, or a rejection without an error', async () => {
       const throwing = lockOf(() => {
         throw new TypeError();
       });
@@ -71,7 +65,7 @@ describe('createLock', () => {
       await expect(call(lockOf(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
     });
 
-    it('rejects within its timeout when the engine hangs', async () => {
+    it('rejects at the timeout when the backend hangs', async () => {
       const error = await rejectionOf(call(lockOf(() => new Promise(() => {}))));
       expect(isLockUnavailableError(error)).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
@@ -79,7 +73,7 @@ describe('createLock', () => {
     });
   });
 
-  it('a rejection after the timeout is no unhandled one', async () => {
+  it('causes no unhandled rejection by failing after the timeout', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -93,159 +87,211 @@ describe('createLock', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('turns rows into answers', async () => {
-    expect(await answerTo({})).toEqual({
-      kind: 'acquired',
-      lease: { name: 'n', owner: 'o', requestId: 'r', token: 7, remaining: 100 },
-      tookOver: false,
-      now: ROW.now,
-    });
-    const others = { owner: 'o', host: 'h', token: 7, now: ROW.now };
-    expect(await answerTo({}, 'r2')).toEqual({
-      kind: 'held',
-      retryAfter: 100,
-      heldFor: 5,
-      isBackoff: false,
-      ...others,
-    });
-    expect(await answerTo({ state: 'done', leaseLeft: 0, holdLeft: 50, finishedAgo: 3 })).toEqual({
-      kind: 'done',
-      retryAfter: 50,
-      finishedAgo: 3,
-      ...others,
-    });
-    expect(await answerTo({ state: 'failed', leaseLeft: 0, holdLeft: 50, finishedAgo: 3 })).toEqual({
-      kind: 'held',
-      retryAfter: 50,
-      heldFor: 5,
-      isBackoff: true,
-      ...others,
-    });
+  it.each<[string, Partial<LockRow>]>([
+    ['token', { token: 0.5 }],
+    ['token', { token: 2 ** 53 }],
+    ['leaseLeft', { leaseLeft: Infinity }],
+    ['holdLeft', { holdLeft: Number.NaN }],
+    ['acquiredAgo', { acquiredAgo: Number.NaN }],
+    ['finishedAgo', { finishedAgo: Number.NEGATIVE_INFINITY }],
+    ['now', { now: Number.NaN }],
+  ])('a row with an edited %s is an error, not an answer: %o', async (field, row) => {
+    const error = await rejectionOf(answerTo(row));
+    expect(isLockUnavailableError(error)).toBe(true);
+    expect(error.message).toContain(field);
   });
 
-  it('a row that has just changed is held for a moment, never for 0 ms', async () => {
-    for (const row of [
-      { leaseLeft: 0 },
-      { leaseLeft: -5 },
-      { state: 'done', leaseLeft: 0, holdLeft: 0, finishedAgo: 3 },
-      { state: 'failed', leaseLeft: -1, holdLeft: -1, finishedAgo: 3 },
-      { state: 'abandoned', leaseLeft: 0, finishedAgo: 3 },
-      { state: 'released', leaseLeft: 0, finishedAgo: 3 },
-    ] as const) {
-      const answer = await answerTo(row);
-      expect(answer).toMatchObject({ kind: 'held', retryAfter: 10 });
-    }
+  it('an OptionError of the backend passes unchanged', async () => {
+    const broken = new OptionError([{ option: 'host', rule: 'must be short', received: 'long' }], {
+      cacheName: 'n',
+    });
+    await expect(CALLS.acquire?.(lockOf(() => Promise.reject(broken)))).rejects.toBe(broken);
+  });
+});
+
+describe('createLock: answers', () => {
+  const others = { owner: 'o', host: 'h', token: 7, now: ROW.now };
+  const over = { leaseLeft: 0, holdLeft: 50, finishedAgo: 3 };
+  it.each<[string, Partial<LockRow>, string, object]>([
+    [
+      'the own live lease',
+      {},
+      'r',
+      {
+        kind: 'acquired',
+        lease: { name: 'n', owner: 'o', requestId: 'r', token: 7, remaining: 100 },
+        tookOver: false,
+        now: ROW.now,
+      },
+    ],
+    [
+      'a live lease of another request',
+      {},
+      'r2',
+      { kind: 'held', retryAfter: 100, heldFor: 5, isBackoff: false, ...others },
+    ],
+    [
+      'a done round',
+      { state: 'done', ...over },
+      'r',
+      { kind: 'done', retryAfter: 50, finishedAgo: 3, ...others },
+    ],
+    [
+      'a failed round',
+      { state: 'failed', ...over },
+      'r',
+      { kind: 'held', retryAfter: 50, heldFor: 5, isBackoff: true, ...others },
+    ],
+  ])('%s', async (_, row, requestId, expected) => {
+    expect(await answerTo(row, requestId)).toEqual(expected);
   });
 
-  it('durations that are negative by the clock of the engine are 0', async () => {
+  it.each<Partial<LockRow>>([
+    { leaseLeft: 0 },
+    { leaseLeft: -5 },
+    { state: 'done', leaseLeft: 0, holdLeft: 0, finishedAgo: 3 },
+    { state: 'failed', leaseLeft: -1, holdLeft: -1, finishedAgo: 3 },
+    { state: 'abandoned', leaseLeft: 0, finishedAgo: 3 },
+    { state: 'released', leaseLeft: 0, finishedAgo: 3 },
+  ])('a row that has just changed is held for 10 ms, never for 0: %o', async (row) => {
+    expect(await answerTo(row)).toMatchObject({ kind: 'held', retryAfter: 10 });
+  });
+
+  it('negative durations are 0', async () => {
     expect(await answerTo({ acquiredAgo: -3 }, 'r2')).toMatchObject({ heldFor: 0 });
     expect(await answerTo({ state: 'done', holdLeft: 5, finishedAgo: -3 })).toMatchObject({ finishedAgo: 0 });
     const lock = lockOf(async () => ({ ...ROW, leaseLeft: -1, holdLeft: -1 }));
     expect(await lock.inspect('n')).toMatchObject({ leaseLeft: 0, holdLeft: 0 });
   });
 
-  it('a record tells neither the request nor the clock', async () => {
-    const lock = lockOf(async () => ROW);
+  it('a record shows neither the request id nor the clock', async () => {
     const { requestId: _, now: __, ...record } = ROW;
-    expect(await lock.inspect('n')).toEqual(record);
+    expect(await lockOf(async () => ROW).inspect('n')).toEqual(record);
     expect(await lockOf(async () => undefined).inspect('n')).toBeUndefined();
   });
 
-  it('lists in the order of the names', async () => {
+  it('list sorts by name', async () => {
     const names = ['b', 'a', 'B', 'ä', 'a1'];
     const lock = lockOf(async () => names.map((name) => ({ ...ROW, name })));
     expect((await lock.list()).map(({ name }) => name)).toEqual([...names].sort());
   });
+});
 
-  it('acquire by hand takes only a name: a new request of this process', async () => {
-    const lock = memoryLock();
-    const first = await lock.acquire({ name: 'n' });
-    expect(first).toMatchObject({
-      kind: 'acquired',
-      lease: { owner: expect.stringContaining(`${process.pid}-`) },
-    });
-    expect((await lock.acquire({ name: 'n' })).kind).toBe('held');
-    const second = await lock.acquire({ name: 'n2', leaseFor: 500 });
-    if (first.kind !== 'acquired' || second.kind !== 'acquired') throw new Error('held');
-    expect(second.lease.owner).toBe(first.lease.owner);
-    expect(second.lease.requestId).not.toBe(first.lease.requestId);
-    expect(first.lease.remaining).toBeCloseTo(30_000);
-    expect(second.lease.remaining).toBeCloseTo(500);
-    expect(await lock.extend(second.lease)).toBe(true);
-    expect((await lock.inspect('n2'))?.leaseLeft).toBeGreaterThan(29_000);
-  });
-
-  it('leaseFor and timeout take durations of any kind', () => {
-    expect(memoryLock({ leaseFor: { minutes: 1 }, timeout: { seconds: 1 } }).leaseFor).toBe(60_000);
-    expect(memoryLock({ leaseFor: undefined }).leaseFor).toBe(30_000);
-  });
-
-  it.each([
-    ['leaseFor of 0', { leaseFor: 0 }, 'leaseFor'],
-    ['leaseFor without end', { leaseFor: Infinity }, 'leaseFor'],
-    ['leaseFor that is none', { leaseFor: '30s' }, 'leaseFor'],
-    ['timeout of 0', { timeout: 0 }, 'timeout'],
-    ['timeout without end', { timeout: Infinity }, 'timeout'],
-    ['an option that there is not', { lease: 5 }, 'lease'],
-  ])('refuses %s', (_, options, option) => {
-    const error = caught(() =>
-      createLock(
-        engineOf(async () => ROW),
-        options as object,
-        KIND,
-      ),
+describe('createLock: arguments of the backend', () => {
+  it('are those of the caller, completed by the defaults', async () => {
+    const calls: unknown[][] = [];
+    const lock = lockOf(
+      (...args) => {
+        calls.push(args);
+        return [];
+      },
+      { leaseFor: 5000 },
     );
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
+    await lock.release(LEASE, { as: 'done', holdFor: 5, error: 'none' } as never);
+    await lock.release(LEASE, { as: 'failed', holdFor: 6, error: 'down' });
+    await lock.release(LEASE, { as: 'abandoned', holdFor: 7, error: 'none' } as never);
+    await lock.list();
+    await lock.list({ prefix: 'n', limit: 2 });
+    await lock.extend(LEASE);
+    await lock.extend(LEASE, 10);
+    await lock.forceRelease('n', 7);
+    expect(calls).toEqual([
+      [LEASE, { state: 'done', holdFor: 5, error: undefined }],
+      [LEASE, { state: 'failed', holdFor: 6, error: 'down' }],
+      [LEASE, { state: 'abandoned', holdFor: 0, error: undefined }],
+      ['', 1000],
+      ['n', 2],
+      [LEASE, 5000],
+      [LEASE, 10],
+      ['n', 7],
+    ]);
   });
 
-  it('takes no options at all', () => {
-    expect(
-      createLock(
-        engineOf(async () => ROW),
-        undefined as never,
-        KIND,
-      ).leaseFor,
-    ).toBe(30_000);
-  });
-
-  it.each<[string, (lock: Lock) => Promise<unknown>, string]>([
-    ['acquire without a name', (lock) => lock.acquire({ name: '' }), 'name'],
-    ['acquire of a name that is none', (lock) => lock.acquire({ name: 5 as never }), 'name'],
-    ['acquire of a name too long', (lock) => lock.acquire({ name: 'x'.repeat(21) }), 'name'],
-    ['acquire of a name with too many bytes', (lock) => lock.acquire({ name: 'é'.repeat(11) }), 'name'],
-    ['acquire without an owner', (lock) => lock.acquire({ name: 'n', owner: '' }), 'owner'],
-    ['acquire without a request', (lock) => lock.acquire({ name: 'n', requestId: '' }), 'requestId'],
-    ['acquire for 0 ms', (lock) => lock.acquire({ name: 'n', leaseFor: 0 }), 'leaseFor'],
-    ['extend for ever', (lock) => lock.extend(LEASE, Infinity), 'leaseFor'],
-    ['release as what there is not', (lock) => lock.release(LEASE, { as: 'over' } as never), 'as'],
-    ['release as running', (lock) => lock.release(LEASE, { as: 'running' } as never), 'as'],
-    ['a hold under 0', (lock) => lock.release(LEASE, { as: 'done', holdFor: -1 }), 'holdFor'],
-    ['inspect without a name', (lock) => lock.inspect(''), 'name'],
-    ['forceRelease without a token', (lock) => lock.forceRelease('n', undefined as never), 'token'],
-    ['list of no number', (lock) => lock.list({ limit: 0 }), 'limit'],
-    ['list of a prefix that is none', (lock) => lock.list({ prefix: 5 as never }), 'prefix'],
-  ])('%s is an OptionError, and never reaches the engine', async (_, call, option) => {
-    let asked = 0;
-    const lock = lockOf(async () => {
-      asked += 1;
-      return ROW;
-    });
-    const error = await rejectionOf(call(lock));
-    expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
-    expect(asked).toBe(0);
+  it('an acquire is by default a new request of this process', async () => {
+    const requests: { requestId: string }[] = [];
+    const lock = lockOf(
+      (request) => {
+        requests.push(request);
+        return ROW;
+      },
+      { leaseFor: 5000 },
+    );
+    const defaults = {
+      name: 'n',
+      owner: thisProcess(),
+      requestId: expect.any(String),
+      leaseFor: 5000,
+      host: thisHost(),
+      force: false,
+    };
+    const given = { name: 'n', owner: 'o', requestId: 'r', leaseFor: 10, host: 'h', force: true };
+    await lock.acquire({ name: 'n' });
+    await lock.acquire({ name: 'n' });
+    await lock.acquire(given);
+    expect(requests).toEqual([defaults, defaults, given]);
+    expect(requests[0]?.requestId).not.toBe(requests[1]?.requestId);
   });
 });
 
-function caught(act: () => unknown): unknown {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('nothing was thrown');
-}
+describe('createLock: options', () => {
+  it('take durations of any kind, and have defaults', () => {
+    expect(memoryLock({ leaseFor: { minutes: 1 }, timeout: { seconds: 1 } }).leaseFor).toBe(60_000);
+    expect(memoryLock({ leaseFor: undefined }).leaseFor).toBe(30_000);
+    expect(lockOf(() => ROW, undefined as never).leaseFor).toBe(30_000);
+  });
+
+  it.each([
+    [{ leaseFor: 0 }, 'leaseFor'],
+    [{ leaseFor: Infinity }, 'leaseFor'],
+    [{ leaseFor: '30s' }, 'leaseFor'],
+    [{ timeout: 0 }, 'timeout'],
+    [{ timeout: Infinity }, 'timeout'],
+    [{ lease: 5 }, 'lease'],
+  ])('rejects %o', (options, option) => {
+    let error: unknown;
+    try {
+      lockOf(() => ROW, options);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(isOptionError(error)).toBe(true);
+    expect(error).toMatchObject({ option, message: expect.stringContaining(`lock: ${option} `) });
+  });
+});
+
+describe('createLock: an invalid argument is an OptionError, and never reaches the backend', () => {
+  it.each<[string, (lock: Lock) => Promise<unknown>, RegExp]>([
+    ['an empty name', (lock) => lock.inspect(''), /^lock: name must be a string/],
+    ['a name that is not text', (lock) => lock.acquire({ name: 5 as never }), /^lock: name must be a string/],
+    ['a name with U+0000', (lock) => lock.inspect('a\0b'), /^a\0b: name must not contain U\+0000/],
+    ['a name too long', (lock) => lock.inspect('x'.repeat(21)), /^x+: name must be at most 20 bytes/],
+    [
+      'too many bytes',
+      (lock) => lock.acquire({ name: 'é'.repeat(11) }),
+      /^é+: name must be at most 20 bytes/,
+    ],
+    ['an empty owner', (lock) => lock.acquire({ name: 'n', owner: '' }), /^n: owner must be a string/],
+    ['an empty request', (lock) => lock.acquire({ name: 'n', requestId: '' }), /^n: requestId must be a str/],
+    ['a lease of 0 ms', (lock) => lock.acquire({ name: 'n', leaseFor: 0 }), /^n: leaseFor must be/],
+    ['an endless lease', (lock) => lock.extend(LEASE, Infinity), /^n: leaseFor must be/],
+    ['no outcome', (lock) => lock.release(LEASE, undefined as never), /^n: as must be .*holdFor must be/],
+    ['the outcome running', (lock) => lock.release(LEASE, { as: 'running' } as never), /^n: as must be/],
+    ['a negative hold', (lock) => lock.release(LEASE, { as: 'done', holdFor: -1 }), /^n: holdFor must be/],
+    ['a fraction as token', (lock) => lock.forceRelease('n', 0.5), /^n: token must be a token/],
+    ['a number as prefix', (lock) => lock.list({ prefix: 5 as never }), /^lock: prefix must be a string/],
+    ['a limit of 0', (lock) => lock.list({ limit: 0 }), /^lock: limit must be/],
+  ])('%s', async (_, call, message) => {
+    let calls = 0;
+    const error = await rejectionOf(call(lockOf(async () => ++calls)));
+    expect(isOptionError(error)).toBe(true);
+    expect(error.message).toMatch(message);
+    expect(calls).toBe(0);
+  });
+
+  it('a name of the longest length is valid', async () => {
+    expect((await lockOf(() => ROW).acquire({ name: 'x'.repeat(20) })).kind).toBe('held');
+  });
+});
 
 async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
   const answer = await promise.catch((error: Error) => ({ error }));

@@ -1,4 +1,4 @@
-// What a process leaves behind that stops at any of its steps, for ever (it was killed) or for a while (it stood still).
+// Processes that stop before any of their steps: for ever (killed) or for a while (paused).
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,9 @@ import type { LeaseId } from '../../../src/cluster/lock-contract.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { fileStore } from '../../../src/store/file.ts';
+import { leaseOf, rounds } from './file-states.ts';
 
-/** Called before each step that a process makes in the file system. */
+/** Called before each operation on the file system. */
 let beforeStep: (step: string, path: string) => Promise<void> | undefined = () => undefined;
 
 vi.mock('node:fs/promises', async (original) => {
@@ -38,14 +39,14 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Without a retention: the deletion of what is old runs behind the others, and would mix with the steps counted here. */
+/** Without a retention, whose background deletions would be counted as steps. */
 function lockOf(leaseFor: number): Lock {
   return fileLock({ directory, leaseFor, timeout: 60_000, retention: Infinity });
 }
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Acts as a process that is killed before its step of that number. @returns whether it was: it may need fewer. */
+/** Runs a process that is killed before step number `count`. @returns whether it was: it may need fewer steps. */
 async function killedAt(count: number, act: () => Promise<unknown>): Promise<boolean> {
   let made = 0;
   let wasKilled = false;
@@ -63,7 +64,7 @@ async function killedAt(count: number, act: () => Promise<unknown>): Promise<boo
   return wasKilled;
 }
 
-/** Acts as a process that stands still before the step named, while others do something. @param count the how-manieth */
+/** Runs a process that is paused before occurrence `count` of a step, while other processes act. */
 async function meanwhile<R>(
   step: string,
   act: () => Promise<R>,
@@ -92,12 +93,6 @@ async function meanwhile<R>(
   return answer;
 }
 
-async function leaseOf(lock: Lock, name = 'n'): Promise<LeaseId> {
-  const answer = await lock.acquire({ name });
-  if (answer.kind !== 'acquired') throw new Error(`not acquired: ${JSON.stringify(answer)}`);
-  return answer.lease;
-}
-
 async function freeAgain(lock: Lock, within: number): Promise<LeaseId> {
   const begin = performance.now();
   for (;;) {
@@ -108,18 +103,12 @@ async function freeAgain(lock: Lock, within: number): Promise<LeaseId> {
   }
 }
 
-async function rounds(lock: Lock, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) {
-    await lock.release(await leaseOf(lock), { as: 'done', holdFor: 0 });
-  }
-}
-
 function filesIn(folder: string): string[] {
   return readdirSync(join(directory, folder));
 }
 
-describe('a process that is killed', () => {
-  it('at any step of its first acquire holds nobody up longer than its lease', async () => {
+describe('a killed process', () => {
+  it('at any step of its first acquire blocks the others no longer than its lease', async () => {
     for (let step = 1; await killedAt(step, () => lockOf(20).acquire({ name: 'n' })); step += 1) {
       await freeAgain(lockOf(20), 5000);
       rmSync(directory, { recursive: true });
@@ -127,7 +116,7 @@ describe('a process that is killed', () => {
     }
   });
 
-  it('at any step of later steps neither, and no token comes twice', async () => {
+  it('at any step of later operations likewise, and no token is issued twice', async () => {
     let token = 0;
     const steps: Record<string, (lease: LeaseId) => Promise<unknown>> = {
       extend: (lease) => lockOf(20).extend(lease),
@@ -154,7 +143,7 @@ describe('a process that is killed', () => {
     }
   }, 60_000);
 
-  it('leaves no more than a temporary file for each time', async () => {
+  it('leaves at most one temporary file per kill', async () => {
     await rounds(lockOf(60_000), 20);
     await freeAgain(lockOf(20), 1000);
     let kills = 0;
@@ -166,7 +155,7 @@ describe('a process that is killed', () => {
     expect(filesIn('lock-n').filter((file) => file.endsWith('.json')).length).toBeLessThanOrEqual(18);
   });
 
-  it('at any step of a write leaves the snapshot before it, or its own', async () => {
+  it('at any step of a write leaves the previous snapshot, or its own', async () => {
     const write = (payload: string, token?: number) =>
       fileStore({ directory, retention: Infinity }).write('n', payload, token);
     for (const tokenOf of [(step: number) => 1000 + step, () => undefined]) {
@@ -183,9 +172,9 @@ describe('a process that is killed', () => {
   });
 });
 
-describe('a process that stands still', () => {
-  // Its state number is one that others have used, and deleted since.
-  it('before its file appears, while others go on, does not believe that it has the lease', async () => {
+describe('a paused process', () => {
+  // Other processes have used its state number, and deleted it.
+  it('before its file appears, while others run rounds, does not get the lease', async () => {
     const late = lockOf(60_000);
     const others = lockOf(60_000);
     await rounds(others, 3);
@@ -201,7 +190,7 @@ describe('a process that stands still', () => {
     expect(filesIn('lock-n').length).toBeLessThanOrEqual(17);
   });
 
-  it('before the very first file appears, either', async () => {
+  it('before the very first file appears does not get it either', async () => {
     const others = lockOf(60_000);
     const answer = await meanwhile(
       'link',
@@ -239,7 +228,7 @@ describe('a process that stands still', () => {
     }
   });
 
-  it('past its whole lease, before it is told of it, is not told that it has it', async () => {
+  it('past its whole lease, before its acquire returns, does not get it', async () => {
     const lock = lockOf(30);
     await rounds(lockOf(60_000), 1);
     const answer = await meanwhile(
@@ -248,17 +237,19 @@ describe('a process that stands still', () => {
       () => sleep(60),
     );
     expect(answer).toMatchObject({ kind: 'held', isBackoff: false });
-    expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
+    let next = await lock.acquire({ name: 'n' });
+    for (; next.kind === 'held'; next = await lock.acquire({ name: 'n' })) await sleep(10); // until its lease has expired
+    expect(next).toMatchObject({ kind: 'acquired', tookOver: true });
   });
 
-  it('after its file has appeared, while others go on, is told what became of it', async () => {
+  it('after its file has appeared, while others run rounds, gets the right result', async () => {
     const others = lockOf(60_000);
     await rounds(others, 3);
     for (const [count, expected] of [
       [0, true],
       [1, true],
       [7, true], // two states each
-      [20, false], // others have deleted what it began from: it can't know any more, and asks again
+      [20, false], // others have deleted its first state: it tries again
     ] as const) {
       const lease = await leaseOf(lockOf(60_000));
       const release = () => lockOf(60_000).release(lease, { as: 'done', holdFor: 0 });
@@ -267,7 +258,7 @@ describe('a process that stands still', () => {
     }
   });
 
-  it('while its temporary file is deleted, or its folder, begins again', async () => {
+  it('while its temporary file or its folder is deleted, starts again', async () => {
     const lock = lockOf(60_000);
     const answer = await meanwhile(
       'link',
@@ -285,7 +276,7 @@ describe('a process that stands still', () => {
 });
 
 describe('a writer without a token', () => {
-  it('that stands still, while others write and delete the version that it was about to write, gets one of its own', async () => {
+  it('that is paused, while others write and delete its version, gets another version', async () => {
     const real = Date.now();
     const store = fileStore({ directory, retention: Infinity });
     const dateNow = vi.spyOn(Date, 'now').mockReturnValue(real); // so that all begin with the same version
@@ -308,7 +299,7 @@ describe('a writer without a token', () => {
 });
 
 describe('a reader', () => {
-  it('of a snapshot that is replaced just then gets the next one', async () => {
+  it('of a snapshot that is replaced meanwhile gets the next one', async () => {
     const store = fileStore({ directory, retention: Infinity });
     await store.write('n', 'first', 5);
     const snapshot = await meanwhile(
@@ -319,7 +310,7 @@ describe('a reader', () => {
     expect(snapshot).toMatchObject({ payload: 'second', version: 6 });
   });
 
-  it('of a record that is deleted just then gets the present one', async () => {
+  it('of a record that is deleted meanwhile gets the present one', async () => {
     const lock = lockOf(60_000);
     await rounds(lock, 3);
     let token: number | undefined;

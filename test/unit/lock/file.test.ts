@@ -1,22 +1,14 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { edit, leaseOf, pathOf, rounds, type State, states } from './file-states.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -36,48 +28,8 @@ describe.concurrent('fileLock: conformance', () => {
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
 
-type Lock = ReturnType<typeof fileLock>;
-
-async function leaseOf(lock: Lock, name = 'n', leaseFor?: number): Promise<Lease> {
-  const answer = await lock.acquire({ name, ...(leaseFor === undefined ? {} : { leaseFor }) });
-  if (answer.kind !== 'acquired') throw new Error(`not acquired: ${JSON.stringify(answer)}`);
-  return answer.lease;
-}
-
-async function rounds(lock: Lock, count: number, name = 'n'): Promise<void> {
-  for (let i = 0; i < count; i += 1) {
-    await lock.release(await leaseOf(lock, name), { as: 'done', holdFor: 0 });
-  }
-}
-
-/** The numbers of the states of a name. */
-function states(directory: string, name = 'n'): number[] {
-  return readdirSync(join(directory, `lock-${name}`))
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => Number.parseInt(file, 10))
-    .sort((a, b) => a - b);
-}
-
-function pathOf(directory: string, number: number): string {
-  return join(directory, 'lock-n', `${number}.json`);
-}
-
-/** Changes the present state by hand. */
-function edit(directory: string, change: (state: Written) => object): void {
-  const path = pathOf(directory, Math.max(...states(directory)));
-  const state = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify({ ...state, ...change(state) }));
-}
-
-interface Written {
-  readonly at: number;
-  readonly wall: number;
-  readonly boot: string;
-  readonly record: Record<string, unknown> & { readonly token: number; readonly leaseUntil: number };
-}
-
 describe('fileLock: the directory', () => {
-  it('is made at the first use, not before, with those above it', async () => {
+  it('is created with its parents by the first acquire, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
     const lock = fileLock({ directory });
     expect(await lock.inspect('n')).toBeUndefined();
@@ -95,7 +47,7 @@ describe('fileLock: the directory', () => {
     expect((await fileLock({ directory }).acquire({ name: 'n' })).kind).toBe('held');
   });
 
-  it('may have other things in it', async () => {
+  it('may contain other files and folders', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'lock-x'), 'a file');
     writeFileSync(join(directory, 'README'), '');
@@ -112,7 +64,7 @@ describe('fileLock: the directory', () => {
     expect((await lock.acquire({ name: 'n' })).kind).toBe('held');
   });
 
-  it('that is a file is told as such', async () => {
+  it('is named in the error if it is a file', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const error = await fileLock({ directory: file })
@@ -123,7 +75,8 @@ describe('fileLock: the directory', () => {
     expect((error as Error).message).toContain(file);
   });
 
-  it.runIf(process.platform === 'linux')('that can’t be made is told as such', async () => {
+  it('is named in the error if it can’t be created', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'needs the read-only /proc of Linux');
     await expect(fileLock({ directory: '/proc/tickless' }).acquire({ name: 'n' })).rejects.toThrow(
       /the lock is unavailable: ENOENT: no such file or directory, mkdir/,
     );
@@ -135,7 +88,7 @@ describe('fileLock: the directory', () => {
     ['a URL of another kind', { directory: new URL('https://example.com/') }, 'directory'],
     ['a number', { directory: 5 }, 'directory'],
     ['no retention', { directory: '/tmp/x', retention: 0 }, 'retention'],
-    ['an option that there is not', { directory: '/tmp/x', folder: 'x' }, 'folder'],
+    ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
   ])('%s is an OptionError', (_, options, option) => {
     let error: unknown;
     try {
@@ -144,16 +97,16 @@ describe('fileLock: the directory', () => {
       error = thrown;
     }
     expect(isOptionError(error)).toBe(true);
-    expect(error).toMatchObject({ option });
+    expect(error).toMatchObject({ option, message: expect.stringMatching(/^lock: /) });
   });
 
-  it('keeps the last states of a name only', async () => {
+  it('keeps only the last states of a name', async () => {
     const directory = temporaryDirectory();
     await rounds(fileLock({ directory }), 50);
     expect(states(directory)).toEqual(Array.from({ length: 16 }, (_, i) => 85 + i));
   });
 
-  it('a temporary file of a process that was killed goes after a while', async () => {
+  it('deletes old temporary files', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock);
@@ -165,7 +118,7 @@ describe('fileLock: the directory', () => {
     expect([old, recent].map((file) => existsSync(String(file)))).toEqual([false, true]);
   });
 
-  it('names that are too long for a folder are listed too', async () => {
+  it('names that are too long for a folder are listed', async () => {
     const lock = fileLock({ directory: temporaryDirectory() });
     const names = ['b', 'a', `a${'x'.repeat(5000)}`, `b${'é'.repeat(500)}`, 'c'];
     for (const name of names) await leaseOf(lock, name);
@@ -175,29 +128,38 @@ describe('fileLock: the directory', () => {
   });
 });
 
-describe('fileLock: a state that can’t be read', () => {
-  it.each<[string, (state: Written) => unknown]>([
+describe('fileLock: an unreadable state', () => {
+  const field = (name: string, value: unknown): [string, (state: State) => object] => [
+    `the field ${name} is ${JSON.stringify(value)}`,
+    ({ record }) => ({ record: { ...record, [name]: value } }),
+  ];
+  it.each<[string, (state: State) => object | string]>([
     ['an empty file', () => ''],
     ['half a file', (state) => JSON.stringify(state).slice(0, 100)],
     ['another JSON', () => '[]'],
     ['null', () => 'null'],
-    ['without a record', ({ record: _, ...state }) => state],
-    ['with a token that is text', (state) => ({ ...state, record: { ...state.record, token: '5' } })],
-    ['with a state that there is not', (state) => ({ ...state, record: { ...state.record, state: 'x' } })],
-    ['with an end that is null', (state) => ({ ...state, record: { ...state.record, leaseUntil: null } })],
-    [
-      'without an end of a round that is done',
-      (state) => ({ ...state, record: { ...state.record, state: 'done' } }),
-    ],
-    ['of no clock', (state) => ({ ...state, clock: undefined })],
-  ])('%s: counts as none, and the token grows all the same', async (_, change) => {
+    ['without a record', () => ({ record: undefined })],
+    ['without a clock', () => ({ clock: undefined })],
+    ['a number as name', () => ({ name: 5 })],
+    field('token', '5'),
+    field('state', 'x'),
+    field('state', 'done'), // without its end
+    field('owner', 5),
+    field('requestId', 5),
+    field('host', 5),
+    field('leaseUntil', null),
+    field('notBefore', 'soon'),
+    field('acquiredAt', 'soon'),
+    field('finishedAt', 'soon'),
+    field('finishedAt', 0), // of a running round
+    field('tookOver', 'yes'),
+    field('lastError', 5),
+  ])('%s: counts as absent, and the token grows all the same', async (_, change) => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await rounds(lock, 3);
     const lease = await leaseOf(lock);
-    const path = pathOf(directory, Math.max(...states(directory)));
-    const content = change(JSON.parse(readFileSync(path, 'utf8')));
-    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    edit(directory, change);
     expect(await lock.inspect('n')).toBeUndefined();
     expect(await lock.list()).toEqual([]);
     expect(await lock.extend(lease)).toBe(false);
@@ -207,7 +169,7 @@ describe('fileLock: a state that can’t be read', () => {
     expect(await lock.extend(next)).toBe(true);
   });
 
-  it('where the clock lags, the token exceeds that of the states before it', async () => {
+  it('the token exceeds those of the states before it, if the clock lags', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     const token = Date.now() * 1000 + DAY * 1000;
@@ -215,11 +177,11 @@ describe('fileLock: a state that can’t be read', () => {
     edit(directory, ({ record }) => ({ record: { ...record, token } }));
     expect(await lock.forceRelease('n', token)).toBe(true);
     expect((await leaseOf(lock)).token).toBe(token + 1);
-    writeFileSync(pathOf(directory, Math.max(...states(directory))), '');
+    edit(directory, () => '');
     expect((await leaseOf(lock)).token).toBeGreaterThan(token + 1);
   });
 
-  it('no state of it can be read', async () => {
+  it('a name without a readable state can be acquired', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await rounds(lock, 3);
@@ -230,7 +192,7 @@ describe('fileLock: a state that can’t be read', () => {
 });
 
 describe('fileLock: time', () => {
-  it('a wall clock that is stepped moves neither leases nor holds', async () => {
+  it('steps of the wall clock move neither leases nor holds', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     const lease = await leaseOf(lock, 'n', 60_000);
@@ -251,35 +213,40 @@ describe('fileLock: time', () => {
     expect((await lock.inspect('n'))?.leaseLeft).toBeLessThanOrEqual(60_000);
   });
 
-  it('a restart of the machine ends the lease: who held it is gone', async () => {
+  it('a reboot ends the lease', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     const lease = await leaseOf(lock, 'n', HOUR);
     edit(directory, ({ wall }) => ({ boot: 'another', wall: wall - 1000 }));
-    expect(await lock.inspect('n')).toMatchObject({ state: 'running', leaseLeft: 0, token: lease.token });
+    const { token } = lease;
+    expect(await lock.inspect('n')).toMatchObject({
+      state: 'running',
+      leaseLeft: 0,
+      token,
+      finishedAgo: undefined,
+    });
     expect((await lock.inspect('n'))?.acquiredAgo).toBeGreaterThanOrEqual(1000);
     expect(await lock.extend(lease)).toBe(false);
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
   });
 
-  it('also where the system does not name its starts, and the clock began anew', async () => {
+  /** Moves the instants of the state by a while, on the clock that it names. */
+  const movedBy = (ms: number, change: object) => (state: State) => {
+    const { acquiredAt, notBefore, leaseUntil } = state.record as Record<string, number>;
+    const [acquired = 0, before = 0, until = 0] = [acquiredAt, notBefore, leaseUntil];
+    const record = { acquiredAt: acquired + ms, notBefore: before + ms, leaseUntil: until + ms };
+    return { ...change, at: state.at + ms, record: { ...state.record, ...record } };
+  };
+
+  it('so does one without a boot id, if the clock began anew', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock, 'n', HOUR);
-    edit(directory, ({ at, record }) => ({
-      boot: null,
-      at: at + 30 * DAY,
-      record: {
-        ...record,
-        acquiredAt: at + 30 * DAY,
-        notBefore: at + 30 * DAY,
-        leaseUntil: at + 30 * DAY + HOUR,
-      },
-    }));
+    edit(directory, movedBy(30 * DAY, { boot: null }));
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: true });
   });
 
-  it('a hold goes on over a restart, by the wall clock', async () => {
+  it('a hold continues over a reboot, by the wall clock', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await lock.release(await leaseOf(lock), { as: 'done', holdFor: HOUR });
@@ -300,7 +267,7 @@ describe('fileLock: time', () => {
     expect(await lock.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired', tookOver: false });
   });
 
-  it('a wall clock that went back over a restart does not lengthen a hold', async () => {
+  it('a wall clock set back by a reboot does not lengthen a hold', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await lock.release(await leaseOf(lock), { as: 'failed', holdFor: 60_000 });
@@ -310,15 +277,11 @@ describe('fileLock: time', () => {
     expect(answer.retryAfter).toBeLessThanOrEqual(60_000);
   });
 
-  it('a process that goes by another clock, of another runtime, respects a lease', async () => {
+  it('another runtime with another clock respects a lease', async () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock, 'n', 60_000);
-    edit(directory, ({ at, record }) => ({
-      clock: 'uptime',
-      at: at + DAY,
-      record: { ...record, acquiredAt: at + DAY, notBefore: at + DAY, leaseUntil: at + DAY + 60_000 },
-    }));
+    edit(directory, movedBy(DAY, { clock: 'uptime' }));
     const answer = await lock.acquire({ name: 'n' });
     if (answer.kind !== 'held') throw new Error(answer.kind);
     expect(answer.retryAfter).toBeGreaterThan(50_000);
@@ -327,24 +290,21 @@ describe('fileLock: time', () => {
 });
 
 describe('fileLock: retention', () => {
-  /** As if the names had been used so long ago. */
+  /** Makes the last use of the names older. */
   function age(directory: string, names: readonly string[], by: number): void {
     for (const name of names) {
-      const folder = join(directory, `lock-${name}`);
-      const path = join(folder, `${Math.max(...states(directory, name))}.json`);
-      const state = JSON.parse(readFileSync(path, 'utf8'));
-      const { leaseUntil, notBefore, acquiredAt, finishedAt } = state.record;
-      Object.assign(state.record, {
-        leaseUntil: leaseUntil - by,
-        notBefore: notBefore - by,
-        acquiredAt: acquiredAt - by,
-        finishedAt: finishedAt === null ? null : finishedAt - by,
-      });
-      writeFileSync(path, JSON.stringify({ ...state, at: state.at - by, wall: state.wall - by }));
+      const moved = ({ at, wall, record }: State) => {
+        const instants = Object.entries(record).map(([field, value]) => {
+          const isInstant = /(Until|Before|At)$/.test(field) && value !== null;
+          return [field, isInstant ? Number(value) - by : value];
+        });
+        return { at: at - by, wall: wall - by, record: Object.fromEntries(instants) };
+      };
+      edit(directory, moved, name);
     }
   }
 
-  it('a name that was not used for long is forgotten, in small steps behind the use of others', async () => {
+  it('deletes unused names in small steps behind the use of others', async () => {
     const directory = temporaryDirectory();
     const setup = fileLock({ directory, retention: Infinity });
     await rounds(setup, 3, 'done');
@@ -363,7 +323,7 @@ describe('fileLock: retention', () => {
     expect((await leaseOf(lock, 'done')).token).toBeGreaterThan(Date.now() * 999);
   });
 
-  it('is as long as it is told', async () => {
+  it('is the option', async () => {
     const directory = temporaryDirectory();
     await rounds(fileLock({ directory, retention: Infinity }), 1, 'old');
     age(directory, ['old'], 2 * HOUR);
@@ -375,4 +335,81 @@ describe('fileLock: retention', () => {
       expect(readdirSync(directory)).toEqual(['lock-n']);
     });
   });
+});
+
+describe('fileLock: a list of more names than are read at a time', () => {
+  const numbers = Array.from({ length: 40 }, (_, i) => `${i}`.padStart(2, '0'));
+
+  it('begins with the first names, also if most are only in their files', async () => {
+    const lock = fileLock({ directory: temporaryDirectory() });
+    const short = numbers.slice(0, 10).map((number) => `a${number}`);
+    const tooLongForFolders = numbers.map((number) => `z${number}${'x'.repeat(500)}`);
+    const names = [...short, ...tooLongForFolders].reverse();
+    await Promise.all(names.map((name) => lock.acquire({ name })));
+    const listed = async (limit: number) => (await lock.list({ limit })).map(({ name }) => name);
+    expect(await listed(5)).toEqual(short.slice(0, 5));
+    expect(await listed(11)).toEqual([...short, tooLongForFolders[0]]);
+    expect(await listed(1000)).toEqual([...short, ...tooLongForFolders]);
+  });
+
+  it('begins with the first names, whatever the order of their folders', async () => {
+    const lock = fileLock({ directory: temporaryDirectory() });
+    const names = numbers.flatMap((number) => [`Z${number}`, `0${number}`]); // a capital sorts as `%`, before digits
+    await Promise.all(names.map((name) => lock.acquire({ name })));
+    expect((await lock.list({ limit: 3 })).map(({ name }) => name)).toEqual(['000', '001', '002']);
+  });
+});
+
+describe('fileLock: power failures', () => {
+  it('lose no state with a lease: it is on the disk before it appears under its number', async () => {
+    const directory = temporaryDirectory();
+    const lock = fileLock({ directory, retention: Infinity });
+    const last = (): number =>
+      existsSync(join(directory, 'lock-n')) ? (states(directory).at(-1) ?? -1) : -1;
+    const handle = await open(import.meta.filename);
+    await handle.close();
+    const prototype: FileHandle = Object.getPrototypeOf(handle);
+    const { datasync } = prototype;
+    const syncs: number[] = []; // the highest number at the time of each
+    const spy = vi.spyOn(prototype, 'datasync').mockImplementation(async function (this: FileHandle) {
+      syncs.push(last());
+      await datasync.call(this);
+    });
+    try {
+      const lease = await leaseOf(lock);
+      expect([syncs.splice(0), last()]).toEqual([[0], 1]);
+      expect(await lock.extend(lease)).toBe(true);
+      expect([syncs.splice(0), last()]).toEqual([[1], 2]);
+      expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
+      expect([syncs.splice(0), last()]).toEqual([[], 3]);
+      const next = await leaseOf(lock);
+      expect([syncs.splice(0), last()]).toEqual([[3], 4]);
+      await lock.forceRelease('n', next.token);
+      expect([syncs.splice(0), last()]).toEqual([[], 5]);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+});
+
+it('fileLock: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
+  const directory = temporaryDirectory();
+  const others = fileLock({ directory, retention: Infinity });
+  await rounds(others, 3);
+  const handle = await open(import.meta.filename);
+  await handle.close();
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  const { writeFile } = prototype;
+  const spy = vi.spyOn(prototype, 'writeFile').mockImplementation(async function (
+    this: FileHandle,
+    ...args: Parameters<FileHandle['writeFile']>
+  ) {
+    spy.mockRestore();
+    await writeFile.apply(this, args);
+    await rounds(others, 20);
+    await others.acquire({ name: 'n', owner: 'next' });
+  });
+  const late = fileLock({ directory, retention: Infinity });
+  expect(await late.acquire({ name: 'n', owner: 'late' })).toMatchObject({ kind: 'held', owner: 'next' });
+  expect(await others.inspect('n')).toMatchObject({ state: 'running', owner: 'next' });
 });

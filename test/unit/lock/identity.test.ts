@@ -5,30 +5,30 @@ import { hostOf, ownerOf, thisHost, thisProcess } from '../../../src/cluster/ide
 const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 describe('the host', () => {
-  it('is that of the machine, each time', () => {
+  it('is that of the machine', () => {
     expect([thisHost(), thisHost()]).toEqual([hostname(), hostname()]);
   });
 
-  const os = { hostname: () => 'asked' };
+  const os = { hostname: () => 'os' };
   it.each<[string, Parameters<typeof hostOf>[0], string]>([
     [
-      'that the runtime names',
-      { getBuiltinModule: (id) => (id === 'node:os' ? os : undefined), env: { HOSTNAME: 'told' } },
-      'asked',
+      'from the runtime',
+      { getBuiltinModule: (id) => (id === 'node:os' ? os : undefined), env: { HOSTNAME: 'env' } },
+      'os',
     ],
-    ['that the environment names', { env: { HOSTNAME: 'told', COMPUTERNAME: 'too' } }, 'told'],
-    ['that Windows names', { env: { COMPUTERNAME: 'told' } }, 'told'],
+    ['from the environment', { env: { HOSTNAME: 'env', COMPUTERNAME: 'too' } }, 'env'],
+    ['from the environment of Windows', { env: { COMPUTERNAME: 'env' } }, 'env'],
     [
       'of a runtime without the module',
-      { getBuiltinModule: () => undefined, env: { HOSTNAME: 'told' } },
-      'told',
+      { getBuiltinModule: () => undefined, env: { HOSTNAME: 'env' } },
+      'env',
     ],
-    ['of a module that does not tell', { getBuiltinModule: () => ({}), env: { HOSTNAME: 'told' } }, 'told'],
+    ['of a module without it', { getBuiltinModule: () => ({}), env: { HOSTNAME: 'env' } }, 'env'],
     ['of an environment without it', { env: {} }, 'unknown'],
     ['of a runtime without an environment', {}, 'unknown'],
     ['of a runtime without a process', undefined, 'unknown'],
     [
-      'of a runtime that does not allow to ask',
+      'of a runtime that denies access',
       {
         getBuiltinModule: () => {
           throw new Error('not allowed');
@@ -42,12 +42,12 @@ describe('the host', () => {
 });
 
 describe('the owner', () => {
-  it('is one for each process', () => {
+  it('is the same within a process', () => {
     expect(thisProcess()).toMatch(new RegExp(`^${process.pid}-${UUID}$`));
     expect(thisProcess()).toBe(thisProcess());
   });
 
-  it('is another with each start, also where there are no processes', () => {
+  it('differs per start, also without processes', () => {
     const first = ownerOf({ pid: 5 });
     expect(first).toMatch(new RegExp(`^5-${UUID}$`));
     expect(ownerOf({ pid: 5 })).not.toBe(first);

@@ -7,6 +7,12 @@ describe.concurrent('memoryLock', () => {
   for (const { name, run } of lockConformance({ lock: () => lock })) it(name, run);
 });
 
-it('memoryLock takes no options at all', () => {
+it('memoryLock needs no options', () => {
   expect(memoryLock(null as never).leaseFor).toBe(30_000);
+});
+
+it('memoryLock lists the first names of more than the limit', async () => {
+  const lock = memoryLock();
+  for (const name of ['c', 'b', 'a']) await lock.acquire({ name });
+  expect((await lock.list({ limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b']);
 });

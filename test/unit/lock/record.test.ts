@@ -11,6 +11,8 @@ import {
   rowOf,
 } from '../../../src/lock/record.ts';
 
+// The exact instants and fields; `lockConformance` shows the behaviour of each step.
+
 const WALL = Date.UTC(2026, 0, 1);
 
 function request(given: Partial<AcquireRequest> = {}): AcquireRequest {
@@ -21,10 +23,16 @@ function begun(at: number, given: Partial<AcquireRequest> = {}): Record {
   return acquired(undefined, request(given), { at, wall: WALL });
 }
 
+const RECORD = begun(0);
+const LEASE = { name: 'n', token: RECORD.token, requestId: 'r' };
+const OTHERS = [
+  { ...LEASE, token: LEASE.token + 1 },
+  { ...LEASE, token: LEASE.token - 1 },
+  { ...LEASE, requestId: 'r2' },
+];
+
 function ended(record: Record, ending: Partial<Ending>, at: number): Record {
-  const { token, requestId } = record;
-  const whole: Ending = { state: 'done', holdFor: 0, error: undefined, ...ending };
-  const after = released(record, { name: 'n', token, requestId }, whole, at);
+  const after = released(record, LEASE, { state: 'done', holdFor: 0, error: undefined, ...ending }, at);
   if (after === undefined) throw new Error('not released');
   return after;
 }
@@ -46,51 +54,44 @@ describe('acquired', () => {
     });
   });
 
-  it('leaves a live lease as it is, whoever asks, also by force', () => {
-    const record = begun(0);
-    for (const asked of [request(), request({ requestId: 'r2' }), request({ owner: 'o2', force: true })]) {
-      expect(acquired(record, asked, { at: 999.9, wall: WALL })).toBe(record);
+  it('leaves a lease as it is until its very end, then takes over', () => {
+    for (const other of [request(), request({ requestId: 'r2' }), request({ owner: 'o2', force: true })]) {
+      expect(acquired(RECORD, other, { at: 999.9, wall: WALL })).toBe(RECORD);
     }
+    const next = acquired(RECORD, request({ owner: 'o2' }), { at: 1000, wall: WALL });
+    expect(next).toMatchObject({ owner: 'o2', tookOver: true, token: RECORD.token + 1 });
   });
 
-  it('takes over at the very end of the lease', () => {
-    const record = begun(0);
-    const next = acquired(record, request({ owner: 'o2' }), { at: 1000, wall: WALL });
-    expect(next).toMatchObject({ owner: 'o2', tookOver: true, token: record.token + 1 });
-  });
-
-  it('the token follows the wall clock, and exceeds the last one where that lags', () => {
-    const record = begun(0);
-    const at = 5000;
-    expect(acquired(record, request(), { at, wall: WALL + 5000 }).token).toBe((WALL + 5000) * 1000);
-    expect(acquired(record, request(), { at, wall: WALL - 3_600_000 }).token).toBe(record.token + 1);
-    expect(acquired(undefined, request(), { at, wall: WALL + 0.5 }).token).toBe(WALL * 1000 + 500);
-    expect(Number.isSafeInteger(acquired(undefined, request(), { at, wall: Date.UTC(2200) }).token)).toBe(
-      true,
-    );
-  });
-
-  it('the greatest token is that of the last round there is', () => {
-    const late = { at: 5000, wall: 0 };
-    const last = { ...begun(0), token: Number.MAX_SAFE_INTEGER - 1 };
-    expect(acquired(last, request(), late).token).toBe(Number.MAX_SAFE_INTEGER);
+  it.each([
+    [RECORD, WALL + 5000, (WALL + 5000) * 1000],
+    [RECORD, WALL - 3_600_000, RECORD.token + 1],
+    [undefined, WALL + 0.5, WALL * 1000 + 500],
+    [undefined, Date.UTC(2200), Date.UTC(2200) * 1000], // a safe integer
+    [{ ...RECORD, token: Number.MAX_SAFE_INTEGER - 1 }, 0, Number.MAX_SAFE_INTEGER],
+  ])('the token is the wall clock, or the successor if that lags: %o at %d', (record, wall, token) => {
+    const next = acquired(record, request(), { at: 5000, wall });
+    expect(next.token).toBe(token);
+    expect(Number.isSafeInteger(next.token)).toBe(true);
   });
 
   it.each([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER + 1, 0.5, Number.NaN, '5'])(
-    'begins no round after one whose token is %o: somebody has edited it',
+    'throws for the edited token %o',
     (token) => {
-      const edited = { ...begun(0), token: token as number };
-      const act = () => acquired(edited, request(), { at: 5000, wall: WALL });
+      const act = () => acquired({ ...RECORD, token: token as number }, request(), { at: 5000, wall: WALL });
       expect(act).toThrow(TypeError);
       expect(act).toThrow(/token .*no successor/);
     },
   );
 
-  it('heeds the hold up to its end, unless forced', () => {
-    for (const state of ['done', 'failed'] as const) {
-      const record = ended(begun(0), { state, holdFor: 300 }, 100);
+  it.each(['done', 'failed'] as const)(
+    'respects the hold of a %s round to its end, unless forced',
+    (state) => {
+      const record = ended(RECORD, { state, holdFor: 300 }, 100);
       expect(acquired(record, request(), { at: 399, wall: WALL })).toBe(record);
-      expect(acquired(record, request(), { at: 400, wall: WALL })).toMatchObject({ tookOver: false });
+      expect(acquired(record, request(), { at: 400, wall: WALL })).toMatchObject({
+        state: 'running',
+        tookOver: false,
+      });
       expect(acquired(record, request({ force: true }), { at: 101, wall: WALL })).toMatchObject({
         tookOver: false,
         token: record.token + 1,
@@ -98,43 +99,32 @@ describe('acquired', () => {
         lastError: null,
         finishedAt: null,
       });
-    }
-  });
+    },
+  );
 });
 
 describe('extended', () => {
-  const record = begun(0);
-  const { token, requestId } = record;
-
   it('counts from now, and changes nothing else', () => {
-    expect(extended(record, { name: 'n', token, requestId }, 50, 900)).toEqual({
-      ...record,
-      leaseUntil: 950,
-    });
+    expect(extended(RECORD, LEASE, 50, 900)).toEqual({ ...RECORD, leaseUntil: 950 });
   });
 
-  it('refuses others, and what has ended', () => {
-    expect(extended(undefined, { name: 'n', token, requestId }, 50, 0)).toBeUndefined();
-    expect(extended(record, { name: 'n', token: token + 1, requestId }, 50, 0)).toBeUndefined();
-    expect(extended(record, { name: 'n', token, requestId: 'r2' }, 50, 0)).toBeUndefined();
-    expect(extended(record, { name: 'n', token, requestId }, 50, 1000)).toBeUndefined();
+  it('rejects other leases, expired and ended ones', () => {
+    for (const other of OTHERS) expect(extended(RECORD, other, 50, 0)).toBeUndefined();
+    expect(extended(undefined, LEASE, 50, 0)).toBeUndefined();
+    expect(extended(RECORD, LEASE, 50, 1000)).toBeUndefined();
     for (const state of ['done', 'failed', 'abandoned'] as const) {
-      const over = ended(record, { state, holdFor: 5000 }, 10);
-      expect(extended(over, { name: 'n', token, requestId }, 50, 20)).toBeUndefined();
+      expect(extended(ended(RECORD, { state, holdFor: 5000 }, 10), LEASE, 50, 20)).toBeUndefined();
     }
-    const freed = forceReleased(record, token, 10);
-    expect(extended(freed, { name: 'n', token, requestId }, 50, 20)).toBeUndefined();
+    expect(extended(forceReleased(RECORD, LEASE.token, 10), LEASE, 50, 20)).toBeUndefined();
   });
 });
 
 describe('released', () => {
-  const record = begun(0);
-  const { token, requestId } = record;
   const ending: Ending = { state: 'failed', holdFor: 300, error: 'down' };
 
   it('ends the lease, and holds the next round', () => {
-    expect(released(record, { name: 'n', token, requestId }, ending, 100)).toEqual({
-      ...record,
+    expect(released(RECORD, LEASE, ending, 100)).toEqual({
+      ...RECORD,
       state: 'failed',
       leaseUntil: 100,
       notBefore: 400,
@@ -143,91 +133,70 @@ describe('released', () => {
     });
   });
 
-  it('refuses others, and what has expired', () => {
-    expect(released(undefined, { name: 'n', token, requestId }, ending, 100)).toBeUndefined();
-    expect(released(record, { name: 'n', token: token - 1, requestId }, ending, 100)).toBeUndefined();
-    expect(released(record, { name: 'n', token, requestId: 'r2' }, ending, 100)).toBeUndefined();
-    expect(released(record, { name: 'n', token, requestId }, ending, 1000)).toBeUndefined();
+  it('rejects other leases and expired ones', () => {
+    for (const other of OTHERS) expect(released(RECORD, other, ending, 100)).toBeUndefined();
+    expect(released(undefined, LEASE, ending, 100)).toBeUndefined();
+    expect(released(RECORD, LEASE, ending, 1000)).toBeUndefined();
   });
 
-  it('told once more changes nothing, however late; told otherwise is refused', () => {
-    const over = ended(record, ending, 100);
-    expect(released(over, { name: 'n', token, requestId }, ending, 9999)).toBe(over);
-    expect(
-      released(over, { name: 'n', token, requestId }, { ...ending, state: 'done' }, 200),
-    ).toBeUndefined();
+  it('repeated changes nothing, however late; with another state it is rejected', () => {
+    const over = ended(RECORD, ending, 100);
+    expect(released(over, LEASE, ending, 9999)).toBe(over);
+    expect(released(over, LEASE, { ...ending, state: 'done' }, 200)).toBeUndefined();
   });
 });
 
-describe('forceReleased', () => {
-  it('ends leases and holds of that token', () => {
-    const record = begun(0);
-    expect(forceReleased(record, record.token, 10)).toMatchObject({ state: 'released', leaseUntil: 10 });
-    const held = ended(record, { holdFor: 5000 }, 10);
-    expect(forceReleased(held, held.token, 20)).toMatchObject({ state: 'released', notBefore: 20 });
-    expect(forceReleased(held, held.token + 1, 20)).toBeUndefined();
-    expect(forceReleased(undefined, 1, 20)).toBeUndefined();
-  });
+it('forceReleased ends leases and holds of that token', () => {
+  expect(forceReleased(RECORD, LEASE.token, 10)).toMatchObject({ state: 'released', leaseUntil: 10 });
+  const done = ended(RECORD, { holdFor: 5000 }, 10);
+  expect(forceReleased(done, LEASE.token, 20)).toMatchObject({ state: 'released', notBefore: 20 });
+  expect(forceReleased(done, LEASE.token + 1, 20)).toBeUndefined();
+  expect(forceReleased(undefined, 1, 20)).toBeUndefined();
 });
 
 describe('a clock that was set back', () => {
   const at = 10_000_000;
+  const record = begun(at);
 
-  it('by up to a minute lengthens a lease', () => {
-    const record = begun(at);
-    expect(isLive(record, at - CLOCK_BACK_MS)).toBe(true);
+  it('by up to a minute lengthens a lease, by more ends it', () => {
     expect(acquired(record, request(), { at: at - CLOCK_BACK_MS, wall: WALL })).toBe(record);
-  });
-
-  it('by more than a minute ends it: it would last for hours', () => {
-    const record = begun(at);
     const now = { at: at - CLOCK_BACK_MS - 1, wall: WALL - CLOCK_BACK_MS - 1 };
     expect(isLive(record, now.at)).toBe(false);
     expect(rowOf('n', record, now).leaseLeft).toBe(0);
-    expect(extended(record, { name: 'n', token: record.token, requestId: 'r' }, 50, now.at)).toBeUndefined();
+    expect(extended(record, LEASE, 50, now.at)).toBeUndefined();
     const next = acquired(record, request({ owner: 'o2' }), now);
     expect(next).toMatchObject({ owner: 'o2', tookOver: true, token: record.token + 1 });
   });
 
   it('by up to a minute lengthens a hold, by more ends it', () => {
-    const record = ended(begun(at, { leaseFor: 100_000 }), { holdFor: 3_600_000 }, at + 80_000);
+    const done = ended(begun(at, { leaseFor: 100_000 }), { holdFor: 3_600_000 }, at + 80_000);
     const back = { at: at + 80_000 - CLOCK_BACK_MS, wall: WALL };
-    expect(acquired(record, request(), back)).toBe(record);
-    expect(rowOf('n', record, back).holdLeft).toBe(3_600_000 + CLOCK_BACK_MS);
+    expect(acquired(done, request(), back)).toBe(done);
+    expect(rowOf('n', done, back).holdLeft).toBe(3_600_000 + CLOCK_BACK_MS);
     const further = { at: back.at - 1, wall: WALL };
-    expect(rowOf('n', record, further).holdLeft).toBe(0);
-    expect(acquired(record, request(), further)).toMatchObject({ state: 'running', tookOver: false });
+    expect(rowOf('n', done, further).holdLeft).toBe(0);
+    expect(acquired(done, request(), further)).toMatchObject({ state: 'running', tookOver: false });
   });
 
-  it('does not bring a lease back that was ended, nor hold what nobody holds', () => {
-    const record = begun(at);
-    const { token, requestId } = record;
-    const over = ended(record, { state: 'abandoned' }, at + 500);
-    expect(isLive(over, at + 100)).toBe(false);
-    expect(extended(over, { name: 'n', token, requestId }, 50, at + 100)).toBeUndefined();
-    const freed = forceReleased(record, token, at + 500);
-    expect(extended(freed, { name: 'n', token, requestId }, 50, at + 100)).toBeUndefined();
+  it('revives no ended lease, and adds no hold to a running round', () => {
+    for (const over of [
+      ended(record, { state: 'abandoned' }, at + 500),
+      forceReleased(record, LEASE.token, at + 500),
+    ]) {
+      expect(isLive(over as Record, at + 100)).toBe(false);
+      expect(extended(over, LEASE, 50, at + 100)).toBeUndefined();
+    }
     expect(rowOf('n', record, { at: at - 100, wall: WALL })).toMatchObject({ leaseLeft: 1100, holdLeft: 0 });
-  });
-
-  it('and one that was set forward ends leases and holds early, never late', () => {
-    const record = begun(at);
-    expect(isLive(record, at + 3_600_000)).toBe(false);
-    const held = ended(record, { holdFor: 1000 }, at + 10);
-    expect(acquired(held, request(), { at: at + 3_600_000, wall: WALL })).toMatchObject({ state: 'running' });
   });
 });
 
 describe('rowOf', () => {
-  it('shows durations, and what is over as 0', () => {
+  it('shows durations, and 0 for what is over', () => {
     const record = ended(begun(100), { state: 'failed', holdFor: 300, error: 'down' }, 150);
-    const { token } = record;
+    const { token, owner, requestId, host } = record;
     expect(rowOf('n', record, { at: 200, wall: WALL })).toEqual({
       name: 'n',
-      token,
-      owner: 'o',
-      requestId: 'r',
-      host: 'h',
+      ...{ token, owner, requestId, host },
       state: 'failed',
       tookOver: false,
       leaseLeft: 0,

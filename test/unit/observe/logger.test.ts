@@ -21,15 +21,15 @@ describe('messageOf', () => {
       'fetch failed: ECONNREFUSED',
     ],
     ['a cause that says the same once', new Error('a: b', { cause: new Error('b') }), 'a: b'],
-    ['a cause that is no error', new Error('a', { cause: 5 }), 'a: 5'],
+    ['a cause that is not an Error', new Error('a', { cause: 5 }), 'a: 5'],
     ['an error without a message', new RangeError(), 'RangeError'],
-    ['causes in a circle', circular, 'round: and round'],
+    ['a cycle of causes', circular, 'round: and round'],
     ['a string', 'down', 'down'],
     ['nothing', undefined, 'undefined'],
-    ['an object without a string form', Object.create(null), 'a thrown value that can not be read'],
+    ['an object without a string form', Object.create(null), 'a thrown value that cannot be read'],
     ['an error whose message is none', Object.assign(new Error('x'), { message: 42 }), '42'],
-    ['an error with an unreadable cause', unreadable, 'x: a thrown value that can not be read'],
-    ['a revoked proxy', revoked.proxy, 'a thrown value that can not be read'],
+    ['an error with an unreadable cause', unreadable, 'x: a thrown value that cannot be read'],
+    ['a revoked proxy', revoked.proxy, 'a thrown value that cannot be read'],
   ] as const) {
     it(`of ${name}`, () => {
       expect(messageOf(thrown)).toBe(message);
@@ -38,7 +38,7 @@ describe('messageOf', () => {
 });
 
 describe('SafeLogger', () => {
-  it('writes one line, whatever the cause says', () => {
+  it('writes one line, also for a message of several', () => {
     const lines: string[] = [];
     const logger = new SafeLogger('rates', { warn: (line) => void lines.push(line), error: () => {} });
     logger.warn('failed', new Error('a\r\n  b\n\nc'));

@@ -5,7 +5,7 @@ import { requireSchedule } from '../../../src/schedule/to-schedule.ts';
 import { anyExecution, anySchedule } from './schedules.ts';
 import { DAY } from './wall-clock.ts';
 
-it('every schedule, alone and nested, names an instant later than the end of the execution', {
+it('every schedule, alone and nested, returns an instant after the end of the execution', {
   timeout: 60_000,
 }, () => {
   fc.assert(
@@ -17,7 +17,7 @@ it('every schedule, alone and nested, names an instant later than the end of the
   );
 });
 
-it('asked again after a step of the wall clock, it names an instant later than what is known to have passed', () => {
+it('after a step of the wall clock it returns an instant after `since`', () => {
   fc.assert(
     fc.property(
       anySchedule,
@@ -34,7 +34,7 @@ it('asked again after a step of the wall clock, it names an instant later than w
   );
 });
 
-it('the age that a schedule allows is a number over 0, where it knows one', () => {
+it('the age limit of a schedule is positive, if it has one', () => {
   fc.assert(
     fc.property(anySchedule, anyExecution, ({ text, schedule }, execution) => {
       const limit = requireSchedule('test', 'schedule', schedule).maxStaleness?.(execution);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { duringHours } from '../../../src/schedule/during-hours.ts';
 import { never } from '../../../src/schedule/never.ts';
-import { endedAt, optionErrorOf } from './support.ts';
+import { endedAt } from './support.ts';
 import { at, DAY, everyZone, HOUR, iso, MINUTE, offsetAt, shown } from './wall-clock.ts';
 
 type Hours = Parameters<typeof duringHours>[1];
@@ -138,25 +138,5 @@ describe('duringHours', () => {
   it('works before 1970', () => {
     expect(put(office, '1969-12-27T12:00:00Z')).toBe('1969-12-29T09:00:00.000Z');
     expect(put(office, '1969-12-23T12:00:00Z')).toBe('1969-12-23T12:00:00.000Z');
-  });
-
-  it.each([
-    ['from', { from: '9:00' }],
-    ['to', { to: '24:00' }],
-    ['to', { to: '09:00' }],
-    ['days', { days: [] }],
-    ['days', { days: [0] }],
-    ['days', { days: [1, 8] }],
-    ['days', { days: [1.5] }],
-    ['days', { days: 'MON' }],
-    ['zone', { zone: 'Mars/Base' }],
-    ['weekdays', { weekdays: [1] }],
-  ])('rejects a wrong %s: %o', (option, wrong) => {
-    expect(optionErrorOf(() => duringHours(1000, { ...office, ...wrong } as Hours)).option).toBe(option);
-  });
-
-  it('rejects what is no schedule, and hours that are no object', () => {
-    expect(optionErrorOf(() => duringHours(-1, office)).option).toBe('schedule');
-    expect(optionErrorOf(() => duringHours(1000, undefined as unknown as Hours)).option).toBe('options');
   });
 });

@@ -3,7 +3,7 @@ import { dailyAt } from '../../../src/schedule/daily-at.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import { never } from '../../../src/schedule/never.ts';
 import type { ScheduleLike } from '../../../src/schedule/schedule.ts';
-import { endedAt, optionErrorOf } from './support.ts';
+import { endedAt } from './support.ts';
 import { at, iso } from './wall-clock.ts';
 
 describe('earliest', () => {
@@ -39,12 +39,5 @@ describe('earliest', () => {
     };
     expect(earliest(own).nextExecuteTime(endedAt(0))).toBe(7);
     expect(earliest(own).maxStaleness?.(endedAt(0))).toBe(14);
-  });
-
-  it('rejects an empty list and what is no schedule', () => {
-    expect(optionErrorOf(() => earliest()).message).toContain(
-      'earliest: schedules must be at least one schedule',
-    );
-    expect(optionErrorOf(() => earliest(1000, 'x' as unknown as number)).option).toBe('schedules[1]');
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { fixedRate } from '../../../src/schedule/fixed-rate.ts';
 import type { Execution } from '../../../src/schedule/schedule.ts';
 import { withJitter } from '../../../src/schedule/with-jitter.ts';
-import { optionErrorOf } from './support.ts';
 
 const PERIOD = 60_000;
 const START = Date.UTC(2026, 0, 1, 0, 0, 7, 123);
@@ -103,16 +102,5 @@ describe('fixedRate', () => {
         execution = { startedAt: dueAt, endedAt: dueAt + 5, dueAt };
       }
     });
-  });
-
-  it('rejects what is no period, anchor or option', () => {
-    expect(optionErrorOf(() => fixedRate(0)).message).toContain(
-      'fixedRate: period must be a duration over 0, received 0',
-    );
-    expect(optionErrorOf(() => fixedRate(1, { anchoredAt: new Date('x') })).option).toBe('anchoredAt');
-    expect(optionErrorOf(() => fixedRate(1, { anchoredAt: '2026-01-01' as unknown as Date })).option).toBe(
-      'anchoredAt',
-    );
-    expect(optionErrorOf(() => fixedRate(1, { startAt: 0 } as object)).option).toBe('startAt');
   });
 });

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HttpFreshnessOptions, httpFreshness } from '../../../src/schedule/http-freshness.ts';
 import type { HeadersLike } from '../../../src/schedule/schedule.ts';
-import { endedAt, optionErrorOf } from './support.ts';
+import { endedAt } from './support.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const httpDate = (instant: number): string => new Date(instant).toUTCString();
@@ -29,7 +28,7 @@ describe('httpFreshness: when it is due', () => {
     ['stale on arrival', { 'cache-control': 'max-age=60', age: '100' }, 1],
     ['max-age before Expires', { 'cache-control': 'max-age=60', expires: httpDate(NOW + 9e6) }, 60],
     ['s-maxage is for shared caches', { 'cache-control': 's-maxage=600, max-age=60' }, 60],
-    ['s-maxage alone says nothing', { 'cache-control': 's-maxage=600' }, 300],
+    ['s-maxage alone: no information', { 'cache-control': 's-maxage=600' }, 300],
     ['Expires less Date', { expires: httpDate(NOW + 90_000), date: httpDate(NOW - 10_000) }, 100],
     ['whatever our clock shows', { expires: httpDate(90_000), date: httpDate(0) }, 90],
     ['Expires without Date', { expires: httpDate(NOW + 90_000) }, 90],
@@ -49,8 +48,8 @@ describe('httpFreshness: when it is due', () => {
       300,
     ],
     ['no heuristics beside Expires', { expires: httpDate(NOW + 5000), 'last-modified': httpDate(0) }, 5],
-    ['modified just now says nothing', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
-    ['modified in the future says nothing', { 'last-modified': httpDate(NOW + 9e6) }, 300],
+    ['modified just now: no information', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
+    ['modified in the future: no information', { 'last-modified': httpDate(NOW + 9e6) }, 300],
     ['nothing', {}, 300],
     ['nothing about freshness', { 'cache-control': 'public' }, 300],
     ['no-cache', { 'cache-control': 'max-age=60, no-cache' }, 1],
@@ -76,7 +75,7 @@ describe('httpFreshness: when it is due', () => {
     expect(delay({ 'cache-control': 'max-age=60' }, { shared: true })).toBe(60);
   });
 
-  it('stays within atLeast and atMost, with the fallback for a response that says nothing', () => {
+  it('stays within atLeast and atMost, with the fallback for a response without information', () => {
     const options = { fallback: { minutes: 2 }, atLeast: { seconds: 30 }, atMost: { hours: 1 } };
     expect(delay({ 'cache-control': 'no-store' }, options)).toBe(30);
     expect(delay({ 'cache-control': 'max-age=40' }, options)).toBe(40);
@@ -180,73 +179,9 @@ describe('httpFreshness: where the headers are', () => {
     ).toBe(300);
   });
 
-  it('works when called by hand', () => {
+  it('works without a value', () => {
     expect(httpFreshness().nextExecuteTime({ startedAt: 0, endedAt: 5 })).toBe(300_005);
     const { nextExecuteTime } = httpFreshness();
     expect(nextExecuteTime({ startedAt: 0, endedAt: 5, headers: ten })).toBe(10_005);
   });
-});
-
-describe('httpFreshness: hostile headers', () => {
-  const dates = fc.oneof(
-    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
-    fc.string(),
-  );
-  const directive = fc.tuple(
-    fc.constantFrom(
-      'max-age',
-      's-maxage',
-      'no-cache',
-      'must-revalidate',
-      'stale-if-error',
-      'stale-while-revalidate',
-      'x',
-    ),
-    fc.constantFrom('=', '="', '=-', '= ', '', '=="'),
-    fc.oneof(fc.nat().map(String), fc.bigInt().map(String), fc.string({ unit: 'binary' })),
-    fc.constantFrom(',', ', ', '"', '",', ';', ''),
-  );
-  const cacheControl = fc.oneof(
-    fc.array(directive).map((all) => all.flat().join('')),
-    fc.string({ unit: 'binary' }),
-  );
-  const hostile = fc.record(
-    {
-      'cache-control': cacheControl,
-      age: fc.oneof(fc.bigInt().map(String), fc.string()),
-      expires: dates,
-      date: dates,
-      'last-modified': dates,
-    },
-    { requiredKeys: [] },
-  );
-
-  it('never make it throw, answer NaN, or come due earlier than atLeast', () => {
-    fc.assert(
-      fc.property(hostile, fc.boolean(), (headers, shared) => {
-        const schedule = httpFreshness({ shared });
-        const execution = endedAt(NOW, { headers });
-        const next = schedule.nextExecuteTime(execution);
-        expect(next).toBeGreaterThanOrEqual(NOW + 1000);
-        expect(next).toBeLessThan(8.64e15);
-        const maxStaleness = schedule.maxStaleness?.(execution);
-        if (maxStaleness !== undefined) expect(maxStaleness).toBeGreaterThanOrEqual(next - NOW);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-});
-
-it.each<[string, unknown]>([
-  ['fallback', { fallback: 0 }],
-  ['atLeast', { atLeast: 0 }],
-  ['atLeast', { atLeast: 'x' }],
-  ['atMost', { atMost: -1 }],
-  ['atMost', { atLeast: 2000, atMost: 1000 }],
-  ['shared', { shared: 'yes' }],
-  ['headers', { headers: {} }],
-  ['ttl', { ttl: 5 }],
-  ['options', 5],
-])('rejects a wrong %s: %o', (option, options) => {
-  expect(optionErrorOf(() => httpFreshness(options as HttpFreshnessOptions)).option).toBe(option);
 });

@@ -83,7 +83,7 @@ describe('probabilisticEarly', () => {
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1'])('rejects the beta %o', (beta) => {
     expect(optionErrorOf(() => probabilisticEarly(1000, { beta: beta as number })).message).toContain(
-      'probabilisticEarly: beta must be a finite number over 0',
+      'probabilisticEarly: beta must be a positive finite number',
     );
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { isOptionError, type OptionError } from '../../../src/errors.ts';
 import type { Execution, Schedule } from '../../../src/schedule/schedule.ts';
 
-/** An execution that ended at an instant and took no time, as people write it by hand. */
+/** An execution that ended at an instant and took no time. */
 export const endedAt = (instant: number, rest: Partial<Execution> = {}): Execution => ({
   startedAt: instant,
   endedAt: instant,

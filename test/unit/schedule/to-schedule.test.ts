@@ -49,7 +49,7 @@ describe('toSchedule', () => {
     expect(toSchedule(value as ScheduleLike)).toBeUndefined();
     const error = optionErrorOf(() => requireSchedule('withJitter', 'schedule', value as ScheduleLike));
     expect(error.message).toContain(
-      'withJitter: schedule must be a schedule, a function or a duration over 0',
+      'withJitter: schedule must be a schedule, a function or a positive duration',
     );
     expect(error.received).toBe(value);
   });

@@ -32,22 +32,6 @@ const asUtc = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`)
 export const offsetAt = (zone: string, instant: number): number =>
   asUtc(shown(zone, instant)) - Math.floor(instant / 1000) * 1000;
 
-/**
- * The instants of a time of day (`HH:mm`) between 36 hours before and 60 after, found by looking at the clock every
- * minute: on each date that the clock shows, the first minute at which it shows that time or a later one.
- */
-export function scanDaily(zone: string, time: string, around: number): number[] {
-  const start = Math.floor(around / MINUTE) * MINUTE - 36 * HOUR;
-  const minutes: [instant: number, text: string][] = [];
-  for (let instant = start; instant < start + 96 * HOUR; instant += MINUTE) {
-    minutes.push([instant, shown(zone, instant)]);
-  }
-  const dates = new Set(minutes.map(([, text]) => text.slice(0, 10)));
-  return [...dates]
-    .filter((date) => date > minutes[0]![1].slice(0, 10))
-    .flatMap((date) => minutes.find(([, text]) => text >= `${date} ${time}:00`)?.[0] ?? []);
-}
-
 /** One name of each zone, that which the runtime prefers. */
 const preferredZones: readonly string[] = Intl.supportedValuesOf('timeZone');
 

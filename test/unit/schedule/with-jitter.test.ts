@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { never } from '../../../src/schedule/never.ts';
 import { withJitter } from '../../../src/schedule/with-jitter.ts';
 import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
-import { endedAt, optionErrorOf } from './support.ts';
+import { endedAt } from './support.ts';
 
 describe('withJitter', () => {
-  it('adds a part of the jitter, as random says', () => {
+  it('adds the part of the jitter that random gives', () => {
     const schedule = withJitter(60_000, { seconds: 10 });
     expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0 }))).toBe(61_000);
     expect(schedule.nextExecuteTime(endedAt(1000, { random: () => 0.25 }))).toBe(63_500);
@@ -36,16 +36,6 @@ describe('withJitter', () => {
         expect(next).toBeLessThanOrEqual(1e12 + delay + widthMs);
       }),
     );
-  });
-
-  it('spreads evenly with Math.random', () => {
-    const tenths = Array<number>(10).fill(0);
-    const schedule = withJitter(60_000, 10_000);
-    for (let draw = 0; draw < 20_000; draw++) {
-      const tenth = Math.floor((schedule.nextExecuteTime(endedAt(0)) - 60_000) / 1000);
-      tenths[tenth]! += 1;
-    }
-    for (const count of tenths) expect(Math.abs(count - 2000)).toBeLessThan(300); // 7 standard deviations
   });
 
   it.each([
@@ -79,20 +69,8 @@ describe('withJitter', () => {
     expect(withJitter(1000, 10).maxStaleness?.(endedAt(0))).toBeUndefined();
   });
 
-  it.each([-1, Number.POSITIVE_INFINITY, Number.NaN, 'x', null, undefined, {}])(
-    'rejects the jitter %o',
-    (jitter) => {
-      expect(optionErrorOf(() => withJitter(1000, jitter as number)).message).toContain(
-        'withJitter: jitter must be a finite duration from 0, or { ratio }',
-      );
-    },
-  );
-
-  it.each([-0.1, Number.POSITIVE_INFINITY, Number.NaN, '0.1', undefined])('rejects the ratio %o', (ratio) => {
-    expect(optionErrorOf(() => withJitter(1000, { ratio: ratio as number })).option).toBe('jitter.ratio');
-  });
-
-  it('rejects what is no schedule', () => {
-    expect(optionErrorOf(() => withJitter(0, 1000)).option).toBe('schedule');
+  it('uses Math.random by default', () => {
+    const draws = Array.from({ length: 100 }, () => withJitter(60_000, 10_000).nextExecuteTime(endedAt(0)));
+    expect(new Set(draws).size).toBeGreaterThan(90);
   });
 });

@@ -5,7 +5,7 @@ import { createStore } from '../../../src/store/create-store.ts';
 
 const KIND = { longestName: 20, options: ['prefix'] };
 
-/** A store whose engine does the same at each step. */
+/** A store whose backend has one implementation of all steps. */
 function storeOf(step: (...args: unknown[]) => unknown): SnapshotStore {
   const engine = { read: step, write: step, delete: step } as never;
   return createStore(engine, { timeout: 20 }, KIND);
@@ -19,7 +19,7 @@ const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
 
 describe('createStore', () => {
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
-    it('rejects with StoreUnavailableError, and its cause, when the engine does', async () => {
+    it('rejects with StoreUnavailableError, and the cause, when the backend rejects', async () => {
       const down = new Error('connect ECONNREFUSED');
       const error = await rejectionOf(call(storeOf(() => Promise.reject(down))));
       expect(isStoreUnavailableError(error)).toBe(true);
@@ -27,7 +27,7 @@ describe('createStore', () => {
       expect(error.message).toBe('n: the store is unavailable: connect ECONNREFUSED');
     });
 
-    it('rejects so when the engine throws, or rejects with what is no error', async () => {
+    it('rejects likewise after a synchronous throw, or a rejection without an error', async () => {
       const throwing = storeOf(() => {
         throw new TypeError();
       });
@@ -35,14 +35,14 @@ describe('createStore', () => {
       await expect(call(storeOf(() => Promise.reject('closed')))).rejects.toThrow('unavailable: closed');
     });
 
-    it('rejects within its timeout when the engine hangs', async () => {
+    it('rejects at the timeout when the backend hangs', async () => {
       const error = await rejectionOf(call(storeOf(() => new Promise(() => {}))));
       expect(isStoreUnavailableError(error)).toBe(true);
       expect(error.cause).toMatchObject({ code: 'ETIMEDOUT' });
     });
   });
 
-  it('a rejection after the timeout is no unhandled one', async () => {
+  it('causes no unhandled rejection by failing after the timeout', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -58,7 +58,7 @@ describe('createStore', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('hands on what it is given', async () => {
+  it('passes its arguments on', async () => {
     const calls: unknown[][] = [];
     const store = storeOf(async (...args) => {
       calls.push(args);
@@ -85,11 +85,11 @@ describe('createStore', () => {
 
   it.each([
     ['a codec that can’t decode', { codec: { encode: String } }, 'codec'],
-    ['a schema that is none', { schema: { parse: String } }, 'schema'],
+    ['an invalid schema', { schema: { parse: String } }, 'schema'],
     ['a schema that is null', { schema: null }, 'schema'],
     ['timeout of 0', { timeout: 0 }, 'timeout'],
     ['timeout without end', { timeout: Infinity }, 'timeout'],
-    ['an option that there is not', { prefixes: 'x' }, 'prefixes'],
+    ['an unknown option', { prefixes: 'x' }, 'prefixes'],
   ])('refuses %s', (_, options, option) => {
     let error: unknown;
     try {
@@ -104,12 +104,12 @@ describe('createStore', () => {
   it.each<[string, (store: SnapshotStore) => Promise<unknown>, string]>([
     ['read without a name', (store) => store.read(''), 'name'],
     ['write to a name too long', (store) => store.write('é'.repeat(11), ''), 'name'],
-    ['delete of a name that is none', (store) => store.delete(5 as never), 'name'],
-    ['write with a token that is none', (store) => store.write('n', '', Number.NaN), 'token'],
-    ['write with a token that is not safe', (store) => store.write('n', '', 2 ** 53), 'token'],
-    ['write of what is no text', (store) => store.write('n', { a: 1 } as never), 'payload'],
-    ['read of what is newer than nothing', (store) => store.read('n', Number.NaN), 'newerThan'],
-  ])('%s is an OptionError, and never reaches the engine', async (_, call, option) => {
+    ['delete of a number', (store) => store.delete(5 as never), 'name'],
+    ['write with NaN as token', (store) => store.write('n', '', Number.NaN), 'token'],
+    ['write with an unsafe token', (store) => store.write('n', '', 2 ** 53), 'token'],
+    ['write of an object', (store) => store.write('n', { a: 1 } as never), 'payload'],
+    ['read with an invalid newerThan', (store) => store.read('n', Number.NaN), 'newerThan'],
+  ])('%s is an OptionError, and never reaches the backend', async (_, call, option) => {
     let asked = 0;
     const store = storeOf(async () => {
       asked += 1;

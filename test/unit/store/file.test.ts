@@ -43,7 +43,7 @@ interface Header {
   readonly length: number;
 }
 
-/** Changes what a snapshot tells of itself. */
+/** Edits the header of a snapshot. */
 function edit(directory: string, version: number, change: (header: Header) => object, name = 'n'): void {
   const path = join(directory, `snapshot-${name}`, `${version}.snapshot`);
   const [header = '', ...payload] = readFileSync(path, 'utf8').split('\n');
@@ -52,7 +52,7 @@ function edit(directory: string, version: number, change: (header: Header) => ob
 }
 
 describe('fileStore: the directory', () => {
-  it('is made at the first write, not before, with those above it', async () => {
+  it('is created with its parents by the first write, not before', async () => {
     const directory = join(temporaryDirectory(), 'a', 'b');
     const store = fileStore({ directory });
     expect(await store.read('n')).toBeUndefined();
@@ -78,7 +78,7 @@ describe('fileStore: the directory', () => {
     expect(readdirSync(directory)).toEqual(['snapshot-m']);
   });
 
-  it('that is a file is told as such', async () => {
+  it('is named in the error if it is a file', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     for (const ask of [
@@ -95,7 +95,7 @@ describe('fileStore: the directory', () => {
     ['none', {}, 'directory'],
     ['a URL of another kind', { directory: new URL('https://example.com/') }, 'directory'],
     ['no retention', { directory: '/tmp/x', retention: 0 }, 'retention'],
-    ['an option that there is not', { directory: '/tmp/x', folder: 'x' }, 'folder'],
+    ['an unknown option', { directory: '/tmp/x', folder: 'x' }, 'folder'],
   ])('%s is an OptionError', (_, options, option) => {
     let error: unknown;
     try {
@@ -107,7 +107,7 @@ describe('fileStore: the directory', () => {
     expect(error).toMatchObject({ option });
   });
 
-  it('a temporary file of a process that was killed goes after a while', async () => {
+  it('deletes old temporary files', async () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
@@ -120,16 +120,16 @@ describe('fileStore: the directory', () => {
   });
 });
 
-describe('fileStore: a snapshot that can’t be read', () => {
+describe('fileStore: an unreadable snapshot', () => {
   it.each<[string, (text: string) => string]>([
     ['an empty file', () => ''],
-    ['a file that was cut', (text) => text.slice(0, -1)],
-    ['a file that was cut in its header', (text) => text.slice(0, 20)],
-    ['a file that goes on', (text) => `${text}x`],
+    ['a truncated file', (text) => text.slice(0, -1)],
+    ['a truncated header', (text) => text.slice(0, 20)],
+    ['a longer file', (text) => `${text}x`],
     ['another text', () => 'payload'],
     ['a header of another kind', () => '{}\npayload'],
     ['a header that is null', () => 'null\npayload'],
-  ])('%s: is told as damaged, and holds up no write', async (_, change) => {
+  ])('%s: is damaged, and blocks no write', async (_, change) => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
@@ -150,7 +150,7 @@ describe('fileStore: a snapshot that can’t be read', () => {
     expect(filesIn(directory)).toEqual(['6.snapshot']);
   });
 
-  it('with the number of one far in the future: later ones count all the same', async () => {
+  it('with a version in the far future: later ones count all the same', async () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
@@ -165,40 +165,21 @@ describe('fileStore: a snapshot that can’t be read', () => {
   });
 });
 
-describe('fileStore: age', () => {
-  async function ageAfter(change: (header: Header) => object): Promise<number> {
-    const directory = temporaryDirectory();
-    const store = fileStore({ directory });
-    await store.write('n', 'payload', 5);
-    edit(directory, 5, change);
-    return (await fileStore({ directory }).read('n'))?.age ?? Number.NaN;
-  }
-
-  it.each<[string, (header: Header) => object, number]>([
-    ['an hour later', ({ at, wall }) => ({ at: at - HOUR, wall: wall - HOUR }), HOUR],
-    ['after the wall clock was set back', ({ at, wall }) => ({ at: at - HOUR, wall: wall + DAY }), HOUR],
-    ['after the wall clock was set forward', ({ at, wall }) => ({ at: at - HOUR, wall: wall - DAY }), HOUR],
-    ['after a restart', ({ at, wall }) => ({ boot: 'another', at: at - DAY, wall: wall - HOUR }), HOUR],
-    [
-      'after a restart, sooner',
-      ({ at, wall }) => ({ boot: 'another', at: at + DAY, wall: wall - HOUR }),
-      HOUR,
-    ],
-    ['after a restart, by a clock that lags', ({ wall }) => ({ boot: 'another', wall: wall + HOUR }), 0],
-    [
-      'after a restart without a name',
-      ({ at, wall }) => ({ boot: null, at: at + DAY, wall: wall - HOUR }),
-      HOUR,
-    ],
-  ])('%s', async (_, change, expected) => {
-    const age = await ageAfter(change);
-    expect(age).toBeGreaterThanOrEqual(expected);
-    expect(age).toBeLessThan(expected + 10_000);
-  });
+// machine-clock.test.ts has the other pairs of clocks.
+it.each<[string, (header: Header) => object]>([
+  ['the machine’s time since boot', ({ at, wall }) => ({ at: at - HOUR, wall: wall + DAY })],
+  ['the wall clock after a reboot', ({ at, wall }) => ({ boot: 'another', at: at + DAY, wall: wall - HOUR })],
+])('fileStore: the age is measured by %s', async (_, change) => {
+  const directory = temporaryDirectory();
+  await fileStore({ directory }).write('n', 'payload', 5);
+  edit(directory, 5, change);
+  const { age = Number.NaN } = (await fileStore({ directory }).read('n')) ?? {};
+  expect(age).toBeGreaterThanOrEqual(HOUR);
+  expect(age).toBeLessThan(HOUR + 10_000);
 });
 
 describe('fileStore: retention', () => {
-  it('a snapshot that is not written for long is deleted, in small steps behind the writes of others', async () => {
+  it('deletes old snapshots in small steps behind other writes', async () => {
     const directory = temporaryDirectory();
     const setup = fileStore({ directory, retention: Infinity });
     for (const name of ['old', 'recent', 'torn']) await setup.write(name, 'payload', 5);

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ConformanceCase, lockConformance, storeConformance } from '../../../src/testing/index.ts';
-import { faultyLock, LOCK_FAULTS, SOUND as SOUND_LOCK } from './faulty-lock.ts';
-import { faultyStore, SOUND as SOUND_STORE, STORE_FAULTS } from './faulty-store.ts';
+import { CORRECT as CORRECT_LOCK, faultyLock, LOCK_FAULTS } from './faulty-lock.ts';
+import { CORRECT as CORRECT_STORE, faultyStore, STORE_FAULTS } from './faulty-store.ts';
 
-/** Milliseconds. Short, since some cases wait for what will never come. */
+/** Milliseconds. Short, since some cases wait in vain. */
 const UNIT = 60;
 
-/** Of a suite on many engines: fault → case → what it said. */
+/** Results of a suite on many backends: fault → case → error. */
 type Failures = Map<string, Map<string, Error>>;
 
 async function failuresOf(cases: readonly ConformanceCase[]): Promise<Map<string, Error>> {
@@ -23,7 +23,7 @@ async function tryAll<F extends { readonly fault: string }>(
 ): Promise<Failures> {
   const failures: Failures = new Map();
   const tried = faults.map(async (fault, i) => {
-    await sleep((i * UNIT) / 2); // one after the other, or none would get a word in edgeways
+    await sleep((i * UNIT) / 2); // staggered, so that each gets processor time
     failures.set(fault.fault, await failuresOf(suite(fault)));
   });
   await Promise.all(tried);
@@ -47,20 +47,20 @@ describe('lockConformance', () => {
     failures = await tryAll(LOCK_FAULTS, suiteOf);
   }, 60_000);
 
-  it.each(LOCK_FAULTS)('sees the fault: $fault', ({ fault }) => {
+  it.each(LOCK_FAULTS)('detects the fault: $fault', ({ fault }) => {
     expect([...(failures.get(fault) ?? [])]).not.toEqual([]);
   });
 
-  it.each(suiteOf(SOUND_LOCK))('has a case that can fail: $name', ({ name }) => {
-    expect(seenBy(name, failures, suiteOf(SOUND_LOCK).length)).not.toEqual([]);
+  it.each(suiteOf(CORRECT_LOCK))('has a case that can fail: $name', ({ name }) => {
+    expect(seenBy(name, failures, suiteOf(CORRECT_LOCK).length)).not.toEqual([]);
   });
 
-  it('leaves out what the subject does not have', () => {
-    const all = suiteOf(SOUND_LOCK);
-    const { lock } = faultyLock(SOUND_LOCK);
+  it('leaves out cases without a subject', () => {
+    const all = suiteOf(CORRECT_LOCK);
+    const { lock } = faultyLock(CORRECT_LOCK);
     const left = lockConformance({ lock });
     expect(all.filter(({ name }) => !left.some((one) => one.name === name)).map(({ name }) => name)).toEqual([
-      'token: grows also when the engine has lost its memory',
+      'token: grows also after the backend has lost its data',
       'unreachable: each step rejects with LockUnavailableError, within ten seconds',
     ]);
   });
@@ -75,22 +75,22 @@ describe('storeConformance', () => {
     failures = await tryAll(STORE_FAULTS, suiteOf);
   }, 60_000);
 
-  it.each(STORE_FAULTS)('sees the fault: $fault', ({ fault }) => {
+  it.each(STORE_FAULTS)('detects the fault: $fault', ({ fault }) => {
     expect([...(failures.get(fault) ?? [])]).not.toEqual([]);
   });
 
-  it.each(suiteOf(SOUND_STORE))('has a case that can fail: $name', ({ name }) => {
-    expect(seenBy(name, failures, suiteOf(SOUND_STORE).length)).not.toEqual([]);
+  it.each(suiteOf(CORRECT_STORE))('has a case that can fail: $name', ({ name }) => {
+    expect(seenBy(name, failures, suiteOf(CORRECT_STORE).length)).not.toEqual([]);
   });
 });
 
-describe.concurrent('each suite holds for a sound engine', () => {
-  it.each(lockConformance(faultyLock(SOUND_LOCK)))('lock: $name', ({ run }) => run());
-  it.each(storeConformance(faultyStore(SOUND_STORE)))('store: $name', ({ run }) => run());
+describe.concurrent('each suite passes for a correct backend', () => {
+  it.each(lockConformance(faultyLock(CORRECT_LOCK)))('lock: $name', ({ run }) => run());
+  it.each(storeConformance(faultyStore(CORRECT_STORE)))('store: $name', ({ run }) => run());
 
   it.each([
-    ['lock', lockConformance(faultyLock(SOUND_LOCK))],
-    ['store', storeConformance(faultyStore(SOUND_STORE))],
+    ['lock', lockConformance(faultyLock(CORRECT_LOCK))],
+    ['store', storeConformance(faultyStore(CORRECT_STORE))],
   ])('the names of the cases are unique: %s', (_, cases) => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
   });

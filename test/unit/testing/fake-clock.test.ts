@@ -4,7 +4,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 describe('FakeClock', () => {
-  it('stands still until it is told to move', async () => {
+  it('moves only when it is moved', async () => {
     const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
     const start = Date.UTC(2026, 10, 20, 12);
     expect([clock.now(), clock.monotonic()]).toEqual([start, 0]);
@@ -50,7 +50,7 @@ describe('FakeClock', () => {
     expect(fired).toBe(1);
   });
 
-  it('refuses what is no instant or duration', async () => {
+  it('rejects invalid instants and durations', async () => {
     expect(isOptionError(thrownBy(() => new FakeClock({ now: 'soon' })))).toBe(true);
     const clock = new FakeClock();
     for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, {}]) {

@@ -18,8 +18,8 @@ type Extend = Parameters<typeof extended>;
 type Release = Parameters<typeof released>;
 type ForceRelease = Parameters<typeof forceReleased>;
 
-/** A sound engine in memory, of which a test can put any part in another's place. */
-class Engine implements LockEngine {
+/** A correct backend in memory; a fault replaces one of its methods. */
+class Backend implements LockEngine {
   records: Map<string, Record> = new Map();
 
   now(): Instant {
@@ -94,7 +94,7 @@ class Engine implements LockEngine {
 }
 
 /** Never answers. */
-class SilentEngine extends Engine {
+class SilentBackend extends Backend {
   override now(): never {
     throw new Error('ECONNREFUSED');
   }
@@ -108,29 +108,41 @@ class SilentEngine extends Engine {
   }
 }
 
-/** A way in which a lock goes wrong. */
+/** A mistake in an implementation of a lock. */
 export interface LockFault {
   readonly fault: string;
-  /** Makes an engine that has the fault. */
-  readonly engine: () => Engine;
-  /** What is wrong beside the engine. */
+  /** Creates a backend with the fault. */
+  readonly backend: () => Backend;
+  /** Changes the lock instead of its backend. */
   readonly change?: (lock: Lock) => Partial<Lock>;
-  /** What is wrong where the engine can't be reached. */
+  /** Changes the lock of an unreachable backend. */
   readonly unreachable?: Partial<Lock>;
 }
 
-type Parts = { [K in keyof Engine]?: (this: Engine, ...args: never[]) => unknown };
+type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unknown };
 
 function fault(name: string, parts: Parts): LockFault {
-  return { fault: name, engine: () => Object.assign(new Engine(), parts) };
+  return { fault: name, backend: () => Object.assign(new Backend(), parts) };
 }
 
+const onAcquire = (name: string, step: (...args: Acquire) => Record): LockFault =>
+  fault(name, { acquired: step });
+
+const onExtend = (name: string, step: (...args: Extend) => Record | undefined): LockFault =>
+  fault(name, { extended: step });
+
+const onRelease = (name: string, step: (...args: Release) => Record | undefined): LockFault =>
+  fault(name, { released: step });
+
+const onForceRelease = (name: string, step: (...args: ForceRelease) => Record | undefined): LockFault =>
+  fault(name, { forceReleased: step });
+
 function outside(name: string, change: (lock: Lock) => Partial<Lock>): LockFault {
-  return { fault: name, engine: () => new Engine(), change };
+  return { fault: name, backend: () => new Backend(), change };
 }
 
 function gone(name: string, unreachable: Partial<Lock>): LockFault {
-  return { fault: name, engine: () => new Engine(), unreachable };
+  return { fault: name, backend: () => new Backend(), unreachable };
 }
 
 function shown(name: string, change: (row: LockRow, record: Record) => Partial<LockRow>): LockFault {
@@ -151,11 +163,11 @@ function acquiring(name: string, change: (fresh: Record, ...asked: Acquire) => P
   });
 }
 
-/** All that the suite asks of one engine with the fault. */
-export function faultyLock({ engine, change, unreachable }: LockFault): LockSubject {
-  const shared = engine();
+/** The subject of the suite: one backend with the fault. */
+export function faultyLock({ backend, change, unreachable }: LockFault): LockSubject {
+  const shared = backend();
   const lock = createLock(shared, {}, { longestName: 200, options: [] });
-  const silent = createLock(new SilentEngine(), { timeout: 20 }, { longestName: 200, options: [] });
+  const silent = createLock(new SilentBackend(), { timeout: 20 }, { longestName: 200, options: [] });
   return {
     lock: () => partly(lock, change?.(lock)),
     forget: (name) => void shared.records.delete(name),
@@ -163,9 +175,9 @@ export function faultyLock({ engine, change, unreachable }: LockFault): LockSubj
   };
 }
 
-export const SOUND: LockFault = fault('none', {});
+export const CORRECT: LockFault = fault('none', {});
 
-const isHis = (record: Record | undefined, lease: { token: number; requestId: string }): boolean =>
+const isOwn = (record: Record | undefined, lease: { token: number; requestId: string }): boolean =>
   record?.token === lease.token && record.requestId === lease.requestId;
 
 export const LOCK_FAULTS: readonly LockFault[] = [
@@ -174,93 +186,70 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   acquiring('a lease of half the time', (fresh, _, { leaseFor }) => ({
     leaseUntil: fresh.leaseUntil - leaseFor / 2,
   })),
-  fault('no exclusion: whoever asks gets it', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
-      acquired(record && { ...record, leaseUntil: 0 }, request, now),
+  onAcquire('no exclusion: every acquire succeeds', (record, request, now) =>
+    acquired(record && { ...record, leaseUntil: 0 }, request, now),
+  ),
+  onAcquire('an acquire extends the lease of the holder', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record && isLive(record, now.at)
+      ? { ...record, leaseUntil: now.at + request.leaseFor }
+      : next;
   }),
-  fault('asking prolongs the lease of the holder', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      return next === record && isLive(record, now.at)
-        ? { ...record, leaseUntil: now.at + request.leaseFor }
-        : next;
-    },
+  onAcquire('an acquire extends the hold', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record && next.notBefore > now.at
+      ? { ...record, notBefore: next.notBefore + 1000 }
+      : next;
   }),
-  fault('asking prolongs the hold', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      return next === record && next.notBefore > now.at
-        ? { ...record, notBefore: next.notBefore + 1000 }
-        : next;
-    },
+  onAcquire('the same owner acquires again', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record && next.owner === request.owner ? { ...next, requestId: request.requestId } : next;
   }),
-  fault('one owner, one lease: the same owner gets it again', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      return next === record && next.owner === request.owner
-        ? { ...next, requestId: request.requestId }
-        : next;
-    },
+  onAcquire('the same host acquires again', (record, request, now) => {
+    const next = acquired(record, request, now);
+    const isSameHost = next === record && next.host === request.host;
+    return isSameHost ? { ...next, owner: request.owner, requestId: request.requestId } : next;
   }),
-  fault('one host, one lease', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      const isSameHost = next === record && next.host === request.host;
-      return isSameHost ? { ...next, owner: request.owner, requestId: request.requestId } : next;
-    },
+  onAcquire('a repeated request counts as a new one', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record ? { ...next, requestId: 'x' } : next;
   }),
-  fault('a request that is repeated counts as another', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      return next === record ? { ...next, requestId: 'x' } : next;
-    },
+  onAcquire('a repeated request gets another token', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record && next.requestId === request.requestId
+      ? { ...next, token: next.token + 1 }
+      : next;
   }),
-  fault('a request that is repeated gets another token', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const next = acquired(record, request, now);
-      return next === record && next.requestId === request.requestId
-        ? { ...next, token: next.token + 1 }
-        : next;
-    },
+  onAcquire('a repeated request revives its expired lease', (record, request, now) => {
+    const isAgain = record?.state === 'running' && record.requestId === request.requestId;
+    return isAgain ? { ...record, leaseUntil: now.at + request.leaseFor } : acquired(record, request, now);
   }),
-  fault('a request that is repeated gets its lease back from the dead', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const isAgain = record?.state === 'running' && record.requestId === request.requestId;
-      return isAgain ? { ...record, leaseUntil: now.at + request.leaseFor } : acquired(record, request, now);
-    },
+  onAcquire('a repeated request starts its done round again', (record, request, now) => {
+    const isAgain = record?.requestId === request.requestId;
+    return isAgain && record.state !== 'running'
+      ? acquired(undefined, request, now)
+      : acquired(record, request, now);
   }),
-  fault('a request that is repeated begins its done round anew', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) => {
-      const isAgain = record?.requestId === request.requestId;
-      return isAgain && record.state !== 'running'
-        ? acquired(undefined, request, now)
-        : acquired(record, request, now);
-    },
-  }),
-  fault('force passes over a live lease', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
-      acquired(request.force ? record && { ...record, leaseUntil: 0 } : record, request, now),
-  }),
-  fault('force passes over nothing', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
-      acquired(record, { ...request, force: false }, now),
-  }),
-  fault('force passes over done only', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
-      acquired(record, { ...request, force: request.force && record?.state === 'done' }, now),
-  }),
-  fault('a lease that ended is never given to anybody', {
-    acquired: (record: Record | undefined, request: Acquire[1], now: Instant) =>
-      record?.state === 'running' ? record : acquired(record, request, now),
-  }),
-  fault('the record is gone with the lease', {
-    async find(this: Engine, name: string) {
+  onAcquire('force ignores a live lease', (record, request, now) =>
+    acquired(request.force ? record && { ...record, leaseUntil: 0 } : record, request, now),
+  ),
+  onAcquire('force ignores nothing', (record, request, now) =>
+    acquired(record, { ...request, force: false }, now),
+  ),
+  onAcquire('force ignores only done', (record, request, now) =>
+    acquired(record, { ...request, force: request.force && record?.state === 'done' }, now),
+  ),
+  onAcquire('an expired lease is never taken over', (record, request, now) =>
+    record?.state === 'running' ? record : acquired(record, request, now),
+  ),
+  fault('the record disappears with the lease', {
+    async find(this: Backend, name: string) {
       const record = this.records.get(name);
       return record && isLive(record, this.now().at) ? this.rowOf(name, record, this.now()) : undefined;
     },
   }),
   fault('contention is an error', {
-    async acquire(this: Engine, request: Acquire[1]) {
+    async acquire(this: Backend, request: Acquire[1]) {
       const now = this.now();
       const record = this.acquired(this.records.get(request.name), request, now);
       if (record.requestId !== request.requestId) throw new Error('held');
@@ -269,7 +258,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     },
   }),
   fault('two steps instead of one: the record is read, then written', {
-    async acquire(this: Engine, request: Acquire[1]) {
+    async acquire(this: Backend, request: Acquire[1]) {
       const now = this.now();
       const record = this.acquired(this.records.get(request.name), request, now);
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -281,7 +270,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   // tokens
   acquiring('the token counts from one', (_, record) => ({ token: (record?.token ?? 0) + 1 })),
   acquiring('the token is the clock in milliseconds', (_, __, ___, now) => ({ token: Math.floor(now.wall) })),
-  acquiring('the token is no whole number', (fresh) => ({ token: fresh.token + 0.5 })),
+  acquiring('the token is a fraction', (fresh) => ({ token: fresh.token + 0.5 })),
   acquiring('the token is not safe', (fresh) => ({ token: fresh.token * 1e6 })),
   acquiring('a takeover keeps the token', (fresh, record) =>
     fresh.tookOver && record ? { token: record.token } : {},
@@ -296,66 +285,61 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   ),
 
   // takeovers
-  acquiring('every acquire after the first took over', (_, record) => ({ tookOver: record !== undefined })),
-  acquiring('nobody ever took over', () => ({ tookOver: false })),
+  acquiring('tookOver is true after the first acquire', (_, record) => ({ tookOver: record !== undefined })),
+  acquiring('tookOver is never true', () => ({ tookOver: false })),
   ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
-    acquiring(`took over what was ${state}`, (fresh, record) => ({
+    acquiring(`tookOver is true after ${state}`, (fresh, record) => ({
       tookOver: fresh.tookOver || record?.state === state,
     })),
   ),
   acquiring('the error of the last round stays', (_, record) => ({ lastError: record?.lastError ?? null })),
 
   // extend
-  fault('extend by name only', {
-    extended: (record: Record | undefined, _: unknown, leaseFor: number, at: number) =>
-      record && { ...record, leaseUntil: at + leaseFor },
-  }),
-  fault('extend without a look at the token', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+  onExtend(
+    'extend by name only',
+    (record, _, leaseFor, at) => record && { ...record, leaseUntil: at + leaseFor },
+  ),
+  onExtend(
+    'extend ignores the token',
+    (record, lease, leaseFor, at) =>
       record && extended(record, { ...lease, token: record.token }, leaseFor, at),
-  }),
-  fault('extend without a look at the request', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
+  ),
+  onExtend(
+    'extend ignores the request',
+    (record, lease, leaseFor, at) =>
       record && extended(record, { ...lease, requestId: record.requestId }, leaseFor, at),
+  ),
+  onExtend('extend of an expired lease', (record, lease, leaseFor, at) =>
+    isOwn(record, lease) && record?.state === 'running'
+      ? { ...record, leaseUntil: at + leaseFor }
+      : undefined,
+  ),
+  onExtend('extend of a released lease', (record, lease, leaseFor, at) =>
+    isOwn(record, lease) && record && (isLive(record, at) || record.state !== 'running')
+      ? { ...record, state: 'running', leaseUntil: at + leaseFor }
+      : undefined,
+  ),
+  onExtend('extend adds to the lease', (record, lease, leaseFor, at) => {
+    const next = extended(record, lease, leaseFor, at);
+    return next && record && { ...next, leaseUntil: record.leaseUntil + leaseFor };
   }),
-  fault('extend of an expired lease', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
-      isHis(record, lease) && record?.state === 'running'
-        ? { ...record, leaseUntil: at + leaseFor }
-        : undefined,
+  onExtend('extend never shortens', (record, lease, leaseFor, at) => {
+    const next = extended(record, lease, leaseFor, at);
+    return next && record && { ...next, leaseUntil: Math.max(next.leaseUntil, record.leaseUntil) };
   }),
-  fault('extend of a released lease', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
-      isHis(record, lease) && record && (isLive(record, at) || record.state !== 'running')
-        ? { ...record, state: 'running', leaseUntil: at + leaseFor }
-        : undefined,
-  }),
-  fault('extend adds to the lease', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
-      const next = extended(record, lease, leaseFor, at);
-      return next && record && { ...next, leaseUntil: record.leaseUntil + leaseFor };
-    },
-  }),
-  fault('extend never shortens', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
-      const next = extended(record, lease, leaseFor, at);
-      return next && record && { ...next, leaseUntil: Math.max(next.leaseUntil, record.leaseUntil) };
-    },
-  }),
-  fault('extend does nothing', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) =>
-      extended(record, lease, leaseFor, at) && record,
-  }),
-  fault('extend begins the record anew', {
-    extended: (record: Record | undefined, lease: Extend[1], leaseFor: number, at: number) => {
-      const next = extended(record, lease, leaseFor, at);
-      return next && { ...next, acquiredAt: at };
-    },
+  onExtend(
+    'extend does nothing',
+    (record, lease, leaseFor, at) => extended(record, lease, leaseFor, at) && record,
+  ),
+  onExtend('extend resets acquiredAt', (record, lease, leaseFor, at) => {
+    const next = extended(record, lease, leaseFor, at);
+    return next && { ...next, acquiredAt: at };
   }),
 
   // release
-  fault('release by name only', {
-    released: (record: Record | undefined, _: unknown, ending: Ending, at: number) =>
+  onRelease(
+    'release by name only',
+    (record, _, ending, at) =>
       record && {
         ...record,
         state: ending.state,
@@ -363,97 +347,77 @@ export const LOCK_FAULTS: readonly LockFault[] = [
         notBefore: at + ending.holdFor,
         finishedAt: at,
       },
-  }),
-  fault('release without a look at the request', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
+  ),
+  onRelease(
+    'release ignores the request',
+    (record, lease, ending, at) =>
       record && released(record, { ...lease, requestId: record.requestId }, ending, at),
+  ),
+  onRelease(
+    'release ignores the token',
+    (record, lease, ending, at) => record && released(record, { ...lease, token: record.token }, ending, at),
+  ),
+  onRelease('release of an expired lease', (record, lease, ending, at) =>
+    isOwn(record, lease) && record?.state === 'running'
+      ? released({ ...record, leaseUntil: at + 1 }, lease, ending, at)
+      : released(record, lease, ending, at),
+  ),
+  onRelease('release forgets the hold', (record, lease, ending, at) =>
+    released(record, lease, { ...ending, holdFor: 0 }, at),
+  ),
+  onRelease('a failure is held for an hour', (record, lease, ending, at) =>
+    released(record, lease, ending.state === 'failed' ? { ...ending, holdFor: 3_600_000 } : ending, at),
+  ),
+  onRelease('a failure is held like a success', (record, lease, ending, at) =>
+    released(record, lease, ending.state === 'failed' ? { ...ending, state: 'done' } : ending, at),
+  ),
+  onRelease('an abandoned round is held', (record, lease, ending, at) =>
+    released(record, lease, ending.state === 'abandoned' ? { ...ending, holdFor: 3_600_000 } : ending, at),
+  ),
+  onRelease(
+    'release does nothing',
+    (record, lease, ending, at) => released(record, lease, ending, at) && record,
+  ),
+  onRelease('the hold counts from the end of the lease', (record, lease, ending, at) => {
+    const next = released(record, lease, ending, at);
+    return next && record && next !== record
+      ? { ...next, notBefore: record.leaseUntil + ending.holdFor }
+      : next;
   }),
-  fault('release without a look at the token', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      record && released(record, { ...lease, token: record.token }, ending, at),
+  onRelease('the hold is half as long', (record, lease, ending, at) =>
+    released(record, lease, { ...ending, holdFor: ending.holdFor / 2 }, at),
+  ),
+  onRelease('a second release is refused', (record, lease, ending, at) => {
+    const next = released(record, lease, ending, at);
+    return next === record ? undefined : next;
   }),
-  fault('release of an expired lease', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      isHis(record, lease) && record?.state === 'running'
-        ? released({ ...record, leaseUntil: at + 1 }, lease, ending, at)
-        : released(record, lease, ending, at),
+  onRelease('a second release restarts the hold', (record, lease, ending, at) => {
+    const next = released(record, lease, ending, at);
+    return next && { ...next, notBefore: at + ending.holdFor };
   }),
-  fault('release forgets the hold', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, { ...ending, holdFor: 0 }, at),
-  }),
-  fault('a failure is held for an hour', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, ending.state === 'failed' ? { ...ending, holdFor: 3_600_000 } : ending, at),
-  }),
-  fault('a failure is held like a success', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, ending.state === 'failed' ? { ...ending, state: 'done' } : ending, at),
-  }),
-  fault('what was given up is held', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, ending.state === 'abandoned' ? { ...ending, holdFor: 3_600_000 } : ending, at),
-  }),
-  fault('release does nothing', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, ending, at) && record,
-  }),
-  fault('the hold counts from the end of the lease', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
-      const next = released(record, lease, ending, at);
-      return next && record && next !== record
-        ? { ...next, notBefore: record.leaseUntil + ending.holdFor }
-        : next;
-    },
-  }),
-  fault('the hold is half as long', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, { ...ending, holdFor: ending.holdFor / 2 }, at),
-  }),
-  fault('a second release is refused', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
-      const next = released(record, lease, ending, at);
-      return next === record ? undefined : next;
-    },
-  }),
-  fault('a second release begins the hold anew', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) => {
-      const next = released(record, lease, ending, at);
-      return next && { ...next, notBefore: at + ending.holdFor };
-    },
-  }),
-  fault('a second release may change the outcome', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      record && isHis(record, lease) && record.state !== 'running'
-        ? { ...record, state: ending.state, notBefore: at + ending.holdFor }
-        : released(record, lease, ending, at),
-  }),
-  fault('the error is lost', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, { ...ending, error: undefined }, at),
-  }),
-  fault('the error is cut', {
-    released: (record: Record | undefined, lease: Release[1], ending: Ending, at: number) =>
-      released(record, lease, { ...ending, error: ending.error?.slice(0, 255) }, at),
-  }),
+  onRelease('a second release may change the outcome', (record, lease, ending, at) =>
+    record && isOwn(record, lease) && record.state !== 'running'
+      ? { ...record, state: ending.state, notBefore: at + ending.holdFor }
+      : released(record, lease, ending, at),
+  ),
+  onRelease('the error is lost', (record, lease, ending, at) =>
+    released(record, lease, { ...ending, error: undefined }, at),
+  ),
+  onRelease('the error is cut', (record, lease, ending, at) =>
+    released(record, lease, { ...ending, error: ending.error?.slice(0, 255) }, at),
+  ),
 
   // operators
-  fault('anybody’s token releases', {
-    forceReleased: (record: Record | undefined, _: number, at: number) =>
-      record && forceReleased(record, record.token, at),
+  onForceRelease('any token releases', (record, _, at) => record && forceReleased(record, record.token, at)),
+  onForceRelease('forceRelease does nothing', (record, token) =>
+    record?.token === token ? record : undefined,
+  ),
+  onForceRelease('forceRelease leaves the hold', (record, token, at) => {
+    const next = forceReleased(record, token, at);
+    return next && record && { ...next, notBefore: record.notBefore };
   }),
-  fault('forceRelease does nothing', {
-    forceReleased: (record: Record | undefined, token: number) =>
-      record?.token === token ? record : undefined,
-  }),
-  fault('forceRelease leaves the hold', {
-    forceReleased: (record: Record | undefined, token: number, at: number) => {
-      const next = forceReleased(record, token, at);
-      return next && record && { ...next, notBefore: record.notBefore };
-    },
-  }),
-  fault('forceRelease makes a record', {
-    async forceRelease(this: Engine, name: string, token: number) {
+  fault('forceRelease creates a record', {
+    async forceRelease(this: Backend, name: string, token: number) {
       if (this.records.has(name))
         return this.put(name, forceReleased(this.records.get(name), token, this.now().at));
       await this.acquire({ name, owner: 'x', requestId: 'x', leaseFor: 1, host: 'x', force: false });
@@ -474,49 +438,49 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   }),
   fault('the prefix is a substring', { isListed: (name: string, prefix: string) => name.includes(prefix) }),
   fault('only live leases are listed', {
-    async list(this: Engine, prefix: string, limit: number) {
+    async list(this: Backend, prefix: string, limit: number) {
       const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
       return rows.filter(({ name, leaseLeft }) => name.startsWith(prefix) && leaseLeft > 0).slice(0, limit);
     },
   }),
-  fault('the limit is not heeded', {
-    async list(this: Engine, prefix: string) {
+  fault('the limit is ignored', {
+    async list(this: Backend, prefix: string) {
       const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
       return rows.filter(({ name }) => name.startsWith(prefix));
     },
   }),
-  outside('the list is in any order', (lock) => ({
+  outside('the list is not sorted', (lock) => ({
     list: async (options) => (await lock.list(options)).reverse(),
   })),
 
-  // an engine that can't be asked
-  gone('the error of the client comes through', {
+  // an unreachable backend
+  gone('the error of the client passes through', {
     extend: () => Promise.reject(new Error('ECONNREFUSED')),
   }),
-  gone('an unknown answer counts as no', { release: async () => false }),
-  gone('an engine that is gone knows no names', { inspect: async () => undefined }),
-  gone('an engine that is gone lists nothing', { list: async () => [] }),
+  gone('an unknown result counts as false', { release: async () => false }),
+  gone('an unreachable backend has no records', { inspect: async () => undefined }),
+  gone('an unreachable backend has an empty list', { list: async () => [] }),
 
-  // what is shown
-  shown('whoever asks is told another owner', () => ({ owner: 'nobody' })),
-  shown('whoever asks is told another host', () => ({ host: 'nowhere' })),
-  shown('what is left never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
+  // shown values
+  shown('the answer has another owner', () => ({ owner: 'nobody' })),
+  shown('the answer has another host', () => ({ host: 'nowhere' })),
+  shown('the remaining time never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
   shown('the hold never shrinks', (row) => ({ holdLeft: row.holdLeft > 0 ? 60_000 : 0 })),
   shown('seconds instead of milliseconds', (row) => ({
     leaseLeft: row.leaseLeft / 1000,
     holdLeft: row.holdLeft / 1000,
   })),
   shown('now in seconds', ({ now }) => ({ now: now / 1000 })),
-  shown('now by another clock where it is held', ({ now, acquiredAgo }) => ({
+  shown('now is another clock for held', ({ now, acquiredAgo }) => ({
     now: acquiredAgo > 0 ? now + 3_600_000 : now,
   })),
-  shown('the end is not told', () => ({ finishedAgo: undefined })),
-  shown('the end is an instant', (_, { finishedAt }) => ({
+  shown('finishedAgo is missing', () => ({ finishedAgo: undefined })),
+  shown('finishedAgo is an instant', (_, { finishedAt }) => ({
     finishedAgo: finishedAt === null ? undefined : 1e12,
   })),
-  shown('the begin is an instant', () => ({ acquiredAgo: 1e12 })),
-  shown('the begin is never told', () => ({ acquiredAgo: 0 })),
-  shown('the end is always 0 ago', ({ finishedAgo }) => ({
+  shown('acquiredAgo is an instant', () => ({ acquiredAgo: 1e12 })),
+  shown('acquiredAgo is always 0', () => ({ acquiredAgo: 0 })),
+  shown('finishedAgo is always 0', ({ finishedAgo }) => ({
     finishedAgo: finishedAgo === undefined ? undefined : 0,
   })),
   shown('an empty error instead of none', ({ lastError }) => ({ lastError: lastError ?? '' })),
@@ -524,22 +488,22 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   // names
   fault('one lock for all names', { keyOf: () => 'all' }),
   fault('names of any case are the same', { keyOf: (name: string) => name.toLowerCase() }),
-  fault('spaces at the end do not count', { keyOf: (name: string) => name.trimEnd() }),
+  fault('trailing spaces are ignored', { keyOf: (name: string) => name.trimEnd() }),
   fault('names are normalized', { keyOf: (name: string) => name.normalize() }),
   fault('names are paths', { keyOf: (name: string) => new URL(name, 'file:///').pathname }),
   fault('long names are cut', { keyOf: (name: string) => name.slice(0, 150) }),
-  fault('wide names are not taken', {
+  fault('wide names are rejected', {
     keyOf: (name: string) => {
       if (name.includes('\u00e9')) throw new Error('too long');
       return name;
     },
   }),
-  outside('the longest name is longer than it says', () => ({ longestName: 100 })),
-  outside('an empty name is fine', (lock) => ({
+  outside('longestName is too small', () => ({ longestName: 100 })),
+  outside('an empty name is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, name: request.name || 'empty' }),
   })),
-  outside('any lease is fine', (lock) => ({
+  outside('any lease is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, leaseFor: Number(request.leaseFor) > 0 ? 1000 : 1000 }),
   })),
-  outside('no length of leases is told', () => ({ leaseFor: Number.NaN })),
+  outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];

@@ -9,20 +9,20 @@ interface Written {
   readonly payload: string;
 }
 
-/** A sound engine in memory, of which a test can put any part in another's place. */
-class Engine {
+/** A correct backend in memory; a fault replaces one of its methods. */
+class Backend {
   snapshots: Map<string, Written> = new Map();
 
   keyOf(name: string): string {
     return name;
   }
 
-  isRefused(token: number | undefined, held: number): boolean {
-    return token !== undefined && token < held;
+  isRefused(token: number | undefined, stored: number): boolean {
+    return token !== undefined && token < stored;
   }
 
-  versionOf(token: number | undefined, held: number): number {
-    return token ?? Math.max(held + 1, Date.now() * 1000);
+  versionOf(token: number | undefined, stored: number): number {
+    return token ?? Math.max(stored + 1, Date.now() * 1000);
   }
 
   isNewer(version: number, newerThan: number | undefined): boolean {
@@ -48,9 +48,9 @@ class Engine {
   }
 
   async write(name: string, payload: string, token?: number): ReturnType<SnapshotStore['write']> {
-    const held = this.snapshots.get(this.keyOf(name))?.version ?? 0;
-    if (this.isRefused(token, held)) return { kind: 'refused', version: held };
-    const version = this.versionOf(token, held);
+    const stored = this.snapshots.get(this.keyOf(name))?.version ?? 0;
+    if (this.isRefused(token, stored)) return { kind: 'refused', version: stored };
+    const version = this.versionOf(token, stored);
     const pause = this.pause();
     if (pause !== undefined) await pause;
     this.snapshots.set(this.keyOf(name), {
@@ -66,17 +66,17 @@ class Engine {
   }
 }
 
-/** A way in which a store goes wrong. */
+/** A mistake in an implementation of a store. */
 export interface StoreFault {
   readonly fault: string;
   readonly parts: Parts;
-  /** What is wrong beside the engine. */
+  /** Changes the store instead of its backend. */
   readonly change?: (store: SnapshotStore) => Partial<SnapshotStore>;
-  /** What is wrong where the engine can't be reached. */
+  /** Changes the store of an unreachable backend. */
   readonly unreachable?: Partial<SnapshotStore>;
 }
 
-type Parts = { [K in keyof Engine]?: (this: Engine, ...args: never[]) => unknown };
+type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unknown };
 
 const silent: StoreEngine = {
   read: () => new Promise(() => {}),
@@ -86,10 +86,10 @@ const silent: StoreEngine = {
   },
 };
 
-/** All that the suite asks of one engine with the fault. */
+/** The subject of the suite: one backend with the fault. */
 export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSubject {
   const kind = { longestName: 200, options: [] };
-  const store = createStore(Object.assign(new Engine(), parts), {}, kind);
+  const store = createStore(Object.assign(new Backend(), parts), {}, kind);
   return {
     store: () => partly(store, change?.(store)),
     unreachable: () => partly(createStore(silent, { timeout: 20 }, kind), unreachable),
@@ -104,33 +104,34 @@ function outside(name: string, change: StoreFault['change'] & {}): StoreFault {
   return { fault: name, parts: {}, change };
 }
 
-export const SOUND: StoreFault = fault('none', {});
+export const CORRECT: StoreFault = fault('none', {});
 
 export const STORE_FAULTS: readonly StoreFault[] = [
   // versions
-  fault('an older token is taken', { isRefused: () => false }),
+  fault('an older token is accepted', { isRefused: () => false }),
   fault('the same token is refused', {
-    isRefused: (token: number | undefined, held: number) => token !== undefined && token <= held,
+    isRefused: (token: number | undefined, stored: number) => token !== undefined && token <= stored,
   }),
   fault('a newer token is refused', {
-    isRefused: (token: number | undefined, held: number) => token !== undefined && held > 0 && token !== held,
+    isRefused: (token: number | undefined, stored: number) =>
+      token !== undefined && stored > 0 && token !== stored,
   }),
   fault('a write without a token is refused', {
     isRefused: (token: number | undefined) => token === undefined,
   }),
   fault('versions count from one', {
-    versionOf: (token: number | undefined, held: number) => token ?? held + 1,
+    versionOf: (token: number | undefined, stored: number) => token ?? stored + 1,
   }),
-  fault('the version is the clock, whatever is held', {
+  fault('the version is the clock, whatever was there', {
     versionOf: (token: number | undefined) => token ?? Date.now() * 1000,
   }),
   fault('the version is the clock, whatever the token', {
-    versionOf: (_: unknown, held: number) => Math.max(held + 1, Date.now() * 1000),
+    versionOf: (_: unknown, stored: number) => Math.max(stored + 1, Date.now() * 1000),
   }),
   fault('two steps instead of one: the version is read, then written', {
     pause: () => new Promise((resolve) => setTimeout(resolve, Math.random() * 5)),
   }),
-  outside('a refused write tells its own version', (store) => ({
+  outside('a refused write returns its own version', (store) => ({
     async write(name, payload, token) {
       const answer = await store.write(name, payload, token);
       return { ...answer, version: token ?? answer.version };
@@ -152,15 +153,15 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   })),
 
   // read
-  fault('newerThan is not heeded', { isNewer: () => true }),
-  fault('newerThan takes the same version', {
+  fault('newerThan is ignored', { isNewer: () => true }),
+  fault('newerThan includes the same version', {
     isNewer: (version: number, newerThan?: number) => newerThan === undefined || version >= newerThan,
   }),
   fault('nothing is newer than 0', { isNewer: (_: unknown, newerThan?: number) => newerThan === undefined }),
   outside('null instead of undefined', (store) => ({
     read: async (...asked) => (await store.read(...asked)) ?? (null as unknown as undefined),
   })),
-  outside('more is told than was asked', (store) => ({
+  outside('the snapshot has more fields', (store) => ({
     async read(...asked) {
       const snapshot = await store.read(...asked);
       return snapshot && { ...snapshot, name: asked[0] };
@@ -171,12 +172,12 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   fault('payloads are trimmed', { kept: (payload: string) => payload.trim() }),
   fault('payloads are normalized', { kept: (payload: string) => payload.normalize() }),
   fault('line ends are normalized', { kept: (payload: string) => payload.replaceAll('\r\n', '\n') }),
-  fault('a byte order mark is eaten', { kept: (payload: string) => payload.replace(/^\ufeff/, '') }),
+  fault('a byte order mark is removed', { kept: (payload: string) => payload.replace(/^\ufeff/, '') }),
   fault('payloads are Latin-1', {
     kept: (payload: string) => Buffer.from(payload, 'latin1').toString('latin1'),
   }),
   fault('payloads end at a million bytes', { kept: (payload: string) => payload.slice(0, 1_000_000) }),
-  fault('an empty payload is none', { kept: (payload: string) => payload || 'null' }),
+  fault('an empty payload is absent', { kept: (payload: string) => payload || 'null' }),
 
   // age
   fault('the age is an instant', { ageOf: ({ writtenAt }: Written) => performance.timeOrigin + writtenAt }),
@@ -186,7 +187,7 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   fault('the age is always 0', { ageOf: () => 0 }),
   fault('the age is negative', { ageOf: ({ writtenAt }: Written) => writtenAt - performance.now() - 1 }),
   fault('the age counts from the first write', {
-    ageOf(this: Engine & { firstAt?: number }, { writtenAt }: Written) {
+    ageOf(this: Backend & { firstAt?: number }, { writtenAt }: Written) {
       this.firstAt ??= writtenAt;
       return performance.now() - this.firstAt;
     },
@@ -194,23 +195,23 @@ export const STORE_FAULTS: readonly StoreFault[] = [
 
   // delete
   fault('delete does nothing', {
-    async delete(this: Engine, name: string) {
+    async delete(this: Backend, name: string) {
       return this.snapshots.has(this.keyOf(name));
     },
   }),
   fault('delete is always true', {
-    async delete(this: Engine, name: string) {
+    async delete(this: Backend, name: string) {
       this.snapshots.delete(this.keyOf(name));
       return true;
     },
   }),
-  fault('delete says nothing', {
-    async delete(this: Engine, name: string) {
+  fault('delete returns nothing', {
+    async delete(this: Backend, name: string) {
       this.snapshots.delete(this.keyOf(name));
     },
   }),
-  fault('delete takes all', {
-    async delete(this: Engine, name: string) {
+  fault('delete removes all', {
+    async delete(this: Backend, name: string) {
       const isThere = this.snapshots.has(this.keyOf(name));
       this.snapshots.clear();
       return isThere;
@@ -219,24 +220,28 @@ export const STORE_FAULTS: readonly StoreFault[] = [
 
   // names
   fault('names of any case are the same', { keyOf: (name: string) => name.toLowerCase() }),
-  fault('spaces at the end do not count', { keyOf: (name: string) => name.trimEnd() }),
+  fault('trailing spaces are ignored', { keyOf: (name: string) => name.trimEnd() }),
   fault('names are normalized', { keyOf: (name: string) => name.normalize() }),
   fault('long names are cut', { keyOf: (name: string) => name.slice(0, 150) }),
-  outside('the longest name is longer than it says', () => ({ longestName: 100 })),
-  outside('an empty name is fine', (store) => ({ delete: (name) => store.delete(name || 'empty') })),
-  outside('any token is fine', (store) => ({
+  outside('longestName is too small', () => ({ longestName: 100 })),
+  outside('an empty name is accepted', (store) => ({ delete: (name) => store.delete(name || 'empty') })),
+  outside('any token is accepted', (store) => ({
     write: (name, payload, token) => store.write(name, payload, token && Math.floor(token) && 1),
   })),
 
-  // an engine that can't be asked
-  { fault: 'an engine that is gone holds nothing', parts: {}, unreachable: { read: async () => undefined } },
+  // an unreachable backend
   {
-    fault: 'the error of the client comes through',
+    fault: 'an unreachable backend has no snapshots',
+    parts: {},
+    unreachable: { read: async () => undefined },
+  },
+  {
+    fault: 'the error of the client passes through',
     parts: {},
     unreachable: { write: () => Promise.reject(new Error('ECONNREFUSED')) },
   },
   {
-    fault: 'an engine that is gone throws',
+    fault: 'an unreachable backend throws',
     parts: {},
     unreachable: {
       delete: () => {

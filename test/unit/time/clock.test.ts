@@ -39,7 +39,7 @@ it('a timer holds the process only after ref, over all its stretches', () => {
 });
 
 it('reads both clocks of the machine', () => {
-  expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(1000);
+  expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(60_000);
   const first = systemClock.monotonic();
   expect(systemClock.monotonic()).toBeGreaterThanOrEqual(first);
 });

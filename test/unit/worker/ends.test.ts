@@ -4,7 +4,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 import { cacheOf, loadOf, sharedInt, threadCount, until, valueFrom } from './support.ts';
 
-/** Says by a number in shared memory how far it is, and does not end. */
+/** Loads that report their start in shared memory, and do not end. */
 const hangs = `export default (flag) => { Atomics.store(flag, 0, 1); return new Promise(() => {}) }`;
 const isBusy = `export default (flag) => { Atomics.store(flag, 0, 1); for (;;); }`;
 
@@ -18,7 +18,7 @@ describe('the thread', () => {
     expect(process.getActiveResourcesInfo()).not.toContain('MessagePort');
   });
 
-  it('ends, whatever it still has to do', async () => {
+  it('ends, although it has a server and an interval', async () => {
     const code = `import { createServer } from 'node:http';
       export default () => { createServer().listen(0); setInterval(() => {}, 10); return 1 }`;
     await loadOf(code)();
@@ -75,7 +75,7 @@ describe('an abort', () => {
     expect(threadCount()).toBe(0);
   });
 
-  it('is told in the thread, with its reason, so that it can tidy up', async () => {
+  it('reaches the signal in the thread, with its reason, so that the load can clean up', async () => {
     const flag = sharedInt();
     const controller = new AbortController();
     const code = `export default (flag, { signal }) => new Promise((resolve) => {
@@ -107,7 +107,7 @@ describe('an abort', () => {
     expect(threadCount()).toBe(0);
   });
 
-  it('goes by real time, whatever a test kit has put in place of timers', async () => {
+  it('runs in real time, also with the fake timers of a test kit', async () => {
     const flag = sharedInt();
     const controller = new AbortController();
     const ended = loadOf(isBusy)(flag, controller);
@@ -170,22 +170,6 @@ describe('in a value', () => {
     await first;
     await until(() => threadCount() === 0);
   });
-
-  it('a result that comes after the abort is no result', async () => {
-    const flag = sharedInt();
-    const code = `export default (flag, { signal }) => new Promise((resolve) => {
-      Atomics.store(flag, 0, 1);
-      signal.addEventListener('abort', () => resolve('late'));
-    })`;
-    const load = loadOf(code);
-    const value = valueFrom('', { load: (context) => load(flag, context) });
-    const first = value.get();
-    await until(() => flag[0] === 1);
-    value.set('by hand');
-    expect(await first).toBe('by hand');
-    await until(() => threadCount() === 0);
-    expect(value.current).toBe('by hand');
-  });
 });
 
 describe('many at a time', () => {
@@ -213,12 +197,7 @@ describe('many at a time', () => {
 
   it('one that is aborted while it waits gives up its place', async () => {
     const flag = sharedInt();
-    const load = loadOf(
-      'export default (flag) => { Atomics.store(flag, 0, 1); return new Promise(() => {}) }',
-      {
-        concurrency: 1,
-      },
-    );
+    const load = loadOf(hangs, { concurrency: 1 });
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
     const loads = [first, second, third].map((controller) => rejectionOf(load(flag, controller)));
     await until(() => flag[0] === 1);
@@ -231,15 +210,5 @@ describe('many at a time', () => {
     third.abort(new Error('third'));
     expect(await loads[2]).toBe(third.signal.reason);
     expect(threadCount()).toBe(0);
-  });
-
-  it('their values do not get mixed up', async () => {
-    const load = loadOf('export default (n) => Array.from({ length: 9000 }, (_, i) => ({ n, i }))');
-    const found = (await Promise.all([1, 2, 3, 4, 5].map((n) => load(n, new AbortController())))) as {
-      n: number;
-    }[][];
-    expect(found.map((all) => new Set(all.map(({ n }) => n)))).toEqual(
-      [1, 2, 3, 4, 5].map((n) => new Set([n])),
-    );
   });
 });

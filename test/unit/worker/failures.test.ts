@@ -4,61 +4,48 @@ import { isWorkerError, loadInWorker, WorkerError } from '../../../src/worker/in
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { cacheOf, failureOf, loadOf, moduleOf, threadCount, valueFrom } from './support.ts';
 
-/** What ends a load otherwise than by an error of its own: the code of the module, that of the error, its message. */
-const ends: readonly (readonly [name: string, module: string, code: string, message: RegExp])[] = [
-  [
-    'process.exit',
-    'export default () => process.exit(3)',
-    'EXIT',
-    /^the thread ended without an answer, with exit code 3$/,
-  ],
-  ['process.exit(0)', 'export default async () => process.exit(0)', 'EXIT', /with exit code 0$/],
-  ['process.exit of the module', 'process.exit(5)', 'EXIT', /with exit code 5$/],
-  [
-    'an error that nothing catches',
-    `export default () => { setTimeout(() => { throw new Error('late') }); return new Promise(() => {}) }`,
-    'CRASH',
-    /^nothing caught an error in the thread$/,
-  ],
-  [
-    'a rejection that nobody handles',
-    `export default () => { Promise.reject(new Error('late')); return new Promise(() => {}) }`,
-    'CRASH',
-    /^nothing caught an error in the thread$/,
-  ],
-  [
-    'a module with a syntax error',
-    'export default (',
-    'MODULE',
-    /^the module data:text.* can not be loaded$/,
-  ],
-  ['a module that throws', `throw new Error('late')`, 'MODULE', /can not be loaded$/],
-  ['a module that imports what is not there', `import 'node:nothing'`, 'MODULE', /can not be loaded$/],
-  ['a module without a function', 'export default 5; export const load = {}', 'MODULE', /can not be loaded$/],
-  [
-    'a function in the value',
-    'export default () => ({ a: [() => 1] })',
-    'CLONE',
-    /^what the load returned can not be cloned$/,
-  ],
-  ['a symbol', `export default () => Symbol('s')`, 'CLONE', /can not be cloned$/],
-  ['a promise in the value', 'export default () => [Promise.resolve(1)]', 'CLONE', /can not be cloned$/],
-  [
-    'a getter that throws',
-    `export default () => ({ get x() { throw new Error('late') } })`,
-    'CLONE',
-    /can not be cloned$/,
-  ],
-  [
-    'a function far back in a large value',
-    `export default () => [...Array.from({ length: 20_000 }, (_, i) => ({ i })), () => 1]`,
-    'CLONE',
-    /can not be cloned$/,
-  ],
-];
+const exits = (code: number): RegExp => new RegExp(`^the thread exited with code ${code} before the load`);
+const CRASH = /^an uncaught error ended the thread$/;
+const MODULE = /^the module data:text.* cannot be loaded$/;
+const CLONE = /^the result of the load cannot be cloned$/;
+const hang = 'return new Promise(() => {})';
 
-describe('a load comes to nothing by', () => {
-  it.each(ends)('%s', async (_, module, code, message) => {
+describe('a load fails by', () => {
+  it.each<[name: string, module: string, code: string, message: RegExp]>([
+    ['process.exit', 'export default () => process.exit(3)', 'EXIT', exits(3)],
+    ['process.exit(0)', 'export default async () => process.exit(0)', 'EXIT', exits(0)],
+    ['process.exit of the module', 'process.exit(5)', 'EXIT', exits(5)],
+    [
+      'an uncaught error',
+      `export default () => { setTimeout(() => { throw new Error('late') }); ${hang} }`,
+      'CRASH',
+      CRASH,
+    ],
+    [
+      'an unhandled rejection',
+      `export default () => { Promise.reject(new Error('late')); ${hang} }`,
+      'CRASH',
+      CRASH,
+    ],
+    ['a module with a syntax error', 'export default (', 'MODULE', MODULE],
+    ['a module that throws', `throw new Error('late')`, 'MODULE', MODULE],
+    ['a module with a broken import', `import 'node:nothing'`, 'MODULE', MODULE],
+    ['a module without a function', 'export default 5; export const load = {}', 'MODULE', MODULE],
+    ['a function in the value', 'export default () => ({ a: [() => 1] })', 'CLONE', CLONE],
+    ['a symbol', `export default () => Symbol('s')`, 'CLONE', CLONE],
+    [
+      'a getter that throws',
+      `export default () => ({ get x() { throw new Error('late') } })`,
+      'CLONE',
+      CLONE,
+    ],
+    [
+      'a function far back in a large value',
+      'export default () => [...Array.from({ length: 20_000 }, (_, i) => ({ i })), () => 1]',
+      'CLONE',
+      CLONE,
+    ],
+  ])('%s', async (_, module, code, message) => {
     const error = await failureOf(module);
     expect(error).toBeInstanceOf(WorkerError);
     expect(isWorkerError(error)).toBe(true);
@@ -72,7 +59,7 @@ describe('a load comes to nothing by', () => {
   it('a module that is missing', async () => {
     const error = (await rejectionOf(loadInWorker(new URL('missing.mjs', import.meta.url))())) as WorkerError;
     expect(error.code).toBe('ERR_TICKLESS_WORKER_MODULE');
-    expect(error.message).toMatch(/^the module file:.*\/test\/unit\/worker\/missing.mjs can not be loaded$/);
+    expect(error.message).toMatch(/^the module file:.*\/test\/unit\/worker\/missing.mjs cannot be loaded$/);
     expect((error.cause as { code?: string }).code).toBe('ERR_MODULE_NOT_FOUND');
   });
 
@@ -84,7 +71,7 @@ describe('a load comes to nothing by', () => {
     expect(threadCount()).toBe(0);
   });
 
-  it('a thread that can not be started', async () => {
+  it('a thread that cannot be started', async () => {
     const env = {
       get BROKEN(): string {
         throw new Error('broken');
@@ -97,16 +84,16 @@ describe('a load comes to nothing by', () => {
     expect(process.getActiveResourcesInfo()).not.toContain('MessagePort');
   });
 
-  it('a key that can not be cloned', async () => {
+  it('a key that cannot be cloned', async () => {
     const cache = cacheOf({ load: loadOf('export default () => 1'), keyOf: () => 'one' });
     const error = (await rejectionOf(cache.get(() => 'a key'))) as Error;
     expect(isLoadError(error)).toBe(true);
     expect(error.cause).toMatchObject({ code: 'ERR_TICKLESS_WORKER_CLONE' });
-    expect((error.cause as Error).message).toMatch(/^the key.* can not be cloned into the thread$/);
+    expect((error.cause as Error).message).toMatch(/^the key.* cannot be cloned into the thread$/);
     expect(threadCount()).toBe(0);
   });
 
-  it('a previous value that can not be picked', async () => {
+  it('a previous value that cannot be picked', async () => {
     const previous = (): never => {
       throw new RangeError('none of that');
     };
@@ -117,8 +104,8 @@ describe('a load comes to nothing by', () => {
   });
 });
 
-describe('what the load throws', () => {
-  it('comes with its class, name, message, stack, cause and properties', async () => {
+describe('an error of the load', () => {
+  it('arrives with its class, name, message, stack, cause and properties', async () => {
     const code = `
       class HttpError extends Error { name = 'HttpError'; status = 503; request = { retry() {} } }
       export default () => { throw new HttpError('down', { cause: new TypeError('deep', { cause: 'text' }) }) }`;
@@ -137,36 +124,15 @@ describe('what the load throws', () => {
     )) as Error;
     expect(isLoadError(error)).toBe(true);
     expect(error.message).toBe('v: load failed: down');
-    const ended = (await rejectionOf(valueFrom('export default () => process.exit(4)').get())) as Error;
-    expect(ended.message).toBe('v: load failed: the thread ended without an answer, with exit code 4');
   });
 
-  it.each([
-    ['as a property', 'Object.assign(new Error(), { retryAfter: 90 })'],
-    ['in headers', `Object.assign(new Error(), { headers: new Headers({ 'Retry-After': '90' }) })`],
-    [
-      'in a response',
-      `Object.assign(new Error(), { response: { headers: new Headers({ 'Retry-After': '90' }) } })`,
-    ],
-    ['in its cause', `new Error('x', { cause: Object.assign(new Error(), { retryAfter: '90' }) })`],
-    [
-      'as a value that cools down says it',
-      `Object.assign(new Error(), { code: 'ERR_TICKLESS_COOLING_DOWN', retryAfter: 90_000 })`,
-    ],
-  ])('lengthens the cool-down by its Retry-After, %s', async (_, thrown) => {
-    const value = valueFrom(`export default () => { throw ${thrown} }`);
+  it('lengthens the cool-down by its Retry-After, also one in headers, which cannot be cloned', async () => {
+    const headers = `headers: new Headers({ 'Retry-After': '90' })`;
+    const value = valueFrom(`export default () => { throw Object.assign(new Error(), { ${headers} }) }`);
     await rejectionOf(value.get());
     const rest = value.inspect().nextExecuteTime - Date.now();
     expect(rest).toBeGreaterThan(80_000);
     expect(rest).toBeLessThan(100_000);
-  });
-
-  it('is tried again as retry says', async () => {
-    const value = valueFrom(
-      `export default ({ attempt }) => { if (attempt < 3) throw new Error('down'); return attempt }`,
-      { retry: { retries: 5, minTimeout: 1 } },
-    );
-    expect(await value.get()).toBe(3);
   });
 });
 
@@ -174,36 +140,29 @@ describe('options', () => {
   const module = moduleOf('export default () => 1');
   const mistakes: readonly (readonly [given: object, option: string, rule: string])[] = [
     [{ transfer: 'all' }, 'transfer', 'must be true or false'],
-    [{ transfer: () => [] }, 'transfer', 'must be true or false'],
     [{ concurrency: 0 }, 'concurrency', 'must be a whole number of 1 or more, or Infinity'],
     [{ concurrency: 1.5 }, 'concurrency', 'must be a whole number of 1 or more, or Infinity'],
     [{ previous: 'etag' }, 'previous', 'must be a function'],
-    [{ env: 'A=1' }, 'env', 'must be an object or SHARE_ENV'],
     [{ env: Symbol('other') }, 'env', 'must be an object or SHARE_ENV'],
     [{ env: null }, 'env', 'must be an object or SHARE_ENV'],
     [{ resourceLimits: 5 }, 'resourceLimits', 'must be an object'],
     [{ resourceLimits: { stackSizeMb: 0 } }, 'resourceLimits.stackSizeMb', 'must be a finite number over 0'],
-    [
-      { resourceLimits: { stackSizeMb: '4' } },
-      'resourceLimits.stackSizeMb',
-      'must be a finite number over 0',
-    ],
     [{ resourceLimits: { heap: 4 } }, 'resourceLimits.heap', 'must not be given, only'],
     [{ name: 'x' }, 'name', 'must not be given, only transfer, resourceLimits, env, previous, concurrency'],
   ];
 
-  it.each(mistakes)('%j is refused', (given, option, rule) => {
+  it.each(mistakes)('%j is rejected', (given, option, rule) => {
     const error = thrownBy(() => loadInWorker(module, given));
     expect(isOptionError(error) && error.problems).toHaveLength(1);
     expect(error).toMatchObject({ option, rule: expect.stringContaining(rule), cacheName: 'loadInWorker' });
   });
 
-  it.each([undefined, 5, './load.js', 'load.js', '', null, {}])('%j is no module', (given) => {
+  it.each([undefined, 5, './load.js', 'load.js', '', null, {}])('%j is not a module', (given) => {
     const error = thrownBy(() => loadInWorker(given as never));
     expect(error).toMatchObject({ option: 'module', rule: 'must be an absolute URL or path' });
   });
 
-  it('all mistakes are told at once', () => {
+  it('all mistakes are reported at once', () => {
     const error = thrownBy(() => loadInWorker('x', { transfer: 1 as never, concurrency: -1 }));
     expect(isOptionError(error) && error.problems.map(({ option }) => option)).toEqual([
       'module',

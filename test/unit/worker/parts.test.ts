@@ -6,7 +6,7 @@ import type { Part } from '../../../src/worker/protocol.ts';
 import { parts } from '../../../src/worker/thread/parts.ts';
 import { weightOf } from '../../../src/worker/thread/walk.ts';
 
-/** A value after its way in parts, each cloned as a thread does. */
+/** Sends a value in parts, each cloned as between threads. */
 function throughParts(value: unknown, mostWeight?: number): { whole: unknown; sent: Part[] } {
   const assembly = new Assembly();
   const sent = [...parts(value, mostWeight)];
@@ -32,14 +32,14 @@ const plain = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 
 describe('a value in parts', () => {
-  it('is what the structured clone makes of it, in the same order', () => {
+  it('is equal to its structured clone, in the same order', () => {
     const property = fc.property(plain, fc.integer({ min: 1, max: 20 }), (value, mostWeight) => {
       deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
     });
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('is that too when objects occur in it twice, or in circles', () => {
+  it('is equal to it also with shared objects and cycles', () => {
     const end = fc.nat({ max: 14 });
     const links = fc.array(fc.tuple(end, end, fc.boolean()), { maxLength: 40 });
     const kinds = fc.array(fc.constantFrom('array', 'object', 'map', 'set', 'date', 'bytes'), {
@@ -103,18 +103,6 @@ describe('a value in parts', () => {
     expect(new Set(found.rows.map(({ tags }) => tags)).size).toBe(68);
     expect(sent.length).toBeGreaterThan(30);
     expect(structuredClone(sent.slice(-20))).toEqual(sent.slice(-20));
-  });
-
-  it('has circles in it as they were', () => {
-    const root: Record<string, unknown> = { name: 'root' };
-    root.children = Array.from({ length: 200 }, (_, i) => ({ i, root, siblings: () => 0 }));
-    for (const child of root.children as Record<string, unknown>[]) child.siblings = root.children;
-    const { whole, sent } = throughParts(root, 20);
-    const found = whole as { children: { root: unknown; siblings: unknown }[] };
-    expect(found.children.every((child) => child.root === whole && child.siblings === found.children)).toBe(
-      true,
-    );
-    expect(sent.length).toBeGreaterThan(10);
   });
 
   it.each([
@@ -182,7 +170,7 @@ function made(kind: string): unknown {
   return kind === 'bytes' ? new Uint8Array(3) : {};
 }
 
-/** Hangs one object on another. */
+/** Makes one object refer to another. */
 function link(from: unknown, to: unknown, isKey: boolean): void {
   if (to === undefined) return;
   if (Array.isArray(from)) from.push(to);

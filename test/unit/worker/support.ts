@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import {
   RefreshingCache,
@@ -9,7 +10,7 @@ import {
 import { type LoadInWorkerOptions, loadInWorker, type WorkerError } from '../../../src/worker/index.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
-/** A module of that code, without a file: threads know nothing of Vitest, so it is plain JavaScript. */
+/** A module without a file. Vitest does not transform the code of threads, so it is plain JavaScript. */
 export function moduleOf(code: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
@@ -22,12 +23,12 @@ export function loadOf(
   return loadInWorker(moduleOf(code), options);
 }
 
-/** What such a load brings. */
+/** The result of such a load. */
 export async function answerOf(code: string, options?: LoadInWorkerOptions): Promise<unknown> {
   return loadOf(code, options)();
 }
 
-/** What such a load rejects with. */
+/** The error of such a load. */
 export async function failureOf(code: string, options?: LoadInWorkerOptions): Promise<WorkerError> {
   return (await rejectionOf(answerOf(code, options))) as WorkerError;
 }
@@ -55,7 +56,7 @@ export function threadCount(): number {
   return (process.report.getReport() as unknown as { workers: unknown[] }).workers.length;
 }
 
-/** Waits until that holds, by real time. */
+/** Waits in real time until the condition holds. */
 export async function until(holds: () => boolean, timeoutMs: number = 10_000): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!holds()) {
@@ -64,15 +65,14 @@ export async function until(holds: () => boolean, timeoutMs: number = 10_000): P
   }
 }
 
-/** An int that threads share with the test, to be given as a key: 0 at first. */
+/** An integer that threads share with the test, 0 at first; passed to the load as its key. */
 export function sharedInt(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
 /** `keep`, `loaded` and `absent` as a module for threads: the URL to import them from. */
 export async function answersModule(): Promise<string> {
-  const script = new URL('../../../scripts/support/bundle.mjs', import.meta.url).href;
   const entry = fileURLToPath(new URL('../../../src/engine/load-result.ts', import.meta.url));
-  const { bundled } = await import(/* @vite-ignore */ script);
-  return moduleOf(await bundled(entry, 'es')).href;
+  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'esm', write: false });
+  return moduleOf(outputFiles[0]?.text as string).href;
 }

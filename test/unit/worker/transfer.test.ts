@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { LoadInWorkerOptions } from '../../../src/worker/index.ts';
 import { answerOf, loadOf, sharedInt } from './support.ts';
 
-/** More than one part, so that the thread can look at its buffer when the first one has gone. */
+/** More than one part, so that the thread can check its buffer after the first one was sent. */
 const MANY = 'Array.from({ length: 20_000 }, (_, i) => ({ i }))';
 
-/** What became of the buffer in the thread: 1 it was handed over, 2 it is still there. */
+/** The state of the buffer in the thread: 1 it was transferred, 2 it is still there. */
 async function fateOf(
   value: string,
   options?: LoadInWorkerOptions,
@@ -13,9 +13,9 @@ async function fateOf(
   const flag = sharedInt();
   const code = `export default (flag) => {
     const numbers = Float64Array.from({ length: 50_000 }, (_, i) => i);
-    setImmediate(function look() {
+    setImmediate(function check() {
       Atomics.store(flag, 0, numbers.buffer.byteLength === 0 ? 1 : 2);
-      setImmediate(look);
+      setImmediate(check);
     });
     return ${value};
   }`;
@@ -26,13 +26,13 @@ async function fateOf(
 const numbers = Float64Array.from({ length: 50_000 }, (_, i) => i);
 
 describe('buffers in the value', () => {
-  it('are handed over, not copied', async () => {
+  it('are transferred, not copied', async () => {
     const { fate, answer } = await fateOf(`{ deep: [new Map([['numbers', numbers]])], many: ${MANY} }`);
     expect(fate).toBe(1);
     expect((answer as { deep: Map<string, unknown>[] }).deep[0]?.get('numbers')).toEqual(numbers);
   });
 
-  it('are handed over where one part is all there is', async () => {
+  it('are transferred also in a single part', async () => {
     const { answer } = await fateOf('[numbers, numbers.subarray(5), numbers.buffer]');
     const [all, some, buffer] = answer as [Float64Array, Float64Array, ArrayBuffer];
     expect(all).toEqual(numbers);
@@ -54,7 +54,7 @@ describe('buffers in the value', () => {
       [0, 0, 0],
     ],
     ['small Buffers out of the pool', `Buffer.from('abc')`, [97, 98, 99]],
-  ])('that can not be handed over are copied: %s', async (_, value, bytes) => {
+  ])('that cannot be transferred are copied: %s', async (_, value, bytes) => {
     const answer = await answerOf(`export default () => ({ bytes: ${value}, buffer: new ArrayBuffer(8) })`);
     expect(answer).toEqual({ bytes: Uint8Array.from(bytes), buffer: new ArrayBuffer(8) });
   });

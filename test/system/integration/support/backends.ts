@@ -71,6 +71,18 @@ function mysql(client: MysqlClient): Pick<Connected, 'lock' | 'store' | 'forget'
   };
 }
 
+/** Acquires with two commands, as MySQL does: without RETURNING. */
+export function lockWithoutReturning(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
+  const kind = {
+    client: new MysqlSql(client, Number(options.timeout ?? 3000), false),
+    dialect: MYSQL,
+    definition: mysqlLockTable,
+    definedBy: 'mysqlLockTable()',
+    longestName: 512,
+  };
+  return sqlLock({ table, ...options }, kind);
+}
+
 /** All of them. */
 export const backends: readonly Backend[] = [
   {
@@ -174,17 +186,8 @@ export const backends: readonly Backend[] = [
     acquireCommands: 2,
     async connect(url) {
       const pool = createPool(url);
-      const lock = (space: string, options: LockOptions = {}): Lock =>
-        sqlLock(
-          { table: lockTable(space), ...options },
-          {
-            client: new MysqlSql(pool, Number(options.timeout ?? 3000), false),
-            dialect: MYSQL,
-            definition: mysqlLockTable,
-            definedBy: 'mysqlLockTable()',
-            longestName: 512,
-          },
-        );
+      const lock = (space: string, options?: LockOptions): Lock =>
+        lockWithoutReturning(pool, lockTable(space), options);
       return { ...mysql(pool), lock, close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
     },
   },

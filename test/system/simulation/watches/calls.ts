@@ -13,13 +13,14 @@ import {
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** So many failures are remembered: who waits, for many keys maybe, hears of one later. */
+/** The number of remembered failures: a caller that waits, such as for many keys, gets one later. */
 const REMEMBERED = 50;
 
 /**
- * What callers get. Rule 2: who finds a value does not wait. Rule 3: who waits together fails with one error. Rule 5:
- * inside a cool-down the last error is the cause. Rule 7: no answer was begun before the value was invalidated. Rule
- * 16: an unavailable lock is no error where loads may go without.
+ * The results of calls. Rule 2: with a value a call does not wait. Rule 3: concurrent waits share one error. Rule 5:
+ * inside a cool-down the last error is the cause. Rule 7: no result is of a load that began before an invalidation.
+ * Rule
+ * 16: an unavailable lock is not an error if loads may run without it.
  */
 export class Calls implements Watch {
   readonly #subject: Subject;
@@ -31,7 +32,7 @@ export class Calls implements Watch {
     this.#world = world;
   }
 
-  told(event: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
     if (event.type !== 'load-failed' && event.type !== 'load-timed-out' && event.type !== 'cooling-down')
       return;
     this.#failures.push(event.error);
@@ -54,7 +55,7 @@ export class Calls implements Watch {
       this.#world.referee.holds(
         2,
         !isServed,
-        () => `${this.#subject.id}: ${what} waits though there is a value`,
+        () => `${this.#subject.id}: ${what} waits although there is a value`,
       );
     }
   }
@@ -63,8 +64,8 @@ export class Calls implements Watch {
     const { id, mark } = this.#subject;
     const { referee } = this.#world;
     const run = this.#world.freshness.get(value?.serial)?.by;
-    const isWaiting = what === 'refresh' || (!wasLoaded && hasWaited); // the others are served with what there is
-    if (run?.subject !== this.#subject) return; // that of others, or set by hand: see the watch of values
+    const isWaiting = what === 'refresh' || (!wasLoaded && hasWaited); // the others get the present value
+    if (run?.subject !== this.#subject) return; // of another instance, or set by hand: see values.ts
     if (what === 'refresh' && run.endedAt !== undefined) {
       referee.holds(
         7,
@@ -83,11 +84,11 @@ export class Calls implements Watch {
     const { referee } = this.#world;
     const message = error instanceof Error ? error.message : String(error);
     if (signal?.aborted && signal.reason === error) return;
-    // Those have reasons of their own: see the watch of results.
+    // Those have other reasons: see results.ts.
     if (isClosedError(error) || isAbsentError(error) || isStaleValueError(error) || isNotLoadedError(error))
       return;
     const isServed = wasLoaded && what === 'get' && !mayWait;
-    referee.holds(2, !isServed, () => `${id}: ${what} was rejected though there is a value: ${message}`);
+    referee.holds(2, !isServed, () => `${id}: ${what} was rejected although there is a value: ${message}`);
     if (isLockUnavailableError(error)) {
       referee.holds(16, !options.mayLoadWithoutLock, () => `${id}: ${what} was rejected: ${message}`);
     }

@@ -8,12 +8,12 @@ export class CoolDowns implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
   #failures = 0;
-  /** How many it were before the load that has just succeeded. */
+  /** The number of failures before the load that has just succeeded. */
   #before = 0;
   #mayHaveRecovered = false;
   /** By its own clock. */
   #noneBefore = Number.NEGATIVE_INFINITY;
-  /** What the last event of a failure said. */
+  /** The data of the last event of a failure. */
   #lastFailure: unknown;
 
   constructor(subject: Subject, world: World) {
@@ -30,7 +30,7 @@ export class CoolDowns implements Watch {
     });
   }
 
-  told(event: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
     if (event.type !== 'cooling-down') this.#before = 0;
     switch (event.type) {
       case 'load-failed':
@@ -55,7 +55,7 @@ export class CoolDowns implements Watch {
       case 'snapshot-adopted':
         this.#over();
         break;
-      case 'round-done-elsewhere': // of a task that counts as a success, unless somebody asks for his own
+      case 'round-done-elsewhere': // for a task it counts as a success, unless a caller has forced a run
         if (this.#subject.options.holdsValue) break;
         this.#mayHaveRecovered = true;
         this.#noneBefore = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,7 @@ export class CoolDowns implements Watch {
   #begun({ delay, failures, error }: EventOf<'cooling-down'>): void {
     const { id, instance } = this.#subject;
     const isOfLoad = error === this.#lastFailure;
-    // The schedule could not say when to go on. Of what a load has just brought that is one failure more in a row.
+    // The schedule failed. Right after a load that is one more failure in a row.
     if (!isOfLoad) this.#failures = Math.max(this.#failures, this.#before) + 1;
     this.#before = 0;
     const span = this.#span(failures);
@@ -86,12 +86,12 @@ export class CoolDowns implements Watch {
     if (this.#mayHaveRecovered && failures === 1) this.#failures = 1;
     this.#mayHaveRecovered = false;
     this.#world.referee.holds(5, failures === this.#failures, () => {
-      return `${id}: ${failures} failures in a row are told, not ${this.#failures}`;
+      return `${id}: ${failures} failures in a row are reported, not ${this.#failures}`;
     });
     this.#noneBefore = instance.machine.monotonic() + delay;
   }
 
-  /** The longest that it may be, by the documentation. */
+  /** The longest cool-down by the documentation. */
   #span(failures: number): number {
     const { initial, factor, max } = this.#subject.options.coolDown;
     return Math.min(max, initial * factor ** (failures - 1));

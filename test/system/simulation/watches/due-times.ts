@@ -2,17 +2,18 @@ import { CALENDAR_MS } from '../instance.ts';
 import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Clocks that round, and a clock that was compared up to a minute ago. */
+/** The rounding of clocks, and clocks that were compared up to a minute ago. */
 const ROUNDING_MS = 1;
 
 /**
- * Rule 9, of members without a lock. A delay is elapsed time, whatever the wall clock does: no read starts a load before
+ * Rule 9, for members without a lock. A delay is elapsed time, also when the wall clock steps: no read starts a load
+ * before
  * it is over. A calendar schedule is at most a minute behind, and no step of the clock starts a storm.
  */
 export class DueTimes implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
-  /** When the last success ended, by its own monotonic clock. */
+  /** The end of the last success, by its own monotonic clock. */
   #lastAt: number | undefined;
   #isSaidByLoad = false;
   /** Loads that a calendar schedule started. */

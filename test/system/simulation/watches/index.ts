@@ -4,23 +4,25 @@ import type { World } from '../world.ts';
 import { Calls } from './calls.ts';
 import { CoolDowns } from './cool-downs.ts';
 import { DueTimes } from './due-times.ts';
+import { LoadOutcomes } from './load-outcomes.ts';
 import { OneExecution } from './one-execution.ts';
 import { Results } from './results.ts';
 import { Starts, startsAreKnown } from './starts.ts';
-import { Told } from './told.ts';
 import { Values } from './values.ts';
 
-/** What looks at a subject. */
+/** The watches of a subject. */
 export function watchesOf(subject: Subject, world: World): Watch[] {
   const { holdsValue, lockName } = subject.options;
   const isKeyed = subject.id.includes('[');
   const isTicking = !subject.id.endsWith('nightly');
-  // A cache remembers the failures of only so many keys.
+  // A cache remembers the failures of a limited number of keys.
   const isRemembered = isTicking && (!isKeyed || world.scenario.maxKeys === KEYS.length);
   return [
     ...(isTicking ? [new OneExecution(subject, world)] : []),
     ...(isRemembered ? [new CoolDowns(subject, world)] : []),
-    ...(isTicking ? [new Told(subject, world), new Calls(subject, world), new Results(subject, world)] : []),
+    ...(isTicking
+      ? [new LoadOutcomes(subject, world), new Calls(subject, world), new Results(subject, world)]
+      : []),
     ...(isTicking && startsAreKnown(subject, world) ? [new Starts(subject, world)] : []),
     ...(isTicking ? [] : [world.nightly]),
     ...(holdsValue ? [new Values(subject, world)] : []),

@@ -2,17 +2,17 @@ import type { TicklessEvent } from '../../../../src/index.ts';
 import type { LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Timers are late by so much at most. */
+/** The greatest lateness of a timer. */
 const LATE_MS = 10;
 const ROUNDING_MS = 0.01;
 
-/** Rule 1: never two live executions of one executor or key; one past its deadline is told to stop. Rule 4: it ends. */
+/** Rule 1: never two live executions of one executor or key; one past its deadline is aborted. Rule 4: it ends. */
 export class OneExecution implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
   /** The first try of the last load. */
   #first: LoadRun | undefined;
-  /** Since when it says that it is running, by its own clock. */
+  /** Since when its status says `running`, by its own clock. */
   #runningSince: number | undefined;
 
   constructor(subject: Subject, world: World) {
@@ -34,11 +34,11 @@ export class OneExecution implements Watch {
     }
   }
 
-  told({ type }: TicklessEvent): void {
-    this.#runningSince = undefined; // another flight, maybe
+  emitted({ type }: TicklessEvent): void {
+    this.#runningSince = undefined; // possibly another flight
     const { id, instance, options } = this.#subject;
     const first = this.#first;
-    // Behind a lock, and with other keys, the time runs before the load begins.
+    // With a lock, or with other keys, the deadline begins before the load.
     if (type !== 'load-timed-out' || first === undefined || first.isBatched || options.lockName !== undefined)
       return;
     const after = instance.machine.monotonic() - first.begunAtOwn;
@@ -69,6 +69,6 @@ export class OneExecution implements Watch {
     if (this.#subject.status?.running !== true) this.#runningSince = undefined;
     else this.#runningSince ??= now;
     const isStuck = now > (this.#runningSince ?? now) + options.timeout + LATE_MS;
-    this.#world.referee.holds(4, !isStuck, () => `${id}: it is said to be running past its deadline`);
+    this.#world.referee.holds(4, !isStuck, () => `${id}: its status is running past its deadline`);
   }
 }

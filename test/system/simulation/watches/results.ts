@@ -2,12 +2,12 @@ import { isAbsentError, isClosedError, isNotLoadedError, isStaleValueError } fro
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Instants of two clocks. */
+/** The difference of two clocks. */
 const ROUNDING_MS = 0.01;
 
 /**
- * What a read brings is what is held: when it was called, if it needn't wait, else at some time since. It is not older
- * than `maxStaleness` where that is not to be served. And a read is refused only where there is a reason.
+ * A read returns the held value: that of its call if it did not wait, else one since. The value is not older
+ * than `maxStaleness` unless a stale value may be served. And a read is rejected only for a reason.
  */
 export class Results implements Watch {
   readonly #subject: Subject;
@@ -33,7 +33,7 @@ export class Results implements Watch {
       return `${id}: ${what} (${order}) got load ${which(value)}, and ${which(held.value)} was held when it was called`;
     });
     const present = now.now;
-    // It may have been replaced since, and a read of many keys waits for the last.
+    // It may have been replaced since; a read of many keys waits for the last.
     if (what === 'refresh' || isOfMany || present.value !== value || present.age === undefined) return;
     this.#holds(present.age <= this.#limit + ROUNDING_MS, () => {
       return `${id}: ${what} (${order}) got load ${(value as Loaded).serial}, which is ${present.age?.toFixed(1)} ms old`;
@@ -43,7 +43,7 @@ export class Results implements Watch {
   #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {
     const { id, instance, held: now } = this.#subject;
     const refused = (isSo: boolean): void => {
-      this.#holds(isSo, () => `${id}: ${what} (${order}) is refused for no reason: ${error}`);
+      this.#holds(isSo, () => `${id}: ${what} (${order}) is rejected without a reason: ${error}`);
     };
     if (isClosedError(error)) refused(instance.closing !== 'no');
     else if (isAbsentError(error)) refused(id.includes('[') && now.wasAbsent(order));
@@ -56,7 +56,7 @@ export class Results implements Watch {
     } else if (what === 'current') refused(false);
   }
 
-  /** The age beyond which it is not to be served. */
+  /** The age beyond which it must not be served. */
   get #limit(): number {
     return this.#subject.options.mayBeTooStale ? this.#world.scenario.maxStaleness : Infinity;
   }

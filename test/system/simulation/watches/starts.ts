@@ -3,15 +3,15 @@ import { KEYS } from '../instance.ts';
 import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Instants that are rounded, again at each step of the wall clock. */
+/** The rounding of instants, repeated at each step of the wall clock. */
 const ROUNDING_MS = 3;
 
-/** Keys are due between one and two periods after their load, so that not all are at once. */
+/** Keys are due between one and two periods after their load, because of jitter. */
 const SPREAD = 1;
 
 /**
- * Of members without a lock: a read of what is due starts a load, if nothing stands against it (rules 4 and 5: no cool-down
- * outlives its time, or a success), and a read of what is fresh is not said to be of a stale value.
+ * For members without a lock: a read of a due subject starts a load if it may (rules 4 and 5: no cool-down
+ * outlives its time, or a success), and a read of a fresh value does not emit `stale-served`.
  */
 export class Starts implements Watch {
   readonly #subject: Subject;
@@ -19,16 +19,16 @@ export class Starts implements Watch {
   readonly #isKeyed: boolean;
   /** By its own clock, as all instants here. `undefined`: there was no success. */
   #loadedAt: number | undefined;
-  /** Not before and not after that it falls due, as far as it is known. */
+  /** The earliest and the latest due time, as far as known. */
   #dueFrom = Number.NEGATIVE_INFINITY;
   #dueBy = Number.NEGATIVE_INFINITY;
   #mayFrom = Number.NEGATIVE_INFINITY;
   #isInvalidated = false;
   #isTagged = false;
   #lastEnded: LoadRun | undefined;
-  /** Something went on since it was looked at. */
+  /** There were events since the last check. */
   #isMoving = false;
-  /** A read was to start a load. */
+  /** A read should have started a load. */
   #isToStart = false;
 
   constructor(subject: Subject, world: World) {
@@ -53,7 +53,7 @@ export class Starts implements Watch {
     this.#lastEnded = run;
   }
 
-  told(event: TicklessEvent): void {
+  emitted(event: TicklessEvent): void {
     const now = this.#subject.instance.machine.monotonic();
     if (event.type === 'stale-served') {
       this.#world.referee.holds('results', now >= this.#dueFrom, () => {
@@ -70,7 +70,7 @@ export class Starts implements Watch {
       case 'load-failed':
       case 'load-timed-out':
         this.#isMoving = true;
-        this.#mayFrom = Infinity; // how long is told next
+        this.#mayFrom = Infinity; // the next event has the duration
         break;
       case 'cooling-down':
         this.#mayFrom = now + event.delay;
@@ -79,7 +79,7 @@ export class Starts implements Watch {
   }
 
   changed({ kind }: Change): void {
-    this.#isToStart = false; // it may not have to any more
+    this.#isToStart = false; // no longer required
     if (kind === 'set') {
       this.#isTagged = false;
       this.#mayFrom = Number.NEGATIVE_INFINITY;
@@ -121,7 +121,7 @@ export class Starts implements Watch {
     if (this.#world.said.has(serial)) this.#unknown();
   }
 
-  /** Due a delay after that, if it is a delay. */
+  /** Due a delay later, if the schedule is a delay. */
   #planned(loadedAt: number): void {
     this.#loadedAt = loadedAt;
     this.#isInvalidated = false;
@@ -146,7 +146,7 @@ export class Starts implements Watch {
   }
 }
 
-/** What is to be known of it is known: nobody else loads it, and nothing pushes it out. */
+/** Its state is fully known: no other instance loads it, and it cannot be evicted. */
 export function startsAreKnown({ options, id }: Subject, { scenario }: World): boolean {
   return options.lockName === undefined && (!id.includes('[') || scenario.maxKeys === KEYS.length);
 }

@@ -2,11 +2,11 @@ import { KEYS } from '../instance.ts';
 import type { Loaded, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Clocks that run too fast or too slow, and instants that are rounded. */
+/** The error of fast or slow clocks, and of rounded instants. */
 const ROUNDING_MS = 3;
 
 /**
- * What is served. Rule 1: nothing of a load that was told to stop. Rule 7: nothing of a load that began before the last
+ * The served values. Rule 1: not of an aborted load. Rule 7: not of a load that began before the last
  * change. Rule 13: nothing older than before. Rule 17: it is as old as it says.
  */
 export class Values implements Watch {
@@ -33,12 +33,12 @@ export class Values implements Watch {
     this.#look();
   }
 
-  /** What is held. That can be seen without a look at the status. */
+  /** The held value, which is visible without an inspection. */
   #look(): Loaded | undefined {
     const value = this.#subject.peek();
     if (value === undefined) {
       if (this.#subject.mark?.kind === 'drop') this.#serial = undefined;
-      // Pushed out by other keys, where there is no room for all: nothing is known of it any more.
+      // Evicted by other keys: its state is unknown.
       if (this.#mayBePushedOut && this.#subject.status === undefined) this.#subject.mark = undefined;
     } else if (value.serial !== this.#serial) {
       this.#changed(value);
@@ -54,10 +54,10 @@ export class Values implements Watch {
   #changed(value: Loaded): void {
     const { id, mark, options } = this.#subject;
     const { referee, freshness } = this.#world;
-    const run = freshness.get(value.serial)?.by; // who brought it, or said last that it is unchanged
+    const run = freshness.get(value.serial)?.by; // the load that returned it, or last confirmed it
     if (run === undefined) {
       const isSet = mark?.value?.serial === value.serial;
-      referee.holds(7, isSet, () => `${id}: serves what was set by hand elsewhere, or before`);
+      referee.holds(7, isSet, () => `${id}: serves a value that was set by hand elsewhere, or before`);
       return;
     }
     if (run.subject === this.#subject) {
@@ -66,10 +66,10 @@ export class Values implements Watch {
         return `${id}: load ${run.serial} began before ${mark?.kind} of ${mark?.order}, and is served`;
       });
       referee.holds(1, !run.wasStopped || run.isBatched, () => {
-        return `${id}: load ${run.serial} was told to stop, and is served`;
+        return `${id}: load ${run.serial} was aborted, and is served`;
       });
       referee.holds(7, run.brought === 'value' || run.brought === 'kept', () => {
-        return `${id}: load ${run.serial} brought no value`;
+        return `${id}: load ${run.serial} returned no value`;
       });
       return;
     }
@@ -78,19 +78,19 @@ export class Values implements Watch {
     referee.holds(13, isSame, () => `${id}: serves load ${run.serial}, which is of ${run.subject.id}`);
   }
 
-  /** What others have loaded is taken over after a change only if it was loaded after it, or while it was made. */
+  /** After a change a snapshot of another instance is adopted only if its load ended after the change, or during it. */
   #isRightlyAdopted(run: LoadRun): void {
     const { id, mark } = this.#subject;
     const { referee, leases } = this.#world;
-    // A call for many keys knows but the token of one.
+    // A call for many keys has the token of one key only.
     if (mark === undefined || run.endedAt === undefined || run.isBatched) return;
     const lease =
       run.token === undefined ? undefined : leases.of(run.subject.options.lockName ?? '', run.token);
     const endedAt = mark.kind === 'set' ? run.endedAt : Math.max(run.endedAt, lease?.endedAt ?? 0);
-    // It is taken for younger than it is by the time that it took to arrive in the store.
+    // Its age does not include the time until it arrived in the store.
     const slack = ROUNDING_MS + this.#world.slowestWrite(this.#subject.options.lockName ?? '');
     referee.holds(7, endedAt >= mark.at - slack, () => {
-      return `${id}: load ${run.serial} ended before ${mark.kind} of ${mark.order}, and is taken over`;
+      return `${id}: load ${run.serial} ended before ${mark.kind} of ${mark.order}, and is adopted`;
     });
   }
 
@@ -102,7 +102,7 @@ export class Values implements Watch {
       return `${id}: version ${version} after version ${this.#version}`;
     });
     this.#version = version;
-    if (revision < 0 || !this.#subject.options.hasLock) return; // without a lock nothing is fenced
+    if (revision < 0 || !this.#subject.options.hasLock) return; // without a lock there is no fencing
     this.#world.referee.holds(13, revision >= this.#revision, () => {
       return `${id}: version ${version} is of revision ${revision}, after revision ${this.#revision}`;
     });
@@ -117,7 +117,7 @@ export class Values implements Watch {
     if (age === undefined || known === undefined) return;
     const { now } = timeline;
     const slack = ROUNDING_MS + (now - known.firstAt) * 4e-4;
-    // Of what others have loaded nobody knows how long it took to arrive in the store.
+    // For a snapshot of another instance the time until it arrived in the store is unknown.
     const isOwn = options.lockName === undefined;
     const least = now - known.lastAt - (isOwn ? 0 : this.#world.slowestWrite(options.lockName ?? ''));
     referee.holds(17, age >= least - slack, () => {

@@ -3,12 +3,12 @@ import { Service } from './service.ts';
 import { Traffic } from './traffic.ts';
 import type { World } from './world.ts';
 
-/** As many live through all of the soak; what they hold on to shows in the heap. */
+/** The instances that live through the whole soak; leaks of theirs show in the heap. */
 const LASTING = 2;
-/** As many come and go; what is left of them shows in the counts. */
+/** The instances that are replaced; leaks of theirs show in the counts. */
 const PASSING = 2;
 const STEPS: readonly Step[] = ['acquire', 'extend', 'release', 'read', 'write'];
-/** Longer than a lease: it is lost. */
+/** Longer than a lease, which is lost then. */
 const LONGEST_STOP_MS = 8000;
 const HOUR_MS = 3_600_000;
 const OUTAGE_EVERY_MS = 20_000;
@@ -22,7 +22,7 @@ interface Instance {
   stoppedUntil: number;
 }
 
-/** The instances of the service, and what befalls them. */
+/** The instances of the service, and their faults. */
 export class Fleet {
   readonly #world: World;
   readonly #instances: Instance[];
@@ -45,7 +45,7 @@ export class Fleet {
     };
   }
 
-  /** One step of all of them. */
+  /** Runs one step of each instance. */
   step(reads: number): void {
     const { dice, clock } = this.#world;
     if (dice.chance(1 / 20_000)) clock.stepWall(dice.between(-HOUR_MS, HOUR_MS));
@@ -53,7 +53,7 @@ export class Fleet {
     const now = clock.monotonic();
     this.#world.isSourceDown = now % OUTAGE_EVERY_MS > OUTAGE_EVERY_MS - OUTAGE_MS;
     for (const [number, instance] of this.#instances.entries()) {
-      instance.service.link.take(); // it keeps what went over it
+      instance.service.link.take(); // it keeps its messages
       if (now >= instance.endsAt) this.#replace(number, instance);
       else if (instance.stoppedUntil > now) continue;
       else if (instance.stoppedUntil > 0) this.#continue(instance);
@@ -64,7 +64,7 @@ export class Fleet {
     }
   }
 
-  /** A new one in its place. Most are closed; some are just forgotten, as tests and careless code do. */
+  /** Replaces an instance. Most old ones are closed; some are only dropped, as tests and careless code do. */
   #replace(number: number, instance: Instance): void {
     this.#continue(instance);
     instance.service.link.mend();
@@ -104,7 +104,7 @@ export class Fleet {
     return fault === 'late' ? this.#world.after(dice.between(10, 4000)) : fault;
   }
 
-  /** What an operator does: the holder loses its lease. */
+  /** An operator releases the lease of the holder. */
   async #releaseByForce(): Promise<void> {
     const { lock } = this.#world.cluster;
     const records = await lock.list({});
@@ -112,7 +112,7 @@ export class Fleet {
     if (held !== undefined) await lock.forceRelease(held.name, held.token);
   }
 
-  /** Nothing goes wrong any more. */
+  /** Ends all faults. */
   mend(): void {
     this.#world.isSourceDown = false;
     for (const instance of this.#instances) {
@@ -121,12 +121,12 @@ export class Fleet {
     }
   }
 
-  /** All that are open. */
+  /** All open instances. */
   get services(): readonly Service[] {
     return this.#instances.map(({ service }) => service);
   }
 
-  /** Closes all. Resolves when the last has said that it is closed. */
+  /** Closes all. Resolves when all have emitted `closed`. */
   async close(): Promise<void> {
     for (const { service } of this.#instances.splice(0)) this.#close(service);
     await Promise.all(this.#closing);

@@ -1,5 +1,5 @@
 // A cluster of services in virtual time: `main.ts [--minutes N] [--seed N] [--samples N] [--growth RATIO]`, run by Node
-// with --expose-gc. Prints its verdict as one line of JSON, and has to end by itself.
+// with --expose-gc. Prints its verdict as one line of JSON, and must exit by itself.
 
 import { getEventListeners, setMaxListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -13,9 +13,9 @@ import { World } from './world.ts';
 
 const STEP_MS = 100;
 const READS_PER_STEP = 8;
-/** The longest that anything goes on which was begun by a caller. */
+/** The longest duration of anything that a caller starts. */
 const CALM_MS = 40_000;
-/** Finalizers are promised by nobody; after so many collections each of them has run. */
+/** Finalizers are not guaranteed to run; after this many collections all have run. */
 const LAST_ROUNDS = 20;
 
 const { values } = parseArgs({
@@ -32,7 +32,7 @@ const complaints = listenForComplaints();
 
 const resourcesBefore = process.getActiveResourcesInfo();
 
-/** @param checks what has to hold while all is open, but nobody reads, goes there. */
+/** @param checks gets the checks of a pause: all members are open, and there are no reads. */
 async function soak(world: World, checks: Check[]): Promise<Sample[]> {
   const samples: Sample[] = [];
   const fleet = new Fleet(world);
@@ -53,10 +53,12 @@ async function soak(world: World, checks: Check[]): Promise<Sample[]> {
 }
 
 /**
- * All is open, and nothing is under way: of these kinds there is a number that is right, whatever has happened before.
- * So each object too many is seen, which in a comparison of quarters is lost among those that come and go, and after
- * the end is gone with the member that has kept it. Of values and of the signals of loads there are as many as entries
- * and failures happen to hold: those are left to the quarters and the end.
+ * All members are open, and no work is pending: the numbers of these kinds have an exact right value, whatever happened
+ * before. So each leaked object is found, which a comparison of quarters would miss among the varying numbers, and
+ * which
+ * is gone after the end with the member that has kept it. The numbers of values and of signals of loads depend on
+ * entries
+ * and failures: those are checked by the quarters and at the end.
  */
 async function whileNobodyReads({ census, clock, longLived }: World, { services }: Fleet): Promise<Check[]> {
   await settledHeap(LAST_ROUNDS);
@@ -64,13 +66,10 @@ async function whileNobodyReads({ census, clock, longLived }: World, { services 
   const open = services.flatMap(({ members }) => members).length;
   const kinds = ['signals of requests', 'listeners of events', 'loads of passing members'];
   return [
-    none('timers while nobody reads', clock.timerCount),
-    none(
-      "listeners on a caller's signal while nobody reads",
-      getEventListeners(longLived.signal, 'abort').length,
-    ),
+    none('timers without reads', clock.timerCount),
+    none("listeners on a caller's signal without reads", getEventListeners(longLived.signal, 'abort').length),
     none('members beside the open ones', (live.members ?? 0) - open),
-    ...kinds.map((kind) => none(`${kind} while nobody reads`, live[kind] ?? 0)),
+    ...kinds.map((kind) => none(`${kind} without reads`, live[kind] ?? 0)),
   ];
 }
 
@@ -103,7 +102,7 @@ async function leftovers({ census, clock, longLived }: World): Promise<Check[]> 
 }
 
 const world = new World(Number(values.seed));
-setMaxListeners(0, world.longLived.signal); // one for each entry with a reader that waits
+setMaxListeners(0, world.longLived.signal); // one for each entry with a waiting reader
 const checks: Check[] = [];
 const samples = await soak(world, checks);
 const quarters = quartersOf(samples);

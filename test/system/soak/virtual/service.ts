@@ -25,7 +25,7 @@ export class Service {
   readonly values: readonly Value[];
   readonly caches: readonly Cache[];
   readonly executors: readonly PeriodicExecutor[];
-  /** Not of the group: nobody closes them with it. */
+  /** Not members of the group, so they are not closed with it. */
   readonly alone: Value;
   readonly task: () => Promise<unknown>;
   readonly #world: World;
@@ -74,7 +74,7 @@ export class Service {
       group.cache<number, Payload>({
         name: 'streets',
         loadMany: async (keys, { signal, previous }) => {
-          setMaxListeners(0, signal); // each key may hang by itself
+          setMaxListeners(0, signal); // each key may hang on its own
           await world.after(10);
           const one = (key: number): Payload => loadOf(key, { signal, previous: previous.get(key) });
           return new Map(await Promise.all(keys.map(async (key) => [key, await one(key)] as const)));
@@ -92,7 +92,7 @@ export class Service {
         keyOf: (key) => `house ${key}`,
         schedule: 3000,
       }),
-      // The engines hold each name for a week: few names, and a cache that is too small for them.
+      // The backends keep each name for a week: few names, and a cache that is too small for them.
       group.cache({ name: 'districts', load: loadOf, max: 30, ...shared, schedule: 4000 }),
     ];
     this.executors = [
@@ -130,7 +130,7 @@ export class Service {
     return [...this.values, ...this.caches, ...this.executors, this.alone];
   }
 
-  /** Closes it, in one of the ways in which services end. */
+  /** Closes the service, in one of several ways. */
   async close(): Promise<void> {
     const { dice, tally } = this.#world;
     const timeout = dice.pick([0, 500, TIMEOUT_MS, 10_000]);

@@ -8,36 +8,36 @@ import {
 } from '../../../../src/index.ts';
 import type { World } from './world.ts';
 
-/** What is loaded: large enough for a heap to show where it is kept, plain enough for a store. */
+/** The loaded value: large enough to show in the heap, and plain data for the store. */
 export interface Payload {
   readonly id: number;
   readonly words: readonly number[];
 }
 
-/** Longer than any load that means to end; shorter than those that come too late. */
+/** Longer than any regular load; shorter than those that end too late. */
 export const TIMEOUT_MS = 2000;
 const TAGS = ['nl', 'be', 'de', 'fr'];
 
 const FATES = {
-  brings: 60,
-  'brings at once': 8,
-  'keeps what there is': 8,
+  returns: 60,
+  'returns at once': 8,
+  'keeps the value': 8,
   rejects: 6,
   throws: 4,
   'hangs until it is aborted': 3,
   'never settles': 2,
   'comes too late': 3,
-  'has a then that throws': 1,
-  'brings nothing': 1,
-  'says more': 6,
+  'returns a then that throws': 1,
+  'returns nothing': 1,
+  'returns metadata': 6,
 } as const;
-const OUTAGE = { rejects: 6, throws: 2, 'hangs until it is aborted': 1, brings: 1 } as const;
+const OUTAGE = { rejects: 6, throws: 2, 'hangs until it is aborted': 1, returns: 1 } as const;
 
 export function payload({ census, tally }: World): Payload {
   return census.add('values', { id: tally.loads, words: new Array<number>(64).fill(tally.loads) });
 }
 
-/** A load of whatever fate chance has for it. */
+/** A load with a random outcome. */
 export function load(
   world: World,
   { signal, previous }: Pick<LoadContext<Payload>, 'signal' | 'previous'>,
@@ -54,11 +54,11 @@ export function load(
     return new Error('the source fails');
   };
   switch (dice.weighted<keyof typeof FATES>(world.isSourceDown ? (OUTAGE as never) : FATES)) {
-    case 'brings':
+    case 'returns':
       return bring(dice.between(1, 150));
-    case 'brings at once':
+    case 'returns at once':
       return payload(world);
-    case 'keeps what there is':
+    case 'keeps the value':
       return previous === undefined ? bring(1) : Promise.resolve(keep());
     case 'rejects':
       return world.after(dice.between(1, 50)).then(() => Promise.reject(fail()));
@@ -72,15 +72,15 @@ export function load(
       return new Promise(() => {});
     case 'comes too late':
       return bring(1.5 * TIMEOUT_MS);
-    case 'has a then that throws':
+    case 'returns a then that throws':
       return {
         then: () => {
           throw fail();
         },
       };
-    case 'brings nothing':
+    case 'returns nothing':
       return Promise.resolve(undefined as never);
-    case 'says more':
+    case 'returns metadata':
       return bring(20).then((value) => {
         const nextExecuteTime = world.clock.now() + dice.between(100, 5000);
         return loaded(value, dice.chance(1 / 2) ? { nextExecuteTime } : { maxStaleness: 5000 });
@@ -88,7 +88,7 @@ export function load(
   }
 }
 
-/** The same of a key. Each tenth key is one that the source does not have. */
+/** The same for a key. Each tenth key is absent at the source. */
 export function loadKey(
   world: World,
   key: number,

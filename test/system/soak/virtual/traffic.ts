@@ -3,9 +3,9 @@ import type { Cache, Service, Value } from './service.ts';
 import { type Payload, payload } from './source.ts';
 import type { World } from './world.ts';
 
-/** Of a cache that is shared: the engines remember each name. */
+/** The keys of the shared cache: the backends keep each name. */
 const FEW_KEYS = 60;
-/** Most reads are of keys that others have just read; over the hour there are millions of different ones. */
+/** Most reads are of recently read keys; over the hour there are millions of different ones. */
 const POPULAR = 120;
 
 const READS = {
@@ -39,14 +39,14 @@ const DEEDS = {
   task: 2,
   execute: 3,
   'passing members': 1,
-  'look at the group': 2,
+  'inspect the group': 2,
   ready: 1,
 } as const;
 
-/** Of loads that end at once: a deadline that outlives its load is seen when all should be still. */
+/** For loads that end at once: a deadline that outlives its load shows in a pause. */
 const LONG_TIMEOUT_MS = 600_000;
 
-/** What the callers of one service do. */
+/** The callers of one service. */
 export class Traffic {
   readonly #world: World;
   readonly #service: Service;
@@ -59,7 +59,7 @@ export class Traffic {
     this.#newestKey = world.dice.whole(0, 1_000_000);
   }
 
-  /** Some reads, and a deed or two. */
+  /** Makes some reads and one or two other calls. */
   go(reads: number): void {
     const { dice } = this.#world;
     for (let i = 0; i < reads; i++) {
@@ -115,7 +115,7 @@ export class Traffic {
     const world = this.#world;
     const { dice, longLived, clock } = world;
     const how = dice.weighted<keyof typeof READS>(READS);
-    // Some drop the promise and never look: that must not become an unhandled rejection.
+    // Some callers drop the promise, which must not become an unhandled rejection.
     const drop = dice.chance(1 / 10) ? () => {} : (promise: Promise<unknown>) => world.drop(promise);
     switch (how) {
       case 'get':
@@ -220,7 +220,7 @@ export class Traffic {
       case 'passing members':
         this.#visit();
         return;
-      case 'look at the group':
+      case 'inspect the group':
         group.health();
         group.inspect();
         return;

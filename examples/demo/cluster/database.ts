@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module';
+import { type PostgresClient, postgresLock } from 'tickless/lock/postgres';
+import { postgresStore } from 'tickless/store/postgres';
+import type { RealServer } from '../../../test/system/integration/support/servers/server.ts';
+import { codec } from './codec.ts';
+import { LEASE_MS } from './settings.ts';
+
+/** The little that the demo uses of `pg`. */
+interface Pool extends PostgresClient {
+  on(type: 'error', listener: () => void): void;
+}
+
+type PoolClass = new (options: { readonly connectionString: string; readonly max: number }) => Pool;
+
+// PostgreSQL and its driver are packages of test/system/integration, which everybody's `npm ci` does not bring. So nothing
+// here may depend on their types.
+const integration = new URL('../../../test/system/integration/', import.meta.url);
+
+/** Starts a PostgreSQL of our own, with an empty database. */
+export async function startDatabase(): Promise<RealServer> {
+  const { href } = new URL('support/servers/postgres.ts', integration);
+  const { startPostgres } = (await import(href)) as { startPostgres(): Promise<RealServer> };
+  return startPostgres();
+}
+
+/** A pool of connections to the database. */
+export function connect(connectionString: string): PostgresClient {
+  const { Pool } = createRequire(integration)('pg') as { Pool: PoolClass };
+  const pool = new Pool({ connectionString, max: 3 });
+  pool.on('error', () => {}); // an idle connection broke; the pool replaces it
+  return pool;
+}
+
+/** The lock that all instances share. */
+export function lockIn(client: PostgresClient): ReturnType<typeof postgresLock> {
+  return postgresLock({ client, leaseFor: LEASE_MS });
+}
+
+/** The store that all instances share. */
+export function storeIn(client: PostgresClient): ReturnType<typeof postgresStore> {
+  return postgresStore({ client, codec });
+}

@@ -1,0 +1,112 @@
+// The direction of imports in src (docs/ARCHITECTURE.md), for dependency-cruiser. Type imports count like any other. SWC reads
+// the sources: dependency-cruiser knows no compiler of TypeScript 7.
+//
+//   npx depcruise --config scripts/arrows.config.mjs src
+
+const BASE = ['errors.ts', 'time', 'option-checks.ts'];
+const ENGINE = [...BASE, 'observe', 'schedule', 'engine'];
+const CORE = [...ENGINE, 'due', 'options', 'value', 'cache', 'group'];
+const BACKENDS = ['sql', 'redis', 'mongodb', 'files'];
+
+/** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
+const MAY_IMPORT = {
+  'errors.ts': [],
+  time: ['errors.ts'],
+  'option-checks.ts': ['errors.ts', 'time'],
+  observe: BASE,
+  schedule: BASE,
+  engine: ENGINE,
+  due: ENGINE,
+  options: [...ENGINE, 'due'],
+  value: [...ENGINE, 'options'],
+  cache: [...ENGINE, 'due', 'options', 'value'],
+  group: CORE,
+  cluster: ENGINE,
+  sql: [...BASE, 'cluster'],
+  redis: [...BASE, 'cluster'],
+  mongodb: [...BASE, 'cluster'],
+  files: [...BASE, 'cluster'],
+  lock: [...BASE, 'cluster', ...BACKENDS],
+  store: [...BASE, 'cluster', ...BACKENDS],
+  testing: [...BASE, 'cluster'],
+  worker: [...BASE, 'schedule', 'engine'],
+  'index.ts': [...CORE, 'cluster'],
+  // Entries over all the others.
+  console: [...CORE, 'cluster', 'index.ts'],
+};
+
+/** Packages, and the one file that may import each: in that room. */
+const PACKAGES = { 'p-retry': 'engine', 'lru-cache': 'cache', luxon: 'schedule', croner: 'schedule' };
+
+/** The core runs unchanged on Node, Deno, Bun and workerd. */
+const NODE_MODULES_IN =
+  '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|observe/diagnostics[.]ts|console/node[.]ts)';
+
+const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb';
+
+/** The files of a room, as an expression: those of its folder, or the one file. */
+const files = (room) => (room.endsWith('.ts') ? `^src/${room.replace('.', '[.]')}$` : `^src/${room}/`);
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+export default {
+  forbidden: [
+    rule('no-cycle', 'No cycle between files, type imports counted.', {}, { circular: true }),
+    ...Object.entries(MAY_IMPORT).map(([room, rooms]) =>
+      rule(
+        `arrows-of-${room.replace('.ts', '')}`,
+        `${room} may import ${rooms.join(', ') || 'nothing'}.`,
+        { path: files(room) },
+        { path: '^src/', pathNot: [room, ...rooms].map(files) },
+      ),
+    ),
+    rule(
+      'room-without-arrows',
+      'Each room of src stands in MAY_IMPORT.',
+      { path: '^src/', pathNot: Object.keys(MAY_IMPORT).map(files) },
+      {},
+    ),
+    rule(
+      'adapters-apart',
+      'Adapters never import each other, and nothing imports them.',
+      { path: '^src/' },
+      { path: `^src/(lock|store)/(${ADAPTERS})[.]ts$` },
+    ),
+    ...Object.entries(PACKAGES).flatMap(([name, room]) => [
+      rule(
+        `${name}-in-its-room`,
+        `${name} is imported in ${room} only.`,
+        { path: '^src/', pathNot: files(room) },
+        { path: `^node_modules/${name}/` },
+      ),
+      {
+        name: `${name}-in-one-file`,
+        comment: `${name} is imported in one file only.`,
+        severity: 'error',
+        from: {},
+        module: { path: `^node_modules/${name}/`, numberOfDependentsMoreThan: 1 },
+      },
+    ]),
+    rule(
+      'four-packages',
+      'Users have no other package.',
+      { path: '^src/' },
+      {
+        pathNot: ['^src/', `^node_modules/(${Object.keys(PACKAGES).join('|')})/`],
+        dependencyTypesNot: ['core'],
+      },
+    ),
+    rule(
+      'node-modules-at-the-edge',
+      'The core runs on every runtime.',
+      { path: '^src/', pathNot: NODE_MODULES_IN },
+      { dependencyTypes: ['core'] },
+    ),
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'default'] },
+  },
+};

@@ -1,0 +1,37 @@
+// How long `import 'tickless'` takes, to how long its four dependencies take: the median of nine fresh processes each, in
+// turns. Needs `npm run build` first. The target is 1.3; the check has room, for a busy machine.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './support/project.mjs';
+
+const RUNS = 9;
+const MOST = 2;
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Milliseconds of processor time, which a busy machine lengthens less than the time on the clock. */
+function timeOf(modules) {
+  const program = `const before = process.cpuUsage();
+    for (const name of ${JSON.stringify(modules)}) await import(name);
+    const { user, system } = process.cpuUsage(before);
+    console.log((user + system) / 1000);`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return Number(stdout);
+}
+
+const times = { ours: [], theirs: [] };
+for (let run = 0; run < RUNS; run++) {
+  times.theirs.push(timeOf(Object.keys(dependencies)));
+  times.ours.push(timeOf(['tickless']));
+}
+const median = (values) => values.toSorted((a, b) => a - b)[(RUNS - 1) / 2];
+const ratio = median(times.ours) / median(times.theirs);
+console.log(
+  `${median(times.ours).toFixed(1)} ms, the four dependencies ${median(times.theirs).toFixed(1)} ms: ` +
+    `${ratio.toFixed(2)} times theirs (target 1.3, at most ${MOST})`,
+);
+process.exitCode = ratio <= MOST ? 0 : 1;

@@ -1,0 +1,148 @@
+// Plants faults into the code, one at a time, and demands that tests see each: those of its rule, or the simulation in the
+// worlds that are recorded with it (test/system/planted). Without a fault the same tests must be green.
+//
+//   --only <kind>      rules or simulation
+//   --fault <text>…    those whose names hold one of these, with what has seen them
+//   --seeds <n>        simulation: the worlds 1 to n instead, up to the first that sees the fault
+//   --markdown <file>  simulation: the table, between the marks in there
+//   --list             names them, and runs nothing
+//
+// A fault whose function is no longer there has failed. The last line is `N passed, N failed`, counted by fault; the run
+// without one counts too.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { tsImport } from 'tsx/esm/api';
+import { createVitest } from 'vitest/node';
+import { putBetweenMarks } from './support/marks.mjs';
+import { root } from './support/project.mjs';
+
+const PARALLEL = 2;
+/** A fault must not hang the run: the slowest takes a few seconds, and so does a world. */
+const HANGS_MS = 120_000;
+/** What a world has seen. */
+const WORLD = /seed (\d+): rule (\w+): (.*)/;
+/** A fault that names what is no longer there: what failed is the fault, not the code. */
+const BROKEN = /is not a function|Cannot (read|set) propert/;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    fault: { type: 'string', multiple: true },
+    seeds: { type: 'string' },
+    markdown: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const folder = join(root, 'test/system/planted');
+const [{ rules }, { simulation }, { planted, problemOf }] = await Promise.all(
+  ['rules', 'simulation', 'plugin'].map((name) => tsImport(join(folder, `${name}.ts`), import.meta.url)),
+);
+const testsOfRules = readdirSync(join(root, 'test/contract/rules'));
+function testsOf(rule) {
+  const names = testsOfRules.filter((name) => name.startsWith(`rule-${String(rule).padStart(2, '0')}-`));
+  return names.map((name) => join(root, 'test/contract/rules', name));
+}
+
+const upTo = Array.from({ length: Number(values.seeds ?? 0) }, (_, index) => index + 1);
+const worlds = [join(folder, 'worlds.ts')];
+const all = [
+  ...rules.map((fault) => ({
+    ...fault,
+    kind: `rule ${fault.rule}: `,
+    tests: testsOf(fault.rule),
+    seeds: [],
+  })),
+  ...simulation.map((fault) => ({ ...fault, kind: 'simulation: ', tests: worlds })),
+].map((fault) => ({ ...fault, name: fault.kind + fault.name }));
+const prefix = { rules: 'rule ', simulation: 'simulation: ' }[values.only] ?? '';
+const chosen = all.filter(
+  ({ name }) => name.startsWith(prefix) && (values.fault ?? ['']).some((text) => name.includes(text)),
+);
+if (values.list) {
+  for (const { name, replace } of chosen) console.log(`${name} (${replace})`);
+  process.exit();
+}
+
+const total = { passed: 0, failed: 0 };
+const rows = [];
+function tell({ name }, isPassed, verdict, why = '') {
+  total[isPassed ? 'passed' : 'failed'] += 1;
+  console.log(`${verdict.padEnd(8)}  ${name}`);
+  if (why !== '' && (!isPassed || values.fault !== undefined)) console.log(`          ${why}`);
+  const [, seed, rule, message] = WORLD.exec(why) ?? [];
+  const place = chosen.findIndex((fault) => fault.name === name);
+  const title = name.replace(/^simulation: /, '');
+  if (message !== undefined) rows[place] = `| ${[title, seed, rule, message].join(' | ')} |`;
+}
+
+async function startVitest(faults) {
+  const options = {
+    root,
+    watch: false,
+    include: ['test/**/*.test.ts', ...worlds],
+    setupFiles: [join(folder, 'setup.ts')],
+    pool: 'threads',
+    maxWorkers: 1,
+    bail: 1,
+    testTimeout: 5000,
+    reporters: [{}],
+  };
+  const vitest = await createVitest('test', options, { plugins: [planted(root, faults)] });
+  await vitest.standalone();
+  return vitest;
+}
+
+/** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
+async function firstFailure(vitest, { kind, name, isSound, tests, seeds }) {
+  vitest.provide('planted', isSound ? undefined : name);
+  vitest.provide('seeds', seeds);
+  const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
+  const { testModules } = await vitest.runTestSpecifications(files);
+  const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
+  for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
+  const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);
+  const why = failed && `${failed.fullName}: ${failed.result().errors[0]?.message.split('\n')[0]}`;
+  if (BROKEN.test(why) || (kind === 'simulation: ' && failed && !WORLD.test(why))) throw new Error(why);
+  return why;
+}
+
+async function run(vitest, task) {
+  const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
+  const watchdog = setTimeout(hangs, HANGS_MS + (task.seeds.length * HANGS_MS) / 8);
+  try {
+    const failure = await firstFailure(vitest, task);
+    const isRed = failure !== undefined;
+    if (task.isSound) tell(task, !isRed, isRed ? 'RED' : 'green', failure);
+    else tell(task, isRed, isRed ? 'seen' : 'NOT SEEN', failure);
+  } catch (error) {
+    tell(task, false, 'BROKEN', error.message);
+  }
+  clearTimeout(watchdog);
+}
+
+const faults = [];
+for (const fault of all) {
+  const problem = await problemOf(root, fault);
+  if (problem === undefined) faults.push(fault);
+  else if (chosen.includes(fault)) tell(fault, false, 'STALE', problem);
+}
+const tasks = faults.filter((fault) => chosen.includes(fault));
+const union = (field) => [...new Set(tasks.flatMap((fault) => fault[field]))];
+const sound = { name: 'no fault', isSound: true, tests: union('tests'), seeds: union('seeds') };
+const queue = [sound, ...tasks.map((task) => ({ ...task, ...(values.seeds && { seeds: upTo }) }))].values();
+const vitests = await Promise.all(Array.from({ length: PARALLEL }, () => startVitest(faults)));
+await Promise.all(
+  vitests.map(async (vitest) => {
+    for (const task of queue) await run(vitest, task);
+    await vitest.close();
+  }),
+);
+if (values.markdown !== undefined) {
+  const head = ['| planted fault | world | rule | what was seen |', '| --- | ---: | --- | --- |'];
+  await putBetweenMarks(values.markdown, 'simulation', [...head, ...rows.flat()].join('\n'));
+}
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;

@@ -1,0 +1,111 @@
+import { retryAfterMs } from '../engine/retry-after.ts';
+
+/**
+ * A thrown value in a form that can be cloned. The structured clone of an error alone loses its class, its properties
+ * (a
+ * `code`, a `status`, `retryAfter`) and, in some versions of Node, its cause.
+ */
+export type EncodedError = EncodedErrorObject | { readonly kind: 'other'; readonly value: unknown };
+
+interface EncodedErrorObject {
+  readonly kind: 'error';
+  /** The built-in class of the error. */
+  readonly base: Base;
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** The other properties that can be cloned. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly cause: EncodedError | undefined;
+  /** The `errors` of an `AggregateError`. */
+  readonly errors: readonly EncodedError[];
+  /** The `Retry-After` of the source, wherever the error holds it; 0: none. */
+  readonly retryAfterMs: number;
+}
+
+type Native = 'TypeError' | 'RangeError' | 'SyntaxError' | 'ReferenceError' | 'EvalError' | 'URIError';
+type Base = 'Error' | Native | 'AggregateError' | 'DOMException';
+
+const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
+  TypeError: TypeError,
+  RangeError: RangeError,
+  SyntaxError: SyntaxError,
+  ReferenceError: ReferenceError,
+  EvalError: EvalError,
+  URIError: URIError,
+};
+
+/** Causes can form a cycle. */
+const MOST_CAUSES = 8;
+const ENCODED_APART = ['name', 'message', 'stack', 'cause', 'errors'];
+
+/** Never throws. */
+export function encodeError(thrown: unknown, depth: number = 0): EncodedError {
+  try {
+    if (!(thrown instanceof Error))
+      return { kind: 'other', value: isCloneable(thrown) ? thrown : String(thrown) };
+    const { name, message, stack, cause, errors } = thrown as AggregateError;
+    const properties = Object.entries(thrown).filter(
+      ([key, value]) => !ENCODED_APART.includes(key) && isCloneable(value),
+    );
+    const inner = (one: unknown): EncodedError => encodeError(one, depth + 1);
+    return {
+      kind: 'error',
+      base: baseOf(thrown),
+      name: String(name),
+      message: String(message),
+      stack: typeof stack === 'string' ? stack : undefined,
+      properties: Object.fromEntries(properties),
+      cause: cause === undefined || depth >= MOST_CAUSES ? undefined : inner(cause),
+      errors: Array.isArray(errors) && depth < MOST_CAUSES ? errors.map(inner) : [],
+      retryAfterMs: retryAfterMs(thrown, Date.now()),
+    };
+  } catch {
+    return { kind: 'other', value: 'a thrown value that cannot be read' }; // a getter threw, or it has no string form
+  }
+}
+
+export function decodeError(encoded: EncodedError): unknown {
+  if (encoded.kind === 'other') return encoded.value;
+  const { base, name, message, stack, properties, cause, errors, retryAfterMs } = encoded;
+  const error = newError(base, name, message, errors);
+  const hidden = { configurable: true, writable: true, enumerable: false };
+  if (error.name !== name) Object.defineProperty(error, 'name', { ...hidden, value: name });
+  if (stack !== undefined) Object.defineProperty(error, 'stack', { ...hidden, value: stack });
+  if (cause !== undefined) Object.defineProperty(error, 'cause', { ...hidden, value: decodeError(cause) });
+  for (const [key, value] of Object.entries(properties)) {
+    Object.defineProperty(error, key, { ...hidden, enumerable: true, value });
+  }
+  // It may have stood in headers, which cannot be cloned.
+  if (retryAfterMs > 0 && !('retryAfter' in error)) Object.assign(error, { retryAfter: retryAfterMs / 1000 });
+  return error;
+}
+
+function baseOf(error: Error): Base {
+  if (error instanceof AggregateError) return 'AggregateError';
+  if (error instanceof DOMException) return 'DOMException';
+  const natives = Object.keys(NATIVES) as Native[];
+  return natives.find((native) => error instanceof NATIVES[native]) ?? 'Error';
+}
+
+function newError(base: Base, name: string, message: string, errors: readonly EncodedError[]): Error {
+  switch (base) {
+    case 'Error':
+      return new Error(message);
+    case 'AggregateError':
+      return new AggregateError(errors.map(decodeError), message);
+    case 'DOMException':
+      return new DOMException(message, name);
+    default:
+      return new NATIVES[base](message);
+  }
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

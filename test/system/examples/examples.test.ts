@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+// Each example runs on the built package (`npm run build` first), ends by itself with exit code 0, prints nothing to
+// stderr, and prints these lines in this order. `…` stands for any text; other lines may stand between them.
+
+const MOST_LINES = 60;
+
+const EXPECTED: Record<string, readonly string[]> = {
+  'adaptive-schedule': [
+    'minutes until the next reload: 1,1,1, … 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60',
+    '71 loads in 8 hours, where every minute would have been 481',
+  ],
+  'cluster-shared-rates': [
+    'USD 1.08, … ms old, loaded here: …',
+    'three processes, 1 load, 1 version',
+    'after a restart: … ms old, loaded here: no',
+  ],
+  'cluster-shutdown': [
+    'price-list: running',
+    'SIGTERM: waits for the load, releases the lock, exits',
+    'price-list: done, held for another 0 ms',
+    'the other instance is ready, loads since: 0',
+  ],
+  'conditional-http-reload': [
+    'a new list',
+    'an apple costs 120',
+    'not modified: the list in memory is still valid',
+    'the very same object: true',
+    'a new list',
+    'an apple costs 125',
+    'the source answered 200, 304, 200',
+  ],
+  'cron-schedule': [
+    'loaded 2026-10-29T12:0…',
+    'loaded 2026-10-29T21:4…',
+    'loaded 2026-10-30T21:4…',
+    'loaded 2026-11-02T22:4…',
+    'next   2026-11-03T22:3…',
+  ],
+  'daily-at-five': [
+    'first read: the tariffs of 2026-03-27',
+    'executed Fri 2026-03-27 13:00 +01:00',
+    'executed Sat 2026-03-28 05:00 +01:00',
+    'executed Sun 2026-03-29 05:00 +02:00',
+    'executed Mon 2026-03-30 05:00 +02:00',
+    'last read:  the tariffs of 2026-03-30, next Tue 2026-03-31 05:00 +02:00',
+    "the executor's next Tue 2026-03-31 05:00 +02:00",
+  ],
+  'events-and-shutdown': [
+    '{"type":"load-started",…"trigger":"first"…',
+    '{"type":"load-succeeded",…"trigger":"first"…',
+    '["key-1"]',
+    '{"type":"load-started",…"trigger":"invalidated"…',
+    '["key-1"]',
+    'SIGTERM', // before or after the reload has ended
+    '{"type":"closed",…',
+    'closed, and still serving key-2 after 2 loads',
+  ],
+  'exchange-rates-max-staleness': [
+    '100 EUR = 108.42 USD, at a rate 0 minutes old',
+    '100 EUR = 108.42 USD, at a rate 30 minutes old',
+    'no quote: the rates are 61 minutes old',
+    '2 failures; the old rate, for those who want it: 1.0842',
+    'no quote: the rates are 62 minutes old',
+    '100 EUR = 108.42 USD, at a rate 0 minutes old',
+  ],
+  'express-age-header': [
+    '503, Retry-After: null, {"error":"countries: …the database is starting up"}',
+    '503, Retry-After: …, {"error":"countries: cooling down …"}',
+    '200, Age: …, {"NL":"Netherlands","BE":"Belgium"}',
+  ],
+  'group-cron-hit': [
+    '00:00 loaded rates, flags',
+    '1012 is Amsterdam',
+    '00:05 loaded nothing',
+    '…flags: …503',
+    '00:10 loaded rates, city 1012',
+    '00:15 loaded flags',
+    'a request finds the rates fresh',
+  ],
+  'group-fastify-kubernetes': [
+    '/live 200 alive',
+    '/ready 503 ["exchange-rates …"]',
+    '/ready 200 []',
+    '/cities/1012 200 city of 1012',
+    'closed after 3 loads of exchange-rates, the last of which came to its end',
+  ],
+  'hono-age-header': [
+    'Age: …, fresh, {"revision":1,"newCheckout":true}',
+    'Age: …, stale, {"revision":1,"newCheckout":true}',
+    'Age: …, fresh, {"revision":2,"newCheckout":true}',
+  ],
+  'load-in-worker': [
+    '100000 codes and 100000 latitudes, 1012 is City 12',
+    'the event loop went on meanwhile',
+    'kept: "edition 7"',
+    'exits: load failed: …code 3 …',
+    'a load that never ends was ended at its deadline: true',
+  ],
+  'lock-operators': [
+    'clean-up: running, token …',
+    'released by another token: false',
+    'released by its token: true',
+    'clean-up: released, token …',
+    'the one that hung: clean-up: the lease is lost…',
+  ],
+  'locked-task-croner': ['instance … has sent the report', 'fired … times in … seconds, run … times'],
+  'postal-codes-fastify': [
+    '100 requests, 1 load of 44175 codes',
+    '90210 is Beverly Hills, CA',
+    '00000 is answered with 404',
+    'postal-codes: load failed: …',
+    '10001 is still answered with 200, from the codes in memory',
+  ],
+};
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const run = promisify(execFile);
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const patternOf = (line: string): RegExp => new RegExp(`^${line.split('…').map(escaped).join('.*')}$`);
+
+/** The first of those lines that is not printed after the ones before it. */
+function missingIn(printed: readonly string[], expected: readonly string[]): string | undefined {
+  let next = 0;
+  return expected.find((line) => {
+    const found = printed.findIndex((text, index) => index >= next && patternOf(line).test(text));
+    next = found + 1;
+    return found < 0;
+  });
+}
+
+describe('examples', () => {
+  it('are all expected here', () => {
+    const names = readdirSync(`${root}examples`).flatMap((file) => /^(.+)\.ts$/.exec(file)?.[1] ?? []);
+    expect(Object.keys(EXPECTED).toSorted()).toEqual(names.toSorted());
+  });
+
+  for (const [name, expected] of Object.entries(EXPECTED)) {
+    it.concurrent(`${name} prints what it promises, within ${MOST_LINES} lines`, async () => {
+      const path = `${root}examples/${name}.ts`;
+      expect(readFileSync(path, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
+      const { NODE_OPTIONS: _, FORCE_COLOR: __, ...env } = process.env;
+      const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', path], {
+        cwd: root,
+        env: { ...env, NO_COLOR: '1' },
+      });
+      expect(stderr).toBe('');
+      expect(missingIn(stdout.split('\n'), expected), stdout).toBeUndefined();
+    });
+  }
+});

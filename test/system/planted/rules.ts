@@ -1,0 +1,346 @@
+import type { Fault } from './plant.ts';
+
+/** A way in which the code of a rule can be missing. */
+export interface RuleFault extends Fault {
+  /** Its tests must see it: test/contract/rules/rule-NN*. */
+  readonly rule: number;
+}
+
+export const rules: readonly RuleFault[] = [
+  {
+    rule: 1,
+    name: 'a read does not see a load under way',
+    in: 'src/engine/decide.ts',
+    replace: 'decide',
+    by: '(entry, policy, now) => original({ ...entry, flight: undefined }, policy, now)',
+  },
+  {
+    rule: 1,
+    name: 'a forced load starts beside the one under way',
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.start',
+    by: `(entry, load, when) => {
+      if (load.trigger === 'forced') entry.flight = undefined;
+      original(entry, load, when);
+    }`,
+  },
+  {
+    rule: 1,
+    name: 'a result that arrives after the deadline is accepted',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#land',
+    by: '(outcome) => { this.#close(); this.#plan.land(outcome); }',
+  },
+  {
+    rule: 2,
+    name: 'a due read waits',
+    in: 'src/engine/decide.ts',
+    replace: 'decide',
+    by: `(entry, policy, now) => {
+      const decision = original(entry, policy, now);
+      return decision === 'serve-and-start' ? 'wait-for-load' : decision;
+    }`,
+  },
+  {
+    rule: 2,
+    name: 'a reload runs on the stack of the read',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.departBehind',
+    by: '() => this.depart()',
+  },
+  {
+    rule: 2,
+    name: 'each read gets a promise of its own',
+    in: 'src/value/refreshing-value.ts',
+    replace: 'RefreshingValue.get',
+    by: '(options) => original(options).then((value) => value)',
+  },
+  {
+    rule: 3,
+    name: 'concurrent first reads start a load each',
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.start',
+    by: `(entry, load, when) => {
+      if (load.trigger === 'first') entry.flight = undefined;
+      original(entry, load, when);
+    }`,
+  },
+  {
+    rule: 3,
+    name: 'each reader gets an error of its own',
+    in: 'src/engine/waiters.ts',
+    replace: 'Waiters.next',
+    by: `(signal) => {
+      const next = original(signal).catch((error) => { throw new Error(error.message); });
+      return ignoreRejection(next);
+    }`,
+  },
+  {
+    rule: 4,
+    name: 'a synchronous throw of the load is not caught',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#firstTry',
+    by: `() => {
+      const first = original();
+      if (first.kind === 'failed') throw first.error;
+      return first;
+    }`,
+  },
+  {
+    rule: 4,
+    name: 'a load has no deadline',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#startDeadline',
+    by: '() => {}',
+  },
+  {
+    rule: 4,
+    name: 'any result of a schedule is taken',
+    in: 'src/engine/next-execution.ts',
+    replace: 'askNextExecution',
+    by: "(ask, execution) => ({ kind: 'at', nextExecuteTime: ask(execution) })",
+  },
+  {
+    rule: 5,
+    name: 'a failure is followed by no cool-down',
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.failed',
+    by: `(entry, error) => {
+      const coolingDown = original(entry, error);
+      entry.coolDownUntil = Number.NEGATIVE_INFINITY;
+      return coolingDown;
+    }`,
+  },
+  {
+    rule: 5,
+    name: 'the jitter of the cool-down goes down to nothing',
+    in: 'src/engine/cool-down.ts',
+    replace: 'coolDownMs',
+    by: '(coolDown, failures, random) => original(coolDown, failures, 1) * random',
+  },
+  {
+    rule: 5,
+    name: 'Retry-After is not obeyed',
+    in: 'src/engine/retry-after.ts',
+    replace: 'retryAfterMs',
+    by: '() => 0',
+  },
+  {
+    rule: 6,
+    name: 'the rejection of a dropped promise is unhandled',
+    in: 'src/time/deferred.ts',
+    replace: 'ignoreRejection',
+    by: '(promise) => promise',
+  },
+  {
+    rule: 6,
+    name: 'a background failure is not logged',
+    in: 'src/engine/load-reporter.ts',
+    replace: 'LoadReporter.#logFailure',
+    by: '() => {}',
+  },
+  {
+    rule: 7,
+    name: 'invalidate lets the load under way land',
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.abort',
+    by: "(entry, reason) => { if (!reason.message.includes('invalidate')) original(entry, reason); }",
+  },
+  {
+    rule: 7,
+    name: 'set lets the load under way land',
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.abort',
+    by: "(entry, reason) => { if (!reason.message.includes('set()')) original(entry, reason); }",
+  },
+  {
+    rule: 8,
+    name: 'a background load keeps the process alive',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#startTimer',
+    by: `(callback, delayMs) => {
+      original(callback, delayMs);
+      for (const timer of this.#timers) timer.ref();
+    }`,
+  },
+  {
+    rule: 8,
+    name: 'a reader that waits does not keep the process alive',
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.hold',
+    by: '() => {}',
+  },
+  {
+    rule: 9,
+    name: 'durations follow the wall clock',
+    in: 'src/engine/next-execution.ts',
+    replace: 'afterStep',
+    by: '(execution, stepMs, now) => ({ ...original(execution, stepMs, now), endedAt: execution.endedAt })',
+  },
+  {
+    rule: 9,
+    name: 'a calendar instant that the clock steps over is skipped',
+    in: 'src/engine/next-execution.ts',
+    replace: 'afterStep',
+    by: `(execution, stepMs, now) => {
+      const after = original(execution, stepMs, now);
+      return { ...after, since: after.endedAt };
+    }`,
+  },
+  {
+    rule: 10,
+    name: "the caller's AsyncLocalStorage reaches the load",
+    in: 'src/engine/detached-context.ts',
+    replace: 'inDetachedContext',
+    by: '(action) => action()',
+  },
+  {
+    rule: 10,
+    name: "the caller's signal aborts the load",
+    in: 'src/engine/waiters.ts',
+    replace: 'Waiters.next',
+    by: `(signal) => {
+      signal?.addEventListener('abort', () => this.#load?.end(signal.reason));
+      return original(signal);
+    }`,
+  },
+  {
+    rule: 11,
+    name: 'a load whose lease is lost goes on',
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#lost',
+    by: '(reason, cause) => { this.#tellLoss(reason, cause); }',
+  },
+  {
+    rule: 11,
+    name: 'a result is published although its lease was lost',
+    in: 'src/cluster/cluster.ts',
+    replace: 'Cluster.publish',
+    by: `(entry, value, about, lease) =>
+      original(entry, value, about, lease && { id: lease.id, isLost: false })`,
+  },
+  {
+    rule: 12,
+    name: 'the token is the clock alone',
+    in: 'src/lock/record.ts',
+    replace: 'acquired',
+    by: `(record, request, instant) => {
+      const next = original(record, request, instant);
+      return next === record ? record : { ...next, token: Math.floor(instant.wall * 1000) };
+    }`,
+  },
+  {
+    rule: 12,
+    name: 'the token is a counter alone',
+    in: 'src/lock/record.ts',
+    replace: 'acquired',
+    by: `(record, request, instant) => {
+      const next = original(record, request, instant);
+      return next === record ? record : { ...next, token: (record?.token ?? 0) + 1 };
+    }`,
+  },
+  {
+    rule: 12,
+    name: 'the store takes an older token',
+    in: 'src/store/memory.ts',
+    replace: 'MemoryStore.write',
+    by: `(name, payload, token) => {
+      if (token !== undefined) this.#snapshots.delete(name);
+      return original(name, payload, token);
+    }`,
+  },
+  {
+    rule: 13,
+    name: 'a snapshot of an older version is adopted',
+    in: 'src/cluster/cluster.ts',
+    replace: 'Cluster.read',
+    by: '(entry) => original(entry, 0)',
+  },
+  {
+    rule: 13,
+    name: 'a value that was set gives way to an older snapshot',
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'Takeover.#isOlder',
+    by: '() => false',
+  },
+  {
+    rule: 14,
+    name: 'a failed round is held until the next due time',
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: "() => ({ as: 'done', holdFor: 3_600_000 })",
+  },
+  {
+    rule: 14,
+    name: 'a forced load waits for the hold of a finished round',
+    in: 'src/lock/record.ts',
+    replace: 'acquired',
+    by: '(record, request, instant) => original(record, { ...request, force: false }, instant)',
+  },
+  {
+    rule: 15,
+    name: 'a late holder releases the lease of the next one',
+    in: 'src/lock/record.ts',
+    replace: 'released',
+    by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
+  },
+  {
+    rule: 15,
+    name: 'a forced load takes a live lease',
+    in: 'src/lock/record.ts',
+    replace: 'acquired',
+    by: '(record, request, instant) => original(request.force ? undefined : record, request, instant)',
+  },
+  {
+    rule: 15,
+    name: 'a lease is not extended while its load runs',
+    in: 'src/cluster/held-lease.ts',
+    replace: 'HeldLease.keep',
+    by: '() => {}',
+  },
+  {
+    rule: 16,
+    name: 'a lock that is held is an error',
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#tellHeld',
+    by: "(answer) => { original(answer); throw new Error('held'); }",
+  },
+  {
+    rule: 16,
+    name: 'a lock that is unavailable is asked at each load',
+    in: 'src/cluster/circuit-breaker.ts',
+    replace: 'Outage.rest',
+    by: '() => {}',
+  },
+  {
+    rule: 17,
+    name: 'calendars follow the clock of this machine',
+    in: 'src/cluster/server-clock.ts',
+    replace: 'ServerClock.learn',
+    by: '() => {}',
+  },
+  {
+    rule: 17,
+    name: 'a snapshot is as young as its read',
+    in: 'src/store/memory.ts',
+    replace: 'MemoryStore.read',
+    by: `async (name, newerThan) => {
+      const stored = await original(name, newerThan);
+      return stored && { ...stored, age: 0 };
+    }`,
+  },
+  {
+    rule: 18,
+    name: 'no instance looks into the store before it asks the lock',
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'Takeover.known',
+    by: 'async () => undefined',
+  },
+  {
+    rule: 18,
+    name: 'each due read asks a lock that is held',
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.stoodBy',
+    by: '(entry, forMs) => { original(entry, forMs); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
+  },
+];

@@ -1,0 +1,459 @@
+import type { Rule } from '../simulation/referee.ts';
+import type { Fault } from './plant.ts';
+
+/** A fault that the simulation must find. */
+export interface SimulationFault extends Fault {
+  /** The rules that it breaks. What else is seen of it is no find. */
+  readonly rules: readonly Rule[];
+  /** The worlds that find it. */
+  readonly seeds: readonly number[];
+}
+
+export const simulation: readonly SimulationFault[] = [
+  {
+    name: 'a lease is released whoever holds it',
+    rules: [15],
+    seeds: [19],
+    in: 'src/lock/record.ts',
+    replace: 'released',
+    by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
+  },
+  {
+    name: 'a lease is extended whoever holds it',
+    rules: [15],
+    seeds: [80],
+    in: 'src/lock/record.ts',
+    replace: 'extended',
+    by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
+  },
+  {
+    name: 'the token does not grow when an expired lease is taken over',
+    rules: [12],
+    seeds: [1],
+    in: 'src/lock/record.ts',
+    replace: 'acquired',
+    by: `(record, request, instant) => {
+      const next = original(record, request, instant);
+      return record?.state === 'running' ? { ...next, token: record.token } : next;
+    }`,
+  },
+  {
+    name: 'a failed round is held for longer than its backoff',
+    rules: [14],
+    seeds: [3],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: `(error) => {
+      const failed = original(error);
+      return { ...failed, holdFor: failed.holdFor + 10_000 };
+    }`,
+  },
+  {
+    name: 'a failed round is released as done',
+    rules: [14],
+    seeds: [3],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: "(error) => ({ as: 'done', holdFor: original(error).holdFor })",
+  },
+  {
+    name: 'a load that throws synchronously never lands',
+    rules: [4, 15],
+    seeds: [47],
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#firstTry',
+    by: `() => {
+      const first = original();
+      return first.kind === 'failed' ? new Promise(() => {}) : first;
+    }`,
+  },
+  {
+    name: 'a forced load starts beside the one under way',
+    rules: [1, 6],
+    seeds: [3],
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.start',
+    by: `(entry, load, when) => {
+      if (load.trigger === 'forced') entry.flight = undefined;
+      original(entry, load, when);
+    }`,
+  },
+  {
+    name: 'a flight that is ended does not abort its load',
+    rules: [1],
+    seeds: [3],
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.end',
+    by: '() => { if (!this.#isOver) this.#close(); }',
+  },
+  {
+    name: 'a late result is accepted',
+    rules: [6, 7],
+    seeds: [4],
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#land',
+    by: '(outcome) => { this.#close(); this.#plan.land(outcome); }',
+  },
+  {
+    name: 'a superseded load has no successor',
+    rules: [4],
+    seeds: [32],
+    in: 'src/engine/loader.ts',
+    replace: 'Launcher.succeed',
+    by: `(entry, trigger) => {
+      if (!entry.waiters?.hasReaders) original(entry, trigger);
+    }`,
+  },
+  {
+    name: 'no cool-down before the first success',
+    rules: [5],
+    seeds: [7],
+    in: 'src/engine/decide.ts',
+    replace: 'decide',
+    by: `(entry, policy, now) => {
+      const coolDownUntil = entry.isLoaded ? entry.coolDownUntil : Number.NEGATIVE_INFINITY;
+      return original({ ...entry, coolDownUntil }, policy, now);
+    }`,
+  },
+  {
+    name: 'Retry-After is not obeyed',
+    rules: [5],
+    seeds: [4],
+    in: 'src/engine/retry-after.ts',
+    replace: 'retryAfterMs',
+    by: '() => 0',
+  },
+  {
+    name: 'the age counts from the start of the load',
+    rules: [17],
+    seeds: [1],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.succeeded',
+    by: `(entry, outcome, said, startedAt) => {
+      const coolingDown = original(entry, outcome, said, startedAt);
+      entry.loadedAt = startedAt;
+      return coolingDown;
+    }`,
+  },
+  {
+    name: 'the cool-down follows the wall clock',
+    rules: [5, 9, 'starts'],
+    seeds: [3],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.failed',
+    by: `(entry, error) => {
+      const coolingDown = original(entry, error);
+      entry.coolDownUntil = coolingDown.until - entry.clockOffset;
+      return coolingDown;
+    }`,
+  },
+  {
+    name: 'a step of the wall clock is not noticed',
+    rules: [9],
+    seeds: [1],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.compareClocks',
+    by: '(entry, now) => this.#setHorizon(entry, now)',
+  },
+  {
+    name: 'the heap of a group does not learn of another schedule',
+    rules: ['group'],
+    seeds: [24],
+    in: 'src/engine/refresher.ts',
+    replace: 'Refresher.reschedule',
+    by: `(entry, schedule) => {
+      this.#starter.timing.schedule = scheduleArgument(this.#policy.name, schedule);
+      this.#starter.timing.rescheduled(entry);
+    }`,
+  },
+  {
+    name: "the caller's AsyncLocalStorage reaches the load",
+    rules: [10],
+    seeds: [1],
+    in: 'src/engine/detached-context.ts',
+    replace: 'inDetachedContext',
+    by: '(action) => action()',
+  },
+  {
+    name: 'the error of a listener reaches the engine',
+    rules: [3, 6],
+    seeds: [2],
+    in: 'src/observe/call-user-code.ts',
+    replace: 'callUserCode',
+    by: '(callback) => { callback(); }',
+  },
+  {
+    name: 'the renewal goes on after the release',
+    rules: [15],
+    seeds: [1],
+    in: 'src/cluster/held-lease.ts',
+    replace: 'HeldLease.release',
+    by: 'async (outcome) => !this.isLost && this.#lock.release(this.id, outcome())',
+  },
+  {
+    name: 'a lease is trusted past its end',
+    rules: [15],
+    seeds: [4],
+    in: 'src/cluster/held-lease.ts',
+    replace: 'HeldLease.isLost',
+    by: '() => this.#isLost',
+  },
+  {
+    name: 'a lease counts from its answer',
+    rules: [11],
+    seeds: [4],
+    in: 'src/cluster/acquire-lease.ts',
+    replace: 'acquireLease',
+    by: `async (lock, wanted, pending, clock, patience) => {
+      const { answer, sentAt } = await original(lock, wanted, pending, clock, patience);
+      if (answer.kind !== 'acquired') return { answer, sentAt };
+      const end = clock.monotonic() + answer.lease.remaining;
+      const held = new HeldLease(lock, answer.held.id, end, clock, wanted.leaseFor);
+      return { answer: { ...answer, held }, sentAt };
+    }`,
+  },
+  {
+    name: 'a result is published without its token',
+    rules: [11],
+    seeds: [2],
+    in: 'src/cluster/cluster.ts',
+    replace: 'Cluster.publish',
+    by: `(entry, value, about, lease) =>
+      original(entry, value, about, lease && { id: {}, isLost: lease.isLost })`,
+  },
+  {
+    name: 'a result of a load without the lock is published',
+    rules: [11],
+    seeds: [5],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#publishAndRelease',
+    by: `async (about) => {
+      const { store, policy } = this.#cluster;
+      const isPublished = this.#lease === undefined && store !== undefined && policy.holdsValue;
+      if (isPublished) await publish(this.#cluster, this.#entry, about, undefined);
+      return original(about);
+    }`,
+  },
+  {
+    name: 'a snapshot is as young as its read',
+    rules: [17],
+    seeds: [2],
+    in: 'src/cluster/cluster.ts',
+    replace: 'Cluster.read',
+    by: `async (entry, newerThan) => {
+      const writtenAt = this.policy.clock.monotonic();
+      const snapshot = await original(entry, newerThan);
+      return snapshot && { ...snapshot, writtenAt, loadedAt: writtenAt - snapshot.age };
+    }`,
+  },
+  {
+    name: 'a value that was set gives way to an older snapshot',
+    rules: [7],
+    seeds: [95],
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'Takeover.#isOlder',
+    by: '() => false',
+  },
+  {
+    name: 'an instance that stands by does so for ever',
+    rules: [13],
+    seeds: [2],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.stoodBy',
+    by: '(entry, forMs) => { original(entry, forMs); entry.deferredUntil = Infinity; }',
+  },
+  {
+    name: 'a lock that is unavailable is an error where loads may go without',
+    rules: [16],
+    seeds: [9],
+    in: 'src/cluster/cluster.ts',
+    replace: 'Cluster.acquire',
+    by: `async (entry, force) => {
+      const answer = await original(entry, force);
+      if (answer.kind === 'unavailable' && !entry.isLoaded) throw answer.error;
+      return answer;
+    }`,
+  },
+  {
+    name: 'each due read adopts what is in the store',
+    rules: [7],
+    seeds: [28],
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'Takeover.known',
+    by: `async (isAsked) => {
+      const known = await original(isAsked);
+      if (known !== undefined || isAsked) return known;
+      const snapshot = await this.#cluster.read(this.#entry, this.#state.version);
+      return snapshot && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
+    }`,
+  },
+  {
+    name: 'get resolves with the first value for ever',
+    rules: ['results'],
+    seeds: [1],
+    in: 'src/engine/intake.ts',
+    replace: 'hold',
+    by: `(entry, value) => {
+      const { promise } = entry;
+      original(entry, value);
+      entry.promise = promise ?? entry.promise;
+    }`,
+  },
+  {
+    name: 'the age limit counts from the due time',
+    rules: ['results'],
+    seeds: [1],
+    in: 'src/engine/decide.ts',
+    replace: 'isTooStale',
+    by: `(entry, now) =>
+      original({ ...entry, loadedAt: Math.max(entry.loadedAt, entry.dueAt ?? 0) }, now)`,
+  },
+  {
+    name: 'a value that is due is refused as if it were too old',
+    rules: ['results'],
+    seeds: [1],
+    in: 'src/engine/decide.ts',
+    replace: 'decide',
+    by: `(entry, policy, now) => {
+      const decision = original(entry, policy, now);
+      const isRefused = policy.whenTooStale === 'throw' && entry.maxStalenessMs < Infinity;
+      return isRefused && isDue(entry, now) ? decision.replace('serve', 'reject') : decision;
+    }`,
+  },
+  {
+    name: 'a load has half of its time',
+    rules: ['timeout'],
+    seeds: [3],
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#startDeadline',
+    by: `() => {
+      if (this.#deadlineAt < Infinity) this.#deadlineAt -= this.#plan.timeoutMs / 2;
+      original();
+    }`,
+  },
+  {
+    name: 'a load is tried once too often',
+    rules: ['retry'],
+    seeds: [10],
+    in: 'src/engine/retry.ts',
+    replace: 'retrying',
+    by: `(attempt, options, scope) =>
+      original(attempt, { ...options, retries: (options.retries ?? 10) + 1 }, scope)`,
+  },
+  {
+    name: 'a background load keeps the process alive',
+    rules: [8],
+    seeds: [1],
+    in: 'src/engine/flight.ts',
+    replace: 'Flight.#startTimer',
+    by: `(callback, delayMs) => {
+      original(callback, delayMs);
+      for (const timer of this.#timers) timer.ref();
+    }`,
+  },
+  {
+    name: 'the cool-down outlives a success',
+    rules: ['starts'],
+    seeds: [3],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.succeeded',
+    by: `(entry, outcome, said, startedAt) => {
+      const { coolDownUntil } = entry;
+      const coolingDown = original(entry, outcome, said, startedAt);
+      entry.coolDownUntil = coolDownUntil;
+      return coolingDown;
+    }`,
+  },
+  {
+    name: 'a value that was set is never due',
+    rules: ['starts'],
+    seeds: [3],
+    in: 'src/engine/timing.ts',
+    replace: 'Timing.succeeded',
+    by: `(entry, outcome, said, startedAt) => {
+      const coolingDown = original(entry, outcome, said, startedAt);
+      if (outcome === 'set') entry.dueAt = entry.freshUntil = Infinity;
+      return coolingDown;
+    }`,
+  },
+  {
+    name: 'close does not settle the readers that wait',
+    rules: [4],
+    seeds: [19],
+    in: 'src/engine/waiters.ts',
+    replace: 'Waiters.reject',
+    by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
+  },
+  {
+    name: 'a fresh read counts as a stale one',
+    rules: ['results'],
+    seeds: [2],
+    in: 'src/engine/starter.ts',
+    replace: 'Starter.tellStale',
+    by: `(entry) => {
+      const age = this.policy.clock.monotonic() - entry.loadedAt;
+      this.events.emit('stale-served', { age, ...keyOf(entry) });
+    }`,
+  },
+  {
+    name: 'reads do not compare the clocks',
+    rules: [9],
+    seeds: [2],
+    in: 'src/engine/starter.ts',
+    replace: 'Starter.lookAtClocks',
+    by: '() => this.policy.clock.monotonic()',
+  },
+  {
+    name: 'a group does not learn that a member was resumed',
+    rules: ['group'],
+    seeds: [14],
+    in: 'src/group/entry-member.ts',
+    replace: 'EntryMember.turned',
+    by: "() => { if (this.#refresher.gate === 'closed') original(); }",
+  },
+  {
+    name: 'the invalidation of a tag is lost',
+    rules: ['starts'],
+    seeds: [26],
+    in: 'src/cache/epochs.ts',
+    replace: 'Epochs.markTag',
+    by: '() => {}',
+  },
+  {
+    name: 'getMany gives the value of the next key',
+    rules: ['results'],
+    seeds: [1],
+    in: 'src/cache/read-many.ts',
+    replace: 'collect',
+    by: `(cacheName, asked, results, onError) =>
+      original(cacheName, [...asked.slice(1), asked[0]], results, onError)`,
+  },
+  {
+    name: 'a key that is deleted while its round is open is forgotten',
+    rules: [7],
+    seeds: [318],
+    in: 'src/cache/keyed-entries.ts',
+    replace: 'KeyedEntries.gone',
+    by: `(id) => {
+      const entry = this.#awake.get(id);
+      original(id);
+      if (entry?.uses === 0 && !isLoading(entry)) this.#awake.delete(id);
+    }`,
+  },
+  {
+    name: 'lockAtLeastFor is ignored',
+    rules: ['tasks'],
+    seeds: [2],
+    in: 'src/cluster/locked-task.ts',
+    replace: 'lockedTask',
+    by: '(task, options) => original(task, { ...options, lockAtLeastFor: 0 })',
+  },
+  {
+    name: 'the slack of a hold carries a value beyond its age limit',
+    rules: ['results'],
+    seeds: [157],
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'ageLimitOf',
+    by: '() => Infinity',
+  },
+];

@@ -1,0 +1,54 @@
+import type { TicklessEvent } from '../../../../src/index.ts';
+import type { Change, Subject, Watch } from '../subject.ts';
+import type { World } from '../world.ts';
+
+/** Rule 6: the outcome of each load is emitted once. */
+export class LoadOutcomes implements Watch {
+  readonly #subject: Subject;
+  readonly #world: World;
+  /** A load has begun, and its outcome was not emitted yet. */
+  #isOpen = false;
+
+  constructor(subject: Subject, world: World) {
+    this.#subject = subject;
+    this.#world = world;
+  }
+
+  emitted({ type }: TicklessEvent): void {
+    const { referee } = this.#world;
+    const { id } = this.#subject;
+    switch (type) {
+      case 'load-started':
+        referee.holds(
+          6,
+          !this.#isOpen,
+          () => `${id}: the outcome of a load was not emitted before the next began`,
+        );
+        this.#isOpen = true;
+        break;
+      case 'load-succeeded':
+      case 'load-kept':
+        referee.holds(6, this.#isOpen, () => `${id}: ${type} is emitted for a load that never began`);
+        this.#isOpen = false;
+        break;
+      case 'load-failed': // also if the lock was unavailable, and no load began
+      case 'load-timed-out':
+        this.#isOpen = false;
+        break;
+    }
+  }
+
+  changed({ kind }: Change): void {
+    if (kind === 'set' || kind === 'invalidate' || kind === 'drop') this.#isOpen = false;
+  }
+
+  stepped(): void {
+    if (!this.#isOpen || this.#subject.instance.closing !== 'no') return; // `close` ends loads without an event
+    const isRunning = this.#subject.status?.running === true;
+    this.#world.referee.holds(
+      6,
+      isRunning,
+      () => `${this.#subject.id}: a load is over, and its outcome was not emitted`,
+    );
+  }
+}
