@@ -5,8 +5,6 @@ import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
 
-export { coordinationKey };
-
 /** What a lock or a store object carries: the way to its backend, and the code that coordinates its members. */
 class BackendCoordination<S> implements Coordination {
   readonly access: BackendAccess<S>;
