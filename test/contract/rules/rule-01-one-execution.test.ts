@@ -24,7 +24,7 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
     expect(manual.mostLive).toBe(1);
   });
 
-  it('a read during a load does not count as starting one: the platform is told of each load once', async () => {
+  it('a read during a load does not count as starting one: the platform gets one promise per load', async () => {
     const clock = new FakeClock();
     const manual = new ManualLoad<number>();
     const ends: Promise<unknown>[] = [];

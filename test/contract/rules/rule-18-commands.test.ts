@@ -23,7 +23,7 @@ describe('rule 18: commands per round', () => {
     }
   });
 
-  it('who comes when the round is done: two as well', async () => {
+  it('an instance that reads when the round is done: two as well', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
@@ -37,7 +37,7 @@ describe('rule 18: commands per round', () => {
     expect(b!.link.take()).toEqual(['acquire', 'read']);
   });
 
-  it('who stands by while another loads asks once, however often it is read', async () => {
+  it('an instance that defers to another asks once, however often it is read', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
