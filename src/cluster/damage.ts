@@ -1,7 +1,7 @@
 import { showKey } from '../errors.ts';
 import type { StoredSnapshot } from './store-contract.ts';
 
-/** What a store has read, as damaged where it holds what no store has written: somebody has edited the record. */
+/** Marks a stored snapshot as damaged if no store can have written it: its record was edited by hand. */
 export function withDamage(read: StoredSnapshot): StoredSnapshot {
   if (read.damage !== undefined) return read;
   const { version, age, payload } = read;

@@ -1,9 +1,9 @@
-/** A name that nobody else takes: 128 random bits. */
+/** A unique name: 128 random bits. */
 export function randomId(): string {
   return crypto.randomUUID();
 }
 
-/** What is used of the runtime's `process`, where it has one. */
+/** The used part of the runtime's `process`, where it has one. */
 interface ProcessLike {
   readonly pid?: number;
   readonly env?: { readonly HOSTNAME?: string; readonly COMPUTERNAME?: string };
@@ -15,13 +15,13 @@ const { process } = globalThis as { readonly process?: ProcessLike };
 let host: string | undefined;
 let owner: string | undefined;
 
-/** The machine, for people: its name, where the runtime tells. */
+/** The name of the machine, for people; `'unknown'` where the runtime does not provide it. */
 export function thisHost(): string {
   host ??= hostOf(process);
   return host;
 }
 
-/** This process, unique per start. Its beginning is for people. Not made before it is needed: workerd forbids that. */
+/** This process, unique per start. It begins with the process id, for people. Created on first use: workerd forbids randomness before. */
 export function thisProcess(): string {
   owner ??= ownerOf(process);
   return owner;
@@ -37,6 +37,6 @@ export function hostOf(runtime: ProcessLike = {}): string {
     const { env = {} } = runtime;
     return name ?? env.HOSTNAME ?? env.COMPUTERNAME ?? 'unknown';
   } catch {
-    return 'unknown'; // a runtime that does not allow to ask
+    return 'unknown'; // a runtime that forbids the call
   }
 }

@@ -1,48 +1,48 @@
-/** Who asks for a lease. All durations are milliseconds; no instant of this machine's clock travels. */
+/** A request for a lease. All durations are milliseconds; no instant of this machine's clock travels. */
 export interface AcquireRequest {
-  /** What is locked. The same on all instances. */
+  /** The name of the lock. The same on all instances. */
   readonly name: string;
-  /** Who asks: unique per start of a process. */
+  /** The process that asks: unique per start. */
   readonly owner: string;
   /**
-   * Which request this is. Asking again with the same one, because the answer was lost, gives the same lease, with
-   * what is left of it.
+   * The identity of this request. Sending it again, because the answer was lost, returns the same lease, with the time
+   * that is left of it.
    */
   readonly requestId: string;
   /** How long the lease lasts unless it is extended. Over 0, finite. */
   readonly leaseFor: number;
-  /** Where it runs, for people. */
+  /** The host of the process, for people. */
   readonly host: string;
-  /** Pass over the hold of a round that is done, or backs off after a failure; never over a live lease. */
+  /** Ignores the hold of a round that is done, or backs off after a failure; never a live lease. */
   readonly force: boolean;
 }
 
-/** Which lease: what `extend` and `release` must match, so that they never touch the next holder's. */
+/** The identity of a lease. `extend` and `release` must match it, so that they never touch the next holder's. */
 export interface LeaseId {
   readonly name: string;
   readonly requestId: string;
-  /** The fencing token: grows with each acquire of the name, over crashes, takeovers and an engine that comes back empty. */
+  /** The fencing token: grows with each acquire of the name, over crashes, replaced holders and a backend that comes back empty. */
   readonly token: number;
 }
 
 /** A lease that was just given. */
 export interface Lease extends LeaseId {
   readonly owner: string;
-  /** What is left of it, in milliseconds, when the engine answered. */
+  /** How long it was still valid when the backend answered, in milliseconds. */
   readonly remaining: number;
 }
 
-/** Contention is an answer, not an error. `now` is the engine's wall clock in epoch milliseconds. */
+/** Contention is an answer, not an error. `now` is the server's wall clock in epoch milliseconds. */
 export type AcquireAnswer =
   | {
       readonly kind: 'acquired';
       readonly lease: Lease;
-      /** The one before had let its lease expire: it crashed, or stood still. */
+      /** The lease of the previous holder had expired: it crashed, or was paused. */
       readonly tookOver: boolean;
       readonly now: number;
     }
   | {
-      /** Somebody holds it, or its last round failed and backs off. */
+      /** Another holder has it, or its last round failed and backs off. */
       readonly kind: 'held';
       /** Milliseconds until the lease (or the backoff) ends by itself, over 0. */
       readonly retryAfter: number;
@@ -64,7 +64,7 @@ export type AcquireAnswer =
       readonly finishedAgo: number;
       readonly owner: string;
       readonly host: string;
-      /** That of the round that is done. */
+      /** The token of the round that is done. */
       readonly token: number;
       readonly now: number;
     };
@@ -72,7 +72,7 @@ export type AcquireAnswer =
 /** How a round ended. */
 export type ReleaseOutcome =
   | {
-      /** Completed: nobody is to begin the next round for `holdFor` milliseconds from now; 0: anybody may at once. */
+      /** Completed: the next round must not begin for `holdFor` milliseconds from now; 0: it may begin at once. */
       readonly as: 'done';
       readonly holdFor: number;
     }
@@ -84,17 +84,17 @@ export type ReleaseOutcome =
       readonly error?: string | undefined;
     }
   | {
-      /** Given up without a result: anybody may begin at once. */
+      /** Given up without a result: any instance may begin at once. */
       readonly as: 'abandoned';
     };
 
 /**
- * How the last round of a name stands. `running`: its lease is live, or it expired and nobody has taken over yet.
+ * How the last round of a name stands. `running`: its lease is live, or it expired and has no new holder yet.
  * `released`: by an operator.
  */
 export type LockState = 'running' | 'done' | 'failed' | 'abandoned' | 'released';
 
-/** The record of one name, as operators see it. A copy. All durations are milliseconds, measured by the engine. */
+/** The record of one name, as operators see it. A copy. All durations are milliseconds, measured by the backend. */
 export interface LockRecord {
   readonly name: string;
   readonly token: number;
@@ -103,7 +103,7 @@ export interface LockRecord {
   readonly state: LockState;
   /** The holder replaced one that had let its lease expire. */
   readonly tookOver: boolean;
-  /** What is left of the lease; 0: nobody holds it. */
+  /** How long the lease is still valid; 0: it is not held. */
   readonly leaseLeft: number;
   /** How long the next round is still held back; 0: it may begin. */
   readonly holdLeft: number;
@@ -114,28 +114,28 @@ export interface LockRecord {
   readonly lastError: string | undefined;
 }
 
-/** What `list` takes. */
+/** The options of `list`. */
 export interface ListOptions {
   /** Only names that begin with it. @default all */
   readonly prefix?: string | undefined;
-  /** At most so many. A whole number from 1. @default 1000 */
+  /** The highest number of records. A whole number from 1. @default 1000 */
   readonly limit?: number | undefined;
 }
 
 /**
- * Lets one instance of a cluster at a time, and one per round, do something.
+ * A lock that lets one instance of a cluster execute at a time, and one per round.
  *
- * Only the engine's clock decides; only durations travel. Each method is one atomic step at the engine. It rejects
- * with `LockUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a
- * broken rule of the caller (`OptionError`).
+ * Only the server's clock decides; only durations travel. Each method is one atomic step at the backend. It rejects
+ * with `LockUnavailableError`, within a bounded time, when the backend can't be asked, and otherwise only with
+ * `OptionError`, when the caller breaks a rule.
  *
- * The token of an acquire is `max(previous + 1, the engine's clock in microseconds)`: a safe integer that grows
- * strictly per name, also when the engine has lost its memory. The record of a name outlives its lease, or holds and
- * tokens would be forgotten.
+ * The token of an acquire is `max(previous + 1, the server's clock in microseconds)`: a safe integer that grows
+ * strictly per name, also when the backend has lost its data. The record of a name outlives its lease, so that holds and
+ * tokens survive.
  *
- * An adapter of your own: `createLock` checks what is asked, bounds the time, and turns errors into
- * `LockUnavailableError`; `acquireRecord` and the like decide. What is left is how to take one step at your engine.
- * `lockConformance` says whether it is a lock.
+ * For adapter authors: wrap your backend with `createLock`. It checks requests, limits the time of steps, and turns
+ * errors into `LockUnavailableError`; `acquireRecord` and the like decide. Your code takes one atomic step at the backend.
+ * `lockConformance` tests the result.
  *
  * ```ts
  * import {
@@ -235,17 +235,17 @@ export interface LockProvider {
   /** Makes a live lease last `leaseFor` milliseconds from now. @returns false: it has expired or is another's by now. */
   extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
   /**
-   * Ends a live lease. Doing so again, because the answer was lost, answers true again.
+   * Ends a live lease. A second call, because the answer was lost, resolves with true again.
    *
-   * @returns false: it had expired, or is another's by now; nothing was changed.
+   * @returns false: it had expired, or has another holder by now; nothing was changed.
    */
   release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean>;
-  /** The record of a name; `undefined`: it was never acquired, or is long forgotten. */
+  /** The record of a name; `undefined`: it was never acquired, or its record has expired. */
   inspect(name: string): Promise<LockRecord | undefined>;
   /** The records of many names, in the order of their names. */
   list(options?: ListOptions): Promise<LockRecord[]>;
   /**
-   * For operators: ends the lease or the hold that bears this token, so that anybody may begin at once. The holder
+   * For operators: ends the lease or the hold that bears this token, so that any instance may begin at once. The holder
    * learns of it at its next extension.
    *
    * @returns false: the token is not the present one; nothing was changed.

@@ -5,9 +5,9 @@ export interface Codec {
    * absent, and is reported. @default 'custom'
    */
   readonly format?: string | undefined;
-  /** Throws for a value that it can't take. */
+  /** Throws for a value that it can't encode. */
   encode(value: unknown): string | Uint8Array | PromiseLike<string | Uint8Array>;
-  /** Throws for what it did not make. What it is given is what `encode` returned: text, or bytes. */
+  /** Decodes the text or bytes that `encode` returned. Throws for anything else. */
   decode(encoded: string | Uint8Array): unknown;
 }
 
@@ -19,27 +19,27 @@ export interface StandardSchema {
   };
 }
 
-/** What a {@link StandardSchema} says of a value. */
+/** The result of a validation by a {@link StandardSchema}. */
 export type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
 
-/** What a store holds under a name. */
+/** The snapshot that a store has under a name. */
 export interface StoredSnapshot {
-  /** Grows with each write of the name. Of a write with a token it is the token. */
+  /** Grows with each write of the name. After a write with a token it is the token. */
   readonly version: number;
-  /** Milliseconds since it was written, by the engine's clock. */
+  /** Milliseconds since it was written, by the server's clock. */
   readonly age: number;
-  /** What was written. */
+  /** The text that was written. */
   readonly payload: string;
   /**
-   * Why it can't be read, where it is there and is damaged: somebody has edited it, or the disk is broken. The payload is
-   * empty then. It counts as absent, and is reported; the next write replaces it. @default undefined: it is sound
+   * Why it can't be used: it was edited by hand, or the disk is broken. The payload is empty then. The snapshot counts as
+   * absent, and is reported; the next write replaces it. @default undefined: it is not damaged
    */
   readonly damage?: string | undefined;
 }
 
-/** What became of a write. */
+/** The outcome of a write. */
 export interface WriteAnswer {
   /** `refused`: a write with a newer token was there before. */
   readonly kind: 'written' | 'refused';
@@ -50,19 +50,19 @@ export interface WriteAnswer {
 /**
  * Holds the last snapshot of each name for all instances of a cluster, and over restarts.
  *
- * Each method is one atomic step at the engine, whose clock alone tells the age of a snapshot. It rejects with
- * `StoreUnavailableError`, and within a bounded time, when the engine can't be asked; in no other case but a broken
- * rule of the caller (`OptionError`).
+ * Each method is one atomic step at the backend, whose clock alone decides the age of a snapshot. It rejects with
+ * `StoreUnavailableError`, within a bounded time, when the backend can't be asked, and otherwise only with `OptionError`,
+ * when the caller breaks a rule.
  *
- * An adapter of your own: `createStore` checks what is asked, bounds the time, and turns errors into
- * `StoreUnavailableError`. `storeConformance` says whether it is a store.
+ * For adapter authors: wrap your backend with `createStore`. It checks requests, limits the time of steps, and turns
+ * errors into `StoreUnavailableError`. `storeConformance` tests the result.
  *
  * ```ts
  * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
  * import { createStore, type StoreEngine, type StoreOptions } from 'tickless/store';
  * import { storeConformance } from 'tickless/testing';
  *
- * // What the service can: replace a text if it is still the one that was read. etcd, Consul, DynamoDB, Deno KV can.
+ * // A service that can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
  * interface Registry {
  *   read(key: string): Promise<{ text: string | undefined; now: number }>; // by the service's clock
  *   replace(key: string, before: string | undefined, after: string): Promise<boolean>;
@@ -124,7 +124,7 @@ export interface WriteAnswer {
 export interface SnapshotStore {
   /** How values become payloads. @default JSON */
   readonly codec?: Codec | undefined;
-  /** What values that come in must be. @default anything */
+  /** Checks values that are read. @default no check */
   readonly schema?: StandardSchema | undefined;
   /** The longest name that it takes, in bytes of UTF-8. `undefined`: any. */
   readonly longestName?: number | undefined;
@@ -139,7 +139,7 @@ export interface SnapshotStore {
    * answers `written` again.
    *
    * @param token the fencing token of the lease under which it was made. It is refused where it is less than the
-   * version that is held. Without one the version is `max(previous + 1, the engine's clock in microseconds)`.
+   * version that is held. Without one the version is `max(previous + 1, the server's clock in microseconds)`.
    */
   write(name: string, payload: string, token?: number): Promise<WriteAnswer>;
   /** Forgets the snapshot of a name. @returns whether there was one. */

@@ -5,16 +5,7 @@ import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('forced loads', () => {
-  it('refresh passes over the hold of a round that is done', async () => {
-    const cluster = new ManualCluster();
-    const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });
-    const refreshed = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('two');
-    expect(await refreshed).toBe('two');
-  });
-
-  it('but not over a live lease: what its holder brings is the answer', async () => {
+  it('refresh never ignores a live lease: it resolves with the result of the holder', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
     const ofA = a!.value.refresh();
@@ -29,7 +20,7 @@ describe('forced loads', () => {
   });
 
   it.each([0, 1])(
-    'nor is what a lease has brought already that is still to be given back, for instance %i',
+    'refresh loads anew while the lease of a finished load is still to be released, on instance %i',
     async (who) => {
       const cluster = new ManualCluster();
       const all = await cluster.warm(2);
