@@ -194,7 +194,7 @@ export interface ListOptions {
  *     });
  *   }
  *
- *   // Reads, decides, replaces; and once more where somebody was quicker.
+ *   // Reads, decides, replaces; and once more where another write was quicker.
  *   async #step<R>(
  *     name: string,
  *     decide: (record: EngineRecord | undefined, now: Instant) => { next?: EngineRecord | undefined; answer: R },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isStaleValueError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('forced loads', () => {
@@ -176,26 +175,6 @@ describe('reads that wait by choice', () => {
 });
 
 describe('while another instance loads', () => {
-  it('reads are served, and one look is enough for the snapshot', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    for (let read = 0; read < 20; read++) {
-      expect(await b!.value.get()).toBe('one');
-      await cluster.clock.advance(10);
-    }
-    expect(b!.link.take()).toEqual(['acquire']);
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.advance(200);
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.link.take()).toEqual(['read']);
-    expect(b!.value.peek()).toBe('two');
-    expect(typesOf(b!.events)).toContain('snapshot-adopted');
-  });
-
   it('where it dies, the one that stood by takes over', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
