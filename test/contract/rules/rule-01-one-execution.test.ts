@@ -20,6 +20,9 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
       void value.refresh();
       await clock.advance(100);
     }
+    const refresh = value.refresh();
+    manual.call(1).resolve(2);
+    expect(await refresh).toBe(2);
     expect(manual.calls).toHaveLength(2);
     expect(manual.mostLive).toBe(1);
   });

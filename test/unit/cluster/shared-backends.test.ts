@@ -174,6 +174,9 @@ describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
     expect(loads).toHaveLength(COUNT);
     expect(logger.lines).toHaveLength(1);
     expect(logger.lines[0]).toContain('store unavailable');
+    await due();
+    await read();
+    expect(logger.lines).toHaveLength(1);
     link.mend();
     await due();
     await read();
