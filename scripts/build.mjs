@@ -1,7 +1,8 @@
-// npm run build: generates the code of threads, and bundles the entries of "exports" into an empty dist, what they share in chunks; declarations too.
+// npm run build: generates the code of threads, and bundles the entries of "exports" into an empty dist with shared
+// chunks and declarations.
 // `node scripts/build.mjs <folder>`: into that folder.
 //
-// The maps name the sources without their text, which would double the package. Comments stand in the declarations.
+// The source maps refer to the sources in the package instead of repeating their text. Comments are in the declarations.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +30,35 @@ const slimMaps = {
   },
 };
 
+/**
+ * A chunk for each group of rooms, so that a bundler leaves out whole chunks that a program does not use: lru-cache with
+ * the caches, luxon with the calendar, the cluster with locks and stores.
+ */
+const CHUNKS = [
+  ['cache', /^(cache|group)\//],
+  ['value', /^value\//],
+  ['cron', /^schedule\/cron\.ts$/],
+  ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
+  ['http', /^schedule\/(http-|cache-control|response-freshness)/],
+  ['schedules', /^schedule\/(earliest|fixed-rate|never|probabilistic-early|with-jitter)/],
+  ['cluster', /^cluster\//],
+  ['base', /^(errors|option-checks|time|observe)\b/],
+  ['engine', /^(engine|due|options|schedule)\//],
+];
+const folder = join(root, 'src/').replaceAll('\\', '/');
+
+function chunkOf(id) {
+  const file = id.replaceAll('\\', '/');
+  if (!file.startsWith(folder) || !/(?<!\.d)\.ts$/.test(file)) return null;
+  const path = file.slice(folder.length);
+  return CHUNKS.find(([, rooms]) => rooms.test(path))?.[0] ?? null;
+}
+
 await build({
   cwd: root,
   input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
   platform: 'neutral',
+  preserveEntrySignatures: 'allow-extension', // as `codeSplitting` below needs it
   checks: { pluginTimings: false },
   external: [/^node:/, ...Object.keys(dependencies)],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
@@ -42,6 +68,7 @@ await build({
     cleanDir: true,
     chunkFileNames: 'shared/[name].js',
     sourcemap: true,
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf }] },
     comments: { jsdoc: false },
   },
 });

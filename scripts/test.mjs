@@ -36,11 +36,7 @@ const QUICK = [
   {
     name: 'arrows',
     title: 'import arrows',
-    command: tool(
-      'dependency-cruiser',
-      ['--config', 'scripts/arrows.config.mjs', 'src'],
-      'depcruise',
-    ),
+    command: tool('dependency-cruiser', ['--config', 'scripts/arrows.config.mjs', 'src'], 'depcruise'),
   },
   {
     name: 'unused',

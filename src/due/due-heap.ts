@@ -1,7 +1,7 @@
 /**
- * Which of many falls due first: a binary heap of numbered items with their instants, in which an item can be moved
- * or taken out (Sedgewick & Wayne, Algorithms, 4th ed., 2.4, "index priority queue"). `soonest` costs one field read,
- * all else O(log n). Items that are never due (`Infinity`) are not held.
+ * A binary heap of numbered items by the instant at which they fall due, in which an item can be moved
+ * or removed (Sedgewick & Wayne, Algorithms, 4th ed., 2.4, "index priority queue"). `soonest` costs one field read,
+ * all else O(log n). Items that are never due (`Infinity`) are left out.
  */
 export class DueHeap {
   /** The items, each due no later than its two children at 2i + 1 and 2i + 2. */
@@ -11,7 +11,7 @@ export class DueHeap {
   /** By item. */
   readonly #instants: number[] = [];
 
-  /** The instant at which the first falls due; `Infinity`: none is held. */
+  /** The instant at which the first falls due; `Infinity`: the heap is empty. */
   soonestAt: number = Number.POSITIVE_INFINITY;
 
   get size(): number {
@@ -23,7 +23,7 @@ export class DueHeap {
     return this.#items[0];
   }
 
-  /** Puts the item in, moves it, or for `Infinity` takes it out. @param item a small number from 0. */
+  /** Puts the item in, moves it, or for `Infinity` removes it. @param item a small number from 0. */
   set(item: number, instant: number): void {
     if (instant === Number.POSITIVE_INFINITY) {
       this.delete(item);
@@ -45,7 +45,7 @@ export class DueHeap {
     this.#places[item] = -1;
     const last = this.#items.pop() as number;
     if (last !== item) this.#settle(last, place);
-    else this.#look();
+    else this.#updateSoonest();
   }
 
   /** Finds the place of an item from where a gap is: up while it is due before its parent, else down. */
@@ -66,7 +66,7 @@ export class DueHeap {
       place = child;
     }
     this.#put(item, place);
-    this.#look();
+    this.#updateSoonest();
   }
 
   #at(place: number): number {
@@ -78,7 +78,7 @@ export class DueHeap {
     this.#places[item] = place;
   }
 
-  #look(): void {
+  #updateSoonest(): void {
     this.soonestAt = this.#items.length === 0 ? Number.POSITIVE_INFINITY : this.#at(0);
   }
 }

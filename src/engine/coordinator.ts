@@ -1,5 +1,5 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
-// the cluster. Locks and stores bring the code along, under `coordinationKey`.
+// the cluster. Locks and stores carry that code under `coordinationKey`.
 
 import type { Events, LoadDetails } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
@@ -21,20 +21,20 @@ export interface StoreLike {
   readonly [coordinationKey]?: Coordination;
 }
 
-/** What members need to take part in a cluster. */
+/** The backends and the clock with which a member joins a cluster. */
 export interface MemberBackends {
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
   readonly clock: Clock;
 }
 
-/** What a lock or a store object carries: its connections are shared by all members that use the object. */
+/** The coordination that a lock or a store object carries, shared by all members that use the object. */
 export interface Coordination {
   /** Prepares one member. */
   join(backends: MemberBackends): Membership;
 }
 
-/** One member of a cluster, before its engine exists. */
+/** One member of a cluster, before its coordinator exists. */
 export interface Membership {
   /** Values may come from a store, also those of keys that are not held here. */
   readonly hasStore: boolean;
@@ -58,9 +58,9 @@ export interface Coordinator {
   problems(): readonly CoordinationProblem[];
 }
 
-/** What a round needs of the execution that it belongs to. */
+/** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {
-  /** Called before the load begins, and before a snapshot is looked for: what was invalidated earlier has no bearing. */
+  /** Called before the load begins, and before the store is read: earlier invalidations do not concern the result. */
   began(): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;
@@ -74,7 +74,7 @@ export interface RoundHost extends LoadDetails {
 export interface CoordinatedRound<T> {
   /** The fencing token of the lease; `undefined`: there is no lease. */
   readonly token: number | undefined;
-  /** What was found instead of a load, once {@link run} has resolved. `undefined`: the load ran here. */
+  /** The result found instead of a load, once {@link run} has resolved. `undefined`: the load ran here. */
   readonly remote: RemoteResult<T> | undefined;
   /** A caller has joined that requires a load begun after its call, and no such load has run. */
   readonly isFreshRequired: boolean;
@@ -88,14 +88,14 @@ export interface CoordinatedRound<T> {
   fail(error: Error): Promise<void>;
 }
 
-/** What a load that ran here came to. */
+/** The result of a load that ran here. */
 export interface CompletedLoad {
   readonly isAbsent: boolean;
   /** How long it took, in milliseconds. */
   readonly took: number;
 }
 
-/** What an execution finds in the cluster instead of a load of its own. */
+/** A result from the cluster instead of a load of this instance. */
 export type RemoteResult<T> = AdoptedResult<T> | DeferredResult;
 
 /** Another instance has loaded: its snapshot replaces the value here. */
@@ -122,17 +122,17 @@ export interface AdoptedResult<T> {
 /** There is nothing to adopt yet: the entry stays as it is for a while. */
 export interface DeferredResult {
   readonly kind: 'deferred';
-  /** Milliseconds until the entry is looked at again. */
+  /** Milliseconds until a read may start the next execution. */
   readonly forMs: number;
   /** It holds only as long as no caller waits for the result. */
   readonly isUnlessAwaited: boolean;
 }
 
-/** How an execution stands in the cluster, as far as this instance knows: no backend is asked. */
+/** The state of an execution in the cluster, as far as this instance knows: no backend is asked. */
 export interface LockStatus {
   /** This instance holds the lease now. */
   readonly isHolder: boolean;
-  /** The holder of the lease when the lock was last asked; `undefined`: it never was. */
+  /** The holder of the lease when the lock was last asked; `undefined`: never asked. */
   readonly holder: { readonly owner: string; readonly host: string } | undefined;
   /** The fencing token of that holder. */
   readonly token: number | undefined;

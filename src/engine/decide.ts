@@ -1,7 +1,7 @@
 import type { Entry } from './entry.ts';
 
 /**
- * What a read does:
+ * The action of a read:
  * - `serve`: return the value;
  * - `serve-and-start`: return the value and start a load behind the read;
  * - `wait-for-load`: wait for the load under way, or start one and wait for it;
@@ -21,7 +21,7 @@ export type WhenTooStale = 'wait' | 'throw' | 'serve';
 /** A read after `close()` is served the last value, or throws. */
 export type WhenClosed = 'serve' | 'throw';
 
-/** What a decision depends on beside the entry and the time. */
+/** All that a decision depends on beside the entry and the time. */
 export interface DecisionRules {
   readonly runState: RunState;
   readonly whenTooStale: WhenTooStale;
@@ -57,8 +57,8 @@ export function decide(entry: Times, rules: DecisionRules, now: number): Decisio
 }
 
 /**
- * From when on a load may be started for an entry that is not being read: `lookAheadMs` before it is due, but not in the
- * first half of its time, and not during its cool-down.
+ * The instant from which a load may be started for an entry that is not being read: `lookAheadMs` before it is due, but
+ * not in the first half of its period, and not during its cool-down.
  */
 export function startableFrom(
   { flight, dueAt, loadedAt, coolDownUntil, deferredUntil }: Times,

@@ -2,8 +2,8 @@ import type { Entry } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
 
 /**
- * The owner of the entries that an engine works on, where it must know what happens to them: a cache that passivates
- * settled entries, a group that starts members when they fall due.
+ * The owner of entries, where it must know when they change: a cache that passivates settled entries, a group that
+ * starts members when they fall due.
  */
 export interface EntryOwner<T> {
   /**

@@ -50,7 +50,7 @@ export class Entry<T> {
   flight: LoadHandle | undefined = undefined;
   /** All that wait for the next value; taken out before they are settled. */
   waiters: Waiters<T> | undefined = undefined;
-  /** What the coordinator remembers of it; `undefined` without a lock and a store. */
+  /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. */
   coordinated: CoordinatedEntry | undefined = undefined;
 
   /** The last successful execution, as the schedule saw it. */
@@ -87,7 +87,7 @@ export class Entry<T> {
     this.dueAt = dueAt;
     this.checkClocksAt = checkClocksAt;
     const until = Math.min(dueAt, checkClocksAt);
-    // A read may be looking at an instant shortly before `now`: what is due now must not be fresh to it.
+    // A read may use an instant shortly before `now`: an entry that is due now must not be fresh to it.
     this.freshUntil = until > now ? until : Number.NEGATIVE_INFINITY;
   }
 
@@ -113,7 +113,7 @@ export function waitersOf<T>(entry: Entry<T>): Waiters<T> {
   return entry.waiters;
 }
 
-/** Takes out all that wait: later callers wait for what comes after. */
+/** Takes out all waiters: later callers wait for the next value. */
 export function takeWaiters<T>(entry: Entry<T>): Waiters<T> | undefined {
   const { waiters } = entry;
   if (waiters === undefined) return undefined;

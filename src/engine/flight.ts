@@ -16,7 +16,7 @@ export type Outcome<A> =
   | { readonly kind: 'failed'; readonly error: unknown; readonly attempts: number }
   | { readonly kind: 'timed-out'; readonly error: LoadTimeoutError; readonly attempts: number };
 
-/** What code around the tries can use of the flight. */
+/** The flight, as the wrapper of its tries sees it. */
 export interface FlightScope {
   readonly signal: AbortSignal;
   /** When it is timed out (monotonic). */
@@ -25,7 +25,7 @@ export interface FlightScope {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** What a flight needs, fixed before it starts. */
+/** The load of a flight, its limits and its callbacks, fixed before it starts. */
 export interface FlightPlan<A> {
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,8 +34,8 @@ export interface FlightPlan<A> {
   readonly timeoutMs: number;
   readonly attempt: (attempt: number, signal: AbortSignal) => A | PromiseLike<A>;
   /**
-   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: nothing is around them, so that a
-   * synchronous load settles at once.
+   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: no wrapper, and a synchronous load
+   * settles at once.
    */
   readonly wrap: ((tries: () => Promise<A>, scope: FlightScope) => Promise<A>) | undefined;
   /** How long the source asked not to be called after that error, in milliseconds. */

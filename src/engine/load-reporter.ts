@@ -1,11 +1,10 @@
 import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
-import type { Events, LoadEndDetails } from '../observe/events.ts';
+import type { CoolingDown, Events, LoadEndDetails } from '../observe/events.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { AdoptedResult } from './coordinator.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
-import type { CoolingDown } from './timing.ts';
 
 /** Reports how loads have ended: to listeners, and failures to the logger. */
 export class LoadReporter {

@@ -2,6 +2,7 @@ import { showKey } from '../errors.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 /** Marks the results of {@link keep}, {@link loaded} and {@link absent}; shared by all installed copies of tickless. */
 export const answerKind: unique symbol = Symbol.for('tickless.answer');
@@ -87,7 +88,7 @@ export function absent(): Absent {
 
 const ABSENT: Absent = Object.freeze({ [answerKind]: 'absent' } as const);
 
-/** What a load returned about a value beside the value, checked. */
+/** The metadata that a load returned with a value, checked. */
 export interface ValueMetadata {
   readonly nextExecuteTime?: number | undefined;
   readonly maxStalenessMs?: number | undefined;
@@ -114,7 +115,7 @@ const NO_METADATA: ValueMetadata = Object.freeze({});
 export function readLoadResult<T>(
   returned: KeyedAnswer<T>,
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
-  { allowUndefined, kind }: { readonly allowUndefined: boolean; readonly kind: 'value' | 'key' | 'task' },
+  { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
   const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
   if (isPlain) {

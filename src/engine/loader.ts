@@ -95,7 +95,7 @@ export class Loader<T> {
     if (background) this.passEnd(entry, this.options.waitUntil);
   }
 
-  /** Starts a load behind the caller, who has been served. */
+  /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
     if (entry.flight === undefined) {
       this.#start(entry, nextTrigger(entry), true, 'behind');
@@ -201,8 +201,8 @@ export class Loader<T> {
   }
 
   /**
-   * Aborts the flight under way, if there is one. Its result is dropped; waiters go on waiting. The caller tells the
-   * owner, once the entry is as it is to be.
+   * Aborts the flight under way, if there is one. Its result is dropped; waiters go on waiting. The caller notifies
+   * the owner, once the entry is in its new state.
    */
   abort(entry: Entry<T>, reason: Error): void {
     const { flight } = entry;

@@ -1,46 +1,34 @@
-import { OptionError } from '../errors.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 
-/** The result of a schedule: a future instant, or why it can't be used. */
-export type NextExecution =
-  | { readonly kind: 'at'; readonly nextExecuteTime: number }
-  | { readonly kind: 'broken'; readonly toError: ToError };
-
-/**
- * Makes the error of a broken schedule.
- *
- * @param option the option at fault: `schedule`, or `nextExecuteTime` of the load's metadata.
- */
-type ToError = (option: string, about: { readonly cacheName: string; readonly key: unknown }) => OptionError;
+/** A result of a schedule that can't be used. */
+export interface BrokenSchedule {
+  /** Ready to follow the name of the option: `must be …`. */
+  readonly rule: string;
+  readonly received: unknown;
+  /** The error that the schedule has thrown, if it has. */
+  readonly cause?: unknown;
+}
 
 /**
  * Asks for the next execute time and checks the result. Never throws.
  *
- * @param after the result must be later than this (epoch milliseconds); `-Infinity` where an instant that has passed
- *   meanwhile is no mistake, but due.
+ * @param after the result must be later than this (epoch milliseconds); `-Infinity` where an instant in the past
+ *   means due at once.
  */
 export function askNextExecution(
   ask: (execution: Execution) => number,
   execution: Execution,
   after: number,
-): NextExecution {
-  let received: unknown;
+): number | BrokenSchedule {
   try {
-    received = ask(execution);
-    if (typeof received === 'number' && received > after) return { kind: 'at', nextExecuteTime: received };
-    if (received instanceof Promise) ignoreRejection(received); // an async schedule: reported as what it is
+    const received: unknown = ask(execution);
+    if (typeof received === 'number' && received > after) return received;
+    if (received instanceof Promise) ignoreRejection(received); // an async schedule: rejected as a wrong result
+    return { rule: 'must be a future instant in epoch milliseconds', received };
   } catch (cause) {
-    return broken('must not throw', cause, cause);
+    return { rule: 'must not throw', received: cause, cause };
   }
-  return broken('must be a future instant in epoch milliseconds', received, undefined);
-}
-
-function broken(rule: string, received: unknown, cause: unknown): NextExecution {
-  return {
-    kind: 'broken',
-    toError: (option, about) => new OptionError([{ option, rule, received }], { ...about, cause }),
-  };
 }
 
 /**

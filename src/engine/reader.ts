@@ -75,7 +75,7 @@ export class Reader<T> {
 
   /**
    * The next value, for a reader without options, where the first load has started: there is nothing to decide,
-   * however many readers come. `undefined`: there is.
+   * however many readers wait. `undefined` in any other state.
    */
   join(entry: Entry<T>): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';

@@ -6,16 +6,14 @@ import type { CoolDown } from './cool-down.ts';
 import type { WhenClosed, WhenTooStale } from './decide.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** A value, one of the keys of a cache, or a task, which has no value. */
-export type MemberKind = 'value' | 'key' | 'task';
-
-/** What becomes of a due execution when its lock is unavailable: it runs without the lock, or not at all. */
+/** Whether a due execution whose lock is unavailable runs without the lock, or not at all. */
 export type WhenLockUnavailable = 'load' | 'skip';
 
 /** The options of a member with nothing optional left, durations in milliseconds. Frozen. */
 export interface ResolvedOptions {
   readonly name: string;
-  readonly kind: MemberKind;
+  /** A value, the keys of a cache, or a task, which has no value. */
+  readonly kind: 'value' | 'key' | 'task';
   readonly schedule: Schedule;
   readonly retry: RetryOptions | undefined;
   readonly coolDown: CoolDown;

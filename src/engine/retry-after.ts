@@ -1,14 +1,14 @@
 import { isCoolingDownError } from '../errors.ts';
 
-/** No source is believed when it asks for more than a day of silence. */
+/** A source that asks for more than a day is asked again after a day. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
 /**
- * How long the source asked to be left alone, in milliseconds; 0 when the error does not say.
+ * How long the source asked not to be called, in milliseconds; 0 when the error has no such time.
  *
- * Looked for in the error and along its `cause`s, where HTTP clients put it: `error.retryAfter`,
+ * Searched in the error and along its `cause`s, where HTTP clients put it: `error.retryAfter`,
  * `error.headers`, `error.response.headers` (`Headers` or a plain object). The value is the one of the HTTP header
- * (RFC 9110 §10.2.3): a number of seconds, or a date. A `CoolingDownError` of a value that the load reads says it too.
+ * (RFC 9110 §10.2.3): a number of seconds, or a date. A `CoolingDownError` of a value that the load reads has it too.
  * More than a day counts as a day. Never throws.
  *
  * @param now the wall clock in epoch milliseconds, for the date form.
@@ -16,15 +16,15 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
 export function retryAfterMs(error: unknown, now: number): number {
   try {
     for (let at: unknown = error, depth = 0; isObject(at) && depth < 8; at = at.cause, depth++) {
-      if (isCoolingDownError(at)) return withTimeout(at.retryAfter); // ours: milliseconds
+      if (isCoolingDownError(at)) return atMostADay(at.retryAfter); // ours: milliseconds
       const found =
         at.retryAfter ??
         header(at.headers) ??
         (isObject(at.response) ? header(at.response.headers) : undefined);
-      if (found !== undefined && found !== null) return withTimeout(parse(found, now));
+      if (found !== undefined && found !== null) return atMostADay(parse(found, now));
     }
   } catch {
-    // A getter of a foreign error object that throws: it says nothing, then.
+    // A getter of a user's error object has thrown: the error counts as one without such a time.
   }
   return 0;
 }
@@ -41,7 +41,7 @@ function parse(value: unknown, now: number): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
 }
 
-function withTimeout(ms: number): number {
+function atMostADay(ms: number): number {
   return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : 0; // NaN and the past are nothing
 }
 

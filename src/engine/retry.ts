@@ -4,24 +4,11 @@ import pRetry, { type Options, type RetryContext } from 'p-retry';
  * The options of p-retry 7 for the tries inside one execution: `retries`, `factor`, `minTimeout`, `maxTimeout`,
  * `randomize`, `maxRetryTime`, `onFailedAttempt`, `shouldRetry`, `shouldConsumeRetry`.
  *
- * At most `retries + 1` calls. What is left out has p-retry's own default (10 retries, 1 s, factor 2). As p-retry
+ * At most `retries + 1` calls. An option that is left out has p-retry's own default (10 retries, 1 s, factor 2). As p-retry
  * does, a `TypeError` that is not a network error is not retried (it is taken for a mistake in the code), nor an
  * `AbortError` of p-retry. `signal` and `unref` are tickless's own business: the deadline, and rule 8 of its design.
  */
 export type RetryOptions = Omit<Options, 'signal' | 'unref'>;
-
-/** What a retried execution lives in. */
-export interface RetryScope {
-  readonly signal: AbortSignal;
-  readonly random: () => number;
-  /** The monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /**
-   * Sleeps for at least that many milliseconds after that error; resolves with `false` when there is no time left
-   * for another try.
-   */
-  readonly pause: (ms: number, error: Error) => Promise<boolean>;
-}
 
 /**
  * Tries until an attempt succeeds, under p-retry.
@@ -32,13 +19,21 @@ export interface RetryScope {
  * deadline from firing.
  *
  * @param attempt called with 1, 2, …
+ * @param execution `now` is the monotonic clock. `pause` sleeps for at least that many milliseconds after that error, and
+ *   resolves with `false` when the time left is too short for another try.
  */
 export function retrying<A>(
   attempt: (attempt: number) => A | PromiseLike<A>,
   options: RetryOptions,
-  { signal, random, now, pause }: RetryScope,
+  execution: {
+    readonly signal: AbortSignal;
+    readonly random: () => number;
+    readonly now: () => number;
+    readonly pause: (ms: number, error: Error) => Promise<boolean>;
+  },
 ): Promise<A> {
   const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = options;
+  const { signal, random, now, pause } = execution;
   const startedAt = now();
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
@@ -53,7 +48,7 @@ export function retrying<A>(
     maxRetryTime: Infinity,
     signal,
     onFailedAttempt: async (context) => {
-      signal.throwIfAborted(); // superseded: nobody is asked any more
+      signal.throwIfAborted(); // superseded: the callbacks of the user are not called any more
       await options.onFailedAttempt?.(context);
     },
     shouldConsumeRetry: async (context) => {

@@ -1,4 +1,5 @@
-import { isAbsentError, isOptionError } from '../errors.ts';
+import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
+import type { CoolingDown } from '../observe/events.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
@@ -10,20 +11,11 @@ import { afterStep, askNextExecution } from './next-execution.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** A cool-down that has begun. */
-export interface CoolingDown {
-  /** Epoch milliseconds. */
-  readonly until: number;
-  readonly delay: number;
-  readonly failures: number;
-  readonly error: Error;
-}
-
 /**
  * Computes the instants of entries: when they were loaded, when they are due, until when they cool down.
  *
- * Durations live on the monotonic clock, calendar instants on the wall clock, and schedules speak wall clock. So the
- * schedule's result is turned into a monotonic instant at once. When the wall clock is later found stepped, the
+ * Durations live on the monotonic clock, calendar instants and schedules on the wall clock. So the
+ * schedule's result is converted to a monotonic instant at once. When the wall clock is later found stepped, the
  * schedule is asked again in terms of the new clock: a strategy of durations returns the same monotonic instant, a
  * calendar strategy follows the wall clock.
  */
@@ -224,11 +216,12 @@ export class Timing {
     );
     let coolingDown: CoolingDown | undefined;
     let instant: number;
-    if (next.kind === 'at') instant = next.nextExecuteTime;
+    if (typeof next === 'number') instant = next;
     else {
-      const about = { cacheName: this.#options.name, key: entry.key };
-      const error = next.toError(isScheduled ? 'schedule' : 'nextExecuteTime', about);
-      coolingDown = this.#coolDown(entry, error, 0);
+      const { rule, received, cause } = next;
+      const option = isScheduled ? 'schedule' : 'nextExecuteTime';
+      const about = { cacheName: this.#options.name, key: entry.key, cause };
+      coolingDown = this.#coolDown(entry, new OptionError([{ option, rule, received }], about), 0);
       instant = coolingDown.until;
     }
     entry.isScheduled = isScheduled && coolingDown === undefined;

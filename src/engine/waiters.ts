@@ -14,24 +14,18 @@ export interface LoadHandle {
   end(reason: Error): void;
 }
 
-/** A waiter that can give up; it is forgotten at once when it does, however long the load takes. */
-interface CancellableWaiter<T> {
-  resolve(value: T): void;
-  reject(error: unknown): void;
-}
-
 /**
- * All that wait for the next value of an entry. They outlive a load that is superseded; its successor settles them.
+ * The waiters for the next value of an entry. They outlive a load that is superseded; its successor settles them.
  *
- * Readers that can't give up share one promise. Those with a signal or with patience are kept one by one, so that
- * they can leave; there is one listener per signal, however many readers share it.
+ * Readers that can't give up share one promise. Those with a signal or with patience are kept one by one, and are
+ * forgotten at once when they give up; each signal has one listener, however many readers share it.
  */
 export class Waiters<T> {
   #load: LoadHandle | undefined;
   #shared: Deferred<T> | undefined;
   /** For callers that only need to know when it is over: `waitUntil`. */
   #end: Deferred<void> | undefined;
-  readonly #cancellable: Set<CancellableWaiter<T>> = new Set();
+  readonly #cancellable: Set<Pick<Deferred<T>, 'resolve' | 'reject'>> = new Set();
   readonly #signals: Map<AbortSignal, Set<() => void>> = new Map();
 
   constructor(load: LoadHandle | undefined) {
@@ -91,7 +85,7 @@ export class Waiters<T> {
   }
 
   #settle(
-    settle: (waiter: CancellableWaiter<T> | Deferred<T>) => void,
+    settle: (waiter: Pick<Deferred<T>, 'resolve' | 'reject'>) => void,
     settled: Promise<void> | undefined,
   ): void {
     if (this.#shared !== undefined) settle(this.#shared);
@@ -120,7 +114,7 @@ export class Waiters<T> {
         end();
       };
       const abandon = (): void => leave(() => reject(signal?.reason));
-      const waiter: CancellableWaiter<T> = {
+      const waiter: Pick<Deferred<T>, 'resolve' | 'reject'> = {
         resolve: (value) => leave(() => resolve(value as R)),
         reject: (error) => leave(() => reject(error)),
       };

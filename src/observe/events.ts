@@ -37,6 +37,17 @@ export interface ElsewhereDetails extends Keyed {
   readonly token: number;
 }
 
+/** A cool-down that has begun. */
+export interface CoolingDown {
+  /** Epoch milliseconds. */
+  readonly until: number;
+  /** Milliseconds. */
+  readonly delay: number;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly error: Error;
+}
+
 interface EventDetails {
   /**
    * A load begins. Exactly one of the next four follows, or none of them when it is superseded. With a lock: once the
@@ -58,15 +69,7 @@ interface EventDetails {
   /** A load settled with a result after its deadline, or after it was superseded. The result is dropped. */
   'late-result-dropped': LoadDetails;
   /** After a failure: reads start no load before `until`. */
-  'cooling-down': {
-    /** Epoch milliseconds. */
-    readonly until: number;
-    /** Milliseconds. */
-    readonly delay: number;
-    /** Failures in a row. */
-    readonly failures: number;
-    readonly error: Error;
-  } & Keyed;
+  'cooling-down': CoolingDown & Keyed;
   /** A read was served a value that is due for a reload. */
   'stale-served': { readonly age: number } & Keyed;
   /** A read found a value older than `maxStaleness`; `whenTooStale` decided what the read did. */

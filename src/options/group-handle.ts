@@ -26,7 +26,7 @@ export interface KeyedMember<V> {
 
 /** The side of a group that its members see. The group makes their slots. */
 export interface GroupHandle {
-  /** What members take where an option of their own is left out. */
+  /** The options for members that leave them out. */
   readonly defaults: object;
   /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
   addSingle<T>(member: SingleMember<T>): void;

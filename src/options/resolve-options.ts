@@ -1,7 +1,6 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
-import type { MemberKind } from '../engine/resolved-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -14,7 +13,7 @@ import { checkRetry, resolveCoolDown } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
-/** The options of a member, with what concerns neither its engine nor its coordinator. */
+/** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions {
   /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
@@ -54,9 +53,9 @@ type AnyOptions = ValueSharedOptions &
     readonly absentFor?: DurationLike | undefined;
   };
 
-/** What is particular to a kind of member. */
+/** The options that only one kind of member has. */
 export interface MemberSpec {
-  readonly kind: MemberKind;
+  readonly kind: EngineOptions['kind'];
   /** The names of its options: the shared ones and its own. */
   readonly names: readonly string[];
   /** Checks its own options. */
@@ -181,7 +180,7 @@ function checkBackend(
   checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 
-/** A lock or a store brings the code that coordinates. */
+/** The membership comes from the lock or the store, which carries the code of the cluster. */
 function membershipOf(
   lock: LockLike | undefined,
   store: StoreLike | undefined,

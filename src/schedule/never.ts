@@ -7,6 +7,6 @@ import type { Schedule } from './schedule.ts';
  * It is a schedule and also a function that returns this schedule, so that `schedule: never` and `schedule: never()`
  * mean the same. A plain function would be called as a schedule in the first form, and return no number.
  */
-export const never: Schedule & (() => Schedule) = Object.assign((): Schedule => never, {
+export const never: Schedule & (() => Schedule) = /* @__PURE__ */ Object.assign((): Schedule => never, {
   nextExecuteTime: () => Number.POSITIVE_INFINITY,
 });

@@ -116,7 +116,7 @@ class ExactClock implements CoarseClock {
 }
 
 /** A burst ends with a microtask: reads after an `await` are exact, except in microtasks that were queued before. */
-const machineSync: CoarseClock = new CachingClock({
+const machineSync: CoarseClock = /* @__PURE__ */ new CachingClock({
   minCloseReadings: 1,
   maxSharedReads: 1024,
   scheduleEnd: (callback) => {
@@ -130,7 +130,7 @@ const machineSync: CoarseClock = new CachingClock({
  * its own. An immediate has its price, so a burst takes more close readings to begin. Where `setImmediate` is missing,
  * each read is exact.
  */
-const machineAwaited: CoarseClock = new CachingClock({
+const machineAwaited: CoarseClock = /* @__PURE__ */ new CachingClock({
   minCloseReadings: 16,
   maxSharedReads: 512,
   scheduleEnd: onNextTurn,

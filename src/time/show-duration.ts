@@ -8,20 +8,19 @@ const UNITS = [
 /**
  * A duration for people: `850 ms`, `1.5 s`, `4 min 12 s`, `6 h`, `2 d 3 h`. Two units at most, rounded.
  *
- * @param ms milliseconds from 0; `Infinity` is shown as `ever`, what is not a duration as it is.
+ * @param ms milliseconds from 0; `Infinity` is shown as `ever`, NaN and negative numbers as they are.
  */
 export function showDuration(ms: number): string {
   if (ms === Number.POSITIVE_INFINITY) return 'ever';
-  if (!(ms >= 0)) return `${ms} ms`; // not a duration
-  if (ms < 1000) return `${Math.ceil(ms)} ms`;
+  if (!(ms > 999)) return `${Math.ceil(ms)} ms`;
   if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
-  const seconds = Math.round(ms / 1000) * 1000;
-  const index = UNITS.findIndex(([, unitMs]) => seconds >= unitMs);
+  const index = UNITS.findIndex(([, unitMs]) => Math.round(ms / 1000) * 1000 >= unitMs);
   const [unit, unitMs] = UNITS[index] as (typeof UNITS)[number];
-  const smaller = UNITS[index + 1];
-  const count = Math.floor(seconds / unitMs);
-  if (smaller === undefined) return `${count} ${unit}`;
-  const rest = Math.round((seconds - count * unitMs) / smaller[1]);
-  if (rest * smaller[1] === unitMs) return `${count + 1} ${unit}`;
-  return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${smaller[0]}`;
+  const [smaller, smallerMs] = UNITS[index + 1] ?? UNITS[3];
+  const rounded = Math.round(ms / smallerMs) * smallerMs;
+  const [greater, greaterMs] = UNITS[index - 1] ?? ['', Number.NaN];
+  if (rounded === greaterMs) return `1 ${greater}`;
+  const count = Math.floor(rounded / unitMs);
+  const rest = (rounded - count * unitMs) / smallerMs;
+  return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${smaller}`;
 }

@@ -35,7 +35,7 @@ const duration = fc.oneof(fc.nat(), fc.double({ min: 0, max: Number.MAX_VALUE, n
 const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
   age: duration,
   dueIn: fc.oneof(duration, fc.constant(Infinity)),
-  isDueSaid: fc.boolean(),
+  isDueTimeOverridden: fc.boolean(),
   took: duration,
   maxStaleness: fc.oneof(
     fc.constant(undefined),
@@ -51,7 +51,14 @@ const bytes: Codec = {
   decode: (body) => body,
 };
 
-const plain = { age: 0, dueIn: 1, isDueSaid: false, took: 0, maxStaleness: undefined, tags: undefined };
+const plain = {
+  age: 0,
+  dueIn: 1,
+  isDueTimeOverridden: false,
+  took: 0,
+  maxStaleness: undefined,
+  tags: undefined,
+};
 
 /** Also for objects with a property `constructor` or `__proto__`, which vitest takes for what they are made of. */
 function expectSame(received: unknown, expected: unknown): void {

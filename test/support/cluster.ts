@@ -10,8 +10,8 @@ import {
   type TaskContext,
   type TicklessEvent,
 } from '../../src/index.ts';
-import type { Lock } from '../../src/lock/create-lock.ts';
 import { asLock } from '../../src/lock/as-lock.ts';
+import type { Lock } from '../../src/lock/create-lock.ts';
 import { memoryLock } from '../../src/lock/memory.ts';
 import { asStore } from '../../src/store/as-store.ts';
 import { memoryStore } from '../../src/store/memory.ts';

@@ -7,7 +7,10 @@ const check = (): void => {};
 
 /** The resolved options of a value, for the parts that need them. */
 export function optionsOfValue(options: Omit<Options, 'name'>): ResolvedOptions {
-  return resolveOptions({ name: 'v', logger: false, ...options }, { kind: 'value', names: VALUE_SHARED, check });
+  return resolveOptions(
+    { name: 'v', logger: false, ...options },
+    { kind: 'value', names: VALUE_SHARED, check },
+  );
 }
 
 /** Those of one key of a cache. */

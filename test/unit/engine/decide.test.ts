@@ -1,19 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Decision, decide, isStandingBy, startableFrom } from '../../../src/engine/decide.ts';
+import {
+  type Decision,
+  type DecisionRules,
+  decide,
+  isDeferred,
+  startableFrom,
+} from '../../../src/engine/decide.ts';
+import { handleOf } from './support.ts';
 
-type Entry = Parameters<typeof decide>[0];
-type ResolvedOptions = Parameters<typeof decide>[1];
+type Times = Parameters<typeof decide>[0];
 
-/** A read, and all that its answer may depend on. */
+/** A read, and all that its decision may depend on. */
 interface Situation {
-  readonly entry: Entry;
-  readonly policy: ResolvedOptions;
+  readonly entry: Times;
+  readonly rules: DecisionRules;
   readonly now: number;
 }
 
-const flight = { hasBegun: true, depart: () => {}, hold: () => {}, release: () => {}, end: () => {} };
-
+const flight = handleOf();
 const NOW = 1000;
 const LIMIT = 100;
 const AGES = [0, LIMIT - 1, LIMIT, LIMIT + 1, 10 * LIMIT];
@@ -27,7 +32,7 @@ const STATES = {
   maxStalenessMs: [LIMIT, Infinity],
   coolDownUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
   deferredUntil: [-Infinity, NOW - 1, NOW, NOW + 1],
-  gate: ['open', 'paused', 'closed'],
+  runState: ['open', 'paused', 'closed'],
   whenTooStale: ['wait', 'throw', 'serve'],
   whenClosed: ['serve', 'throw'],
 } as const;
@@ -38,11 +43,11 @@ const everySituation: readonly Situation[] = Object.entries(STATES)
     (all, [field, states]) => all.flatMap((rest) => states.map((state) => ({ ...rest, [field]: state }))),
     [{}],
   )
-  .map((fields) => ({ entry: fields as Entry, policy: fields as ResolvedOptions, now: NOW }));
+  .map((fields) => ({ entry: fields as Times, rules: fields as DecisionRules, now: NOW }));
 
-/** What a read does, by what it meets, and by whether nothing may come, it may be waited for, or also be started. */
+/** The decision, by the state of the value, when a load may not run, may run for a waiting caller, or may start. */
 const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>> = {
-  nothing: ['reject', 'wait-for-load', 'wait-for-load'],
+  'no value': ['reject', 'wait-for-load', 'wait-for-load'],
   fresh: ['serve', 'serve', 'serve'],
   due: ['serve', 'serve', 'serve-and-start'],
   'too stale, serve': ['serve', 'serve', 'serve-and-start'],
@@ -50,33 +55,33 @@ const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>
   'too stale, wait': ['reject', 'wait-for-load', 'wait-for-load'],
 };
 
-function promised({ entry, policy, now }: Situation): Decision {
-  if (policy.gate === 'closed' && policy.whenClosed === 'throw') return 'reject';
-  const mayLoad = entry.flight === undefined && policy.gate === 'open' && now >= entry.coolDownUntil;
+function promised({ entry, rules, now }: Situation): Decision {
+  if (rules.runState === 'closed' && rules.whenClosed === 'throw') return 'reject';
+  const mayLoad = entry.flight === undefined && rules.runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
-  const [hopeless, waiting, starting] = PROMISED[met(entry, policy, now)] as (typeof PROMISED)[string];
+  const [hopeless, waiting, starting] = PROMISED[stateOf(entry, rules, now)] as (typeof PROMISED)[string];
   if (mayStart) return starting;
   return mayLoad || entry.flight !== undefined ? waiting : hopeless;
 }
 
-function met(
-  { isLoaded, loadedAt, maxStalenessMs, dueAt }: Entry,
-  policy: ResolvedOptions,
+function stateOf(
+  { isLoaded, loadedAt, maxStalenessMs, dueAt }: Times,
+  rules: DecisionRules,
   now: number,
 ): string {
-  if (!isLoaded) return 'nothing';
-  if (now - loadedAt > maxStalenessMs) return `too stale, ${policy.whenTooStale}`;
+  if (!isLoaded) return 'no value';
+  if (now - loadedAt > maxStalenessMs) return `too stale, ${rules.whenTooStale}`;
   return now >= dueAt ? 'due' : 'fresh';
 }
 
-const answer = ({ entry, policy, now }: Situation): Decision => decide(entry, policy, now);
-const isServed = (situation: Situation): boolean => answer(situation).startsWith('serve');
-const starts = (situation: Situation): boolean => answer(situation).endsWith('-and-start');
+const decisionOf = ({ entry, rules, now }: Situation): Decision => decide(entry, rules, now);
+const isServed = (situation: Situation): boolean => decisionOf(situation).startsWith('serve');
+const starts = (situation: Situation): boolean => decisionOf(situation).endsWith('-and-start');
 
-/** A new value is on its way, or this read sees to it. */
+/** A load is under way, or this read starts one. */
 function isRenewed(situation: Situation): boolean {
   const isUnderWay = situation.entry.flight !== undefined;
-  return isUnderWay || starts(situation) || answer(situation) === 'wait-for-load';
+  return isUnderWay || starts(situation) || decisionOf(situation) === 'wait-for-load';
 }
 
 const instant = fc.oneof(fc.constant(-Infinity), fc.integer({ min: -100, max: 100 }), fc.constant(Infinity));
@@ -90,35 +95,35 @@ const anySituation = fc.record({
     coolDownUntil: instant,
     deferredUntil: instant,
   }),
-  policy: fc.record({
-    gate: fc.constantFrom('open', 'paused', 'closed'),
-    whenTooStale: fc.constantFrom('wait', 'throw', 'serve'),
-    whenClosed: fc.constantFrom('serve', 'throw'),
+  rules: fc.record({
+    runState: fc.constantFrom(...STATES.runState),
+    whenTooStale: fc.constantFrom(...STATES.whenTooStale),
+    whenClosed: fc.constantFrom(...STATES.whenClosed),
   }),
   now: fc.integer({ min: 0, max: 100 }),
 });
 
 describe('decide', () => {
-  it('answers as promised in every combination of states', () => {
+  it('decides as promised in every combination of states', () => {
     expect(everySituation.length).toBe(57_600);
-    const broken = everySituation.filter((situation) => answer(situation) !== promised(situation));
+    const broken = everySituation.filter((situation) => decisionOf(situation) !== promised(situation));
     expect(broken.slice(0, 3)).toEqual([]);
-    expect(new Set(everySituation.map(answer))).toEqual(new Set(Object.values(PROMISED).flat()));
+    expect(new Set(everySituation.map(decisionOf))).toEqual(new Set(Object.values(PROMISED).flat()));
   });
 
-  it('is monotone in age: an older value is never served again, nor its reload called off', () => {
+  it('is monotone in age: an older value is never served again, and its reload is never cancelled', () => {
     for (const situation of everySituation) {
       for (const age of AGES) {
         const loadedAt = NOW - age;
         if (loadedAt >= situation.entry.loadedAt) continue;
         const older = { ...situation, entry: { ...situation.entry, loadedAt } };
         if (!isServed(situation) && isServed(older)) expect.fail(`served again: ${JSON.stringify(older)}`);
-        if (isRenewed(situation) && !isRenewed(older)) expect.fail(`called off: ${JSON.stringify(older)}`);
+        if (isRenewed(situation) && !isRenewed(older)) expect.fail(`cancelled: ${JSON.stringify(older)}`);
       }
     }
   });
 
-  it('is monotone in time: once a read is refused no later one is served, and what is due stays due', () => {
+  it('is monotone in time: after a rejected read no later one is served, and a due value stays due', () => {
     fc.assert(
       fc.property(anySituation, fc.nat(100), (situation, elapsed) => {
         const later = { ...situation, now: situation.now + elapsed };
@@ -131,15 +136,15 @@ describe('decide', () => {
 });
 
 describe('startableFrom', () => {
-  it('without looking ahead is the instant from which on reads within the age limit start a load', () => {
+  it('without looking ahead is the instant from which reads within the age limit start a load', () => {
     for (const situation of everySituation) {
-      const { entry, policy, now } = situation;
-      if (policy.gate !== 'open' || !entry.isLoaded || entry.maxStalenessMs < Infinity) continue;
+      const { entry, rules, now } = situation;
+      if (rules.runState !== 'open' || !entry.isLoaded || entry.maxStalenessMs < Infinity) continue;
       expect(starts(situation)).toBe(now >= startableFrom(entry, 0));
     }
   });
 
-  it('looks ahead as far as is said, but neither into the first half of the time nor into a cool-down', () => {
+  it('looks ahead no further than lookAhead, nor into the first half of the period or a cool-down', () => {
     fc.assert(
       fc.property(anySituation, fc.nat(200), ({ entry }, lookAhead) => {
         const { dueAt, loadedAt, coolDownUntil, deferredUntil } = entry;
@@ -157,12 +162,12 @@ describe('startableFrom', () => {
   });
 });
 
-describe('isStandingBy', () => {
-  it('is what keeps a due read from starting a load, and nothing else', () => {
-    for (const { entry, policy, now } of everySituation) {
-      const relieved = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
-      const wouldStart = policy.gate === 'open' && starts({ entry: relieved, policy, now });
-      expect(isStandingBy(entry, policy.gate, now)).toBe(wouldStart && now < entry.deferredUntil);
+describe('isDeferred', () => {
+  it('is true exactly where nothing but the deferral keeps a due read from starting a load', () => {
+    for (const { entry, rules, now } of everySituation) {
+      const undeferred = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
+      const wouldStart = rules.runState === 'open' && starts({ entry: undeferred, rules, now });
+      expect(isDeferred(entry, rules.runState, now)).toBe(wouldStart && now < entry.deferredUntil);
     }
   });
 });

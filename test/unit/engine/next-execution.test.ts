@@ -12,65 +12,50 @@ const execution: Execution = {
   result: undefined,
   random: () => 0,
 };
-const about = { option: 'schedule', cacheName: 'rates', key: undefined };
+
+const ask = (schedule: () => unknown) => askNextExecution(schedule as () => number, execution, 100);
+const rule = 'must be a future instant in epoch milliseconds';
 
 describe('askNextExecution', () => {
-  it('takes an instant after the one it is to be after, and Infinity', () => {
-    for (const nextExecuteTime of [100.5, 101, Infinity]) {
-      expect(askNextExecution(() => nextExecuteTime, execution, 100, about)).toEqual({
-        kind: 'at',
-        nextExecuteTime,
-      });
-    }
-    expect(askNextExecution(() => 5, execution, -Infinity, about)).toEqual({
-      kind: 'at',
-      nextExecuteTime: 5,
-    });
+  it.each([
+    [100.5, 100],
+    [101, 100],
+    [Infinity, 100],
+    [5, -Infinity],
+  ])('takes %d as an instant after %d', (nextExecuteTime, after) => {
+    expect(askNextExecution(() => nextExecuteTime, execution, after)).toBe(nextExecuteTime);
   });
 
-  it('tells of anything else what it should have been', async () => {
-    for (const received of [
-      100,
-      99,
-      Number.NaN,
-      '2030-01-01',
-      undefined,
-      Promise.reject(new Error('async')),
-    ]) {
-      const next = askNextExecution(() => received as number, execution, 100, about);
-      expect(next).toMatchObject({
-        kind: 'broken',
-        error: { code: 'ERR_TICKLESS_OPTION', cacheName: 'rates' },
-      });
-      const { error } = next as { error: Error };
-      expect(error.message).toMatch(/schedule.*future instant/);
-      expect(error.cause).toBeUndefined();
-    }
+  it.each([[100], [99], [Number.NaN], ['2030-01-01'], [undefined]])(
+    'rejects %j, which is not a future instant',
+    (received) => {
+      expect(ask(() => received)).toEqual({ rule, received });
+    },
+  );
+
+  it('rejects an async schedule, whose own rejection is handled', async () => {
+    expect(ask(() => Promise.reject(new Error('async')))).toMatchObject({ rule });
     await new Promise((resolve) => setImmediate(resolve)); // an unhandled rejection would fail this run
   });
 
-  it('does not throw what is thrown, but tells it as the cause', () => {
+  it('does not throw the error of a schedule, which is the cause', () => {
     const cause = new Error('no calendar');
-    function ask(): never {
+    const schedule = (): never => {
       throw cause;
-    }
-    const next = askNextExecution(ask, execution, 100, about);
-    expect(next).toMatchObject({ kind: 'broken' });
-    const { error } = next as { error: Error };
-    expect(error.cause).toBe(cause);
-    expect(error.message).toMatch(/schedule.*must not throw/);
+    };
+    expect(ask(schedule)).toEqual({ rule: 'must not throw', received: cause, cause });
   });
 });
 
-describe('a step of the wall clock', () => {
-  it('moves the instants along; since stays at the earlier reading', () => {
-    const moved = { startedAt: 2090, endedAt: 2100, dueAt: 2080, now: 2105 };
-    expect(afterStep(execution, 2000, 2105)).toEqual({ ...execution, ...moved, since: 100 });
-    const back = { startedAt: -1910, endedAt: -1900, dueAt: -1920, now: -1890 };
-    expect(afterStep(execution, -2000, -1890)).toEqual({ ...execution, ...back, since: -1900 });
+describe('after a step of the wall clock', () => {
+  it.each([
+    [2000, 2105, { startedAt: 2090, endedAt: 2100, dueAt: 2080, since: 100 }],
+    [-2000, -1890, { startedAt: -1910, endedAt: -1900, dueAt: -1920, since: -1900 }],
+  ])('of %i ms the instants move along; since stays at the earlier reading', (stepMs, now, moved) => {
+    expect(afterStep(execution, stepMs, now)).toEqual({ ...execution, ...moved, now });
   });
 
-  it('does so also where nothing was due before, or since is not said', () => {
+  it('also where the execution was not due before, or has no since', () => {
     const { since: _, ...old } = { ...execution, dueAt: undefined };
     expect(afterStep(old, 2000, 2105)).toMatchObject({ dueAt: undefined, since: 100 });
   });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Entry } from '../../../src/engine/entry.ts';
-import { absence, closedError, coolingDown, notLoaded, refusal } from '../../../src/engine/read-errors.ts';
+import {
+  absentError,
+  closedError,
+  coolingDownError,
+  notLoadedError,
+  readError,
+} from '../../../src/engine/read-errors.ts';
 
 const NOW = 10_000;
 const down = new Error('down');
@@ -11,59 +17,82 @@ function entryWith(change: Partial<Entry<unknown>>): Entry<unknown> {
 
 const cold = entryWith({ coolDownUntil: NOW + 250.5, lastError: down });
 const old = entryWith({ isLoaded: true, loadedAt: NOW - 5000, maxStalenessMs: 4000, lastError: down });
-const absent = entryWith({ coolDownUntil: NOW + 70, lastError: absence(entryWith({}), 'rates', 0) });
+const absent = entryWith({ coolDownUntil: NOW + 70, lastError: absentError(entryWith({}), 'rates', 0) });
 
-/** What all of them carry. */
-const of = { cacheName: 'rates', key: 'NL', cause: down };
+const tooOld = {
+  code: 'ERR_TICKLESS_STALE_VALUE',
+  age: 5000,
+  maxStaleness: 4000,
+  message: /rates.*NL.*the value is 5 s old, maxStaleness is 4 s/,
+};
+const coolingDown = {
+  code: 'ERR_TICKLESS_COOLING_DOWN',
+  retryAfter: 250.5,
+  message: /cooling down for 251 ms after: down$/,
+};
 
-describe('a refusal', () => {
+describe('readError', () => {
   it.each([
+    ['a value that is too old', old, 'open', 'serve', tooOld],
+    ['a value that is too old, closed', old, 'closed', 'serve', tooOld],
+    ['a value that is too old, to be closed for reads', old, 'open', 'throw', tooOld],
     [
-      'too old',
+      'a value, closed for reads',
       old,
-      'open',
-      'serve',
-      { code: 'ERR_TICKLESS_STALE_VALUE', age: 5000, maxStaleness: 4000, ...of },
+      'closed',
+      'throw',
+      { code: 'ERR_TICKLESS_CLOSED', message: /is closed.*whenClosed/ },
     ],
-    ['too old, closed', old, 'closed', 'serve', { code: 'ERR_TICKLESS_STALE_VALUE', ...of }],
-    ['too old, closed for reads', old, 'closed', 'throw', { code: 'ERR_TICKLESS_CLOSED', ...of }],
-    ['too old, to be closed for reads', old, 'open', 'throw', { code: 'ERR_TICKLESS_STALE_VALUE', ...of }],
-    ['cooling down', cold, 'open', 'serve', { code: 'ERR_TICKLESS_COOLING_DOWN', retryAfter: 250.5, ...of }],
-    ['paused', cold, 'paused', 'serve', { code: 'ERR_TICKLESS_NOT_LOADED', ...of }],
-    ['closed', cold, 'closed', 'serve', { code: 'ERR_TICKLESS_CLOSED', ...of }],
-    ['absent', absent, 'open', 'serve', { code: 'ERR_TICKLESS_ABSENT', retryAfter: 70, key: 'NL' }],
-    ['absent, closed', absent, 'closed', 'serve', { code: 'ERR_TICKLESS_ABSENT' }],
-  ] as const)('of what is %s says so', (_, entry, gate, whenClosed, error) => {
-    expect(refusal(entry, { gate, whenClosed }, 'rates', NOW)).toMatchObject(error);
+    ['a cool-down', cold, 'open', 'serve', coolingDown],
+    [
+      'a cool-down, paused',
+      cold,
+      'paused',
+      'serve',
+      { code: 'ERR_TICKLESS_NOT_LOADED', message: /paused.*never loaded/ },
+    ],
+    [
+      'a cool-down, closed',
+      cold,
+      'closed',
+      'serve',
+      { code: 'ERR_TICKLESS_CLOSED', message: /closed.*never loaded/ },
+    ],
+  ] as const)('of %s', (_, entry, runState, whenClosed, { message, ...error }) => {
+    const made = readError(entry, { runState, whenClosed }, 'rates', NOW);
+    expect(made).toMatchObject({ cacheName: 'rates', key: 'NL', cause: down, ...error });
+    expect(made.message).toMatch(message);
   });
 
-  it('tells people in a line what it is about', () => {
-    const told = (entry: Entry<unknown>, gate: 'open' | 'paused' | 'closed', whenClosed: 'serve' | 'throw') =>
-      refusal(entry, { gate, whenClosed }, 'rates', NOW).message;
-    expect(told(old, 'open', 'serve')).toMatch(/rates.*NL.*5000 ms old.*maxStaleness of 4000 ms/);
-    expect(told(old, 'closed', 'throw')).toMatch(/closed.*whenClosed/);
-    expect(told(cold, 'open', 'serve')).toMatch(/cooling down for 251 ms.*down$/);
-    expect(told(cold, 'paused', 'serve')).toMatch(/paused.*never loaded/);
-    expect(told(cold, 'closed', 'serve')).toMatch(/closed.*never loaded/);
-    expect(told(absent, 'open', 'serve')).toMatch(/no such key/);
-    expect(closedError('rates').message).toMatch(/rates.*closed/);
-  });
-
-  it('asks nobody to come again before now', () => {
-    expect(coolingDown(entryWith({ coolDownUntil: NOW - 5, lastError: down }), 'rates', NOW).retryAfter).toBe(
-      0,
-    );
-    expect(absence(entryWith({ coolDownUntil: NOW - 5 }), 'rates', NOW).retryAfter).toBe(0);
+  it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
+    const made = readError(absent, { runState, whenClosed: 'serve' }, 'rates', NOW);
+    expect(made).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', retryAfter: 70, key: 'NL' });
+    expect(made.message).toMatch(/the source does not have this key/);
   });
 });
 
-describe('notLoaded', () => {
-  it('says why nothing was loaded: too early, shut, or failed', () => {
-    const untried = entryWith({});
-    expect(notLoaded(untried, 'open', 'rates').message).toMatch(/not loaded yet$/);
-    expect(notLoaded(untried, 'paused', 'rates').message).toMatch(/paused, and was never loaded$/);
-    expect(notLoaded(untried, 'closed', 'rates').message).toMatch(/closed, and was never loaded$/);
-    expect(notLoaded(cold, 'open', 'rates').message).toMatch(/not loaded yet: down$/);
-    expect(notLoaded(cold, 'open', 'rates')).toMatchObject(of);
+describe('retryAfter', () => {
+  it('is never negative', () => {
+    const over = entryWith({ coolDownUntil: NOW - 5, lastError: down });
+    expect(coolingDownError(over, 'rates', NOW).retryAfter).toBe(0);
+    expect(absentError(over, 'rates', NOW).retryAfter).toBe(0);
+  });
+});
+
+it('closedError names the member', () => {
+  expect(closedError('rates').message).toMatch(/rates.*is closed/);
+});
+
+describe('notLoadedError', () => {
+  it.each([
+    [entryWith({}), 'open', /not loaded yet$/],
+    [entryWith({}), 'paused', /is paused, and was never loaded$/],
+    [entryWith({}), 'closed', /is closed, and was never loaded$/],
+    [cold, 'open', /not loaded yet: down$/],
+  ] as const)('gives the reason (%#)', (entry, runState, message) => {
+    const error = notLoadedError(entry, runState, 'rates');
+    expect(error.message).toMatch(message);
+    expect(error).toMatchObject({ cacheName: 'rates', key: 'NL' });
+    expect(error.cause).toBe(entry.lastError);
   });
 });

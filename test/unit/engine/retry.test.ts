@@ -151,7 +151,7 @@ describe('timeout', () => {
       2,
       down,
     ]);
-    expect((error as Error).message).toMatch(/timed out after 1000 ms/);
+    expect((error as Error).message).toMatch(/timed out after 1 s$/);
     expect(new Set(signals).size).toBe(1);
     expect(signals[0]?.aborted).toBe(true);
     expect(signals[0]?.reason).toBe(error);

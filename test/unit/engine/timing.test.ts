@@ -13,26 +13,26 @@ interface Made {
   readonly clock: FakeClock;
   readonly entry: Entry<unknown>;
   readonly timing: Timing;
-  /** What the schedule was told each time it was asked. */
+  /** The arguments of the schedule's calls. */
   readonly asked: Execution[];
-  /** Both clocks are compared, now. */
+  /** Compares both clocks. */
   readonly compare: () => void;
 }
 
-/** An entry without a past. The schedule answers with a period after the end, unless it is told what to say. */
+/** An entry that was never loaded. The schedule returns the next of `answers`, else one period after the end. */
 async function make({
   answers = [] as number[],
-  policyOf = optionsOfValue,
+  optionsOf = optionsOfValue,
 }: {
   answers?: number[];
-  policyOf?: typeof optionsOfValue;
+  optionsOf?: typeof optionsOfValue;
 } = {}): Promise<Made> {
   const clock = new FakeClock();
   await clock.advance(5000); // the monotonic clock does not begin at 0 everywhere
   const asked: Execution[] = [];
   const entry = new Entry<unknown>();
-  const policy = policyOf({ clock, coolDown: 100, random: () => 0 });
-  const timing = new Timing(policy, (execution) => {
+  const options = optionsOf({ clock, coolDown: 100, random: () => 0 });
+  const timing = new Timing(options, (execution) => {
     asked.push(execution);
     return answers.shift() ?? execution.endedAt + PERIOD;
   });
@@ -45,28 +45,31 @@ async function make({
   };
 }
 
-/** The same, with a value that has come just now. */
+/** The same, with a value that was loaded just now. */
 async function makeLoaded(options: Parameters<typeof make>[0] = {}): Promise<Made> {
   const made = await make(options);
   succeed(made);
   return made;
 }
 
-function succeed({ timing, entry, clock }: Made, said = {}): ReturnType<Timing['succeeded']> {
+function succeed({ timing, entry, clock }: Made, metadata = {}): ReturnType<Timing['succeeded']> {
   entry.isLoaded = true;
-  return timing.succeeded(entry, 'loaded', said, clock.monotonic());
+  return timing.succeeded(entry, { outcome: 'loaded', metadata }, clock.monotonic());
 }
 
 const adopted = {
+  kind: 'adopted',
+  value: 'x',
+  isAbsent: false,
   version: 1,
   took: 30,
   maxStalenessMs: undefined,
   tags: undefined,
-  isDueSaid: false,
-};
+  isDueTimeOverridden: false,
+} as const;
 
-describe('what the schedule is told', () => {
-  it('of the first execution: that none was due', async () => {
+describe('the schedule is asked', () => {
+  it('about the first execution, which was not due before', async () => {
     const { clock, asked } = await makeLoaded();
     const now = clock.now();
     expect(asked).toMatchObject([
@@ -82,7 +85,7 @@ describe('what the schedule is told', () => {
     ]);
   });
 
-  it('of the next: when it was due, in terms of the wall clock as it is now', async () => {
+  it('about the next with the time when it was due, by the wall clock as it is now', async () => {
     const made = await makeLoaded();
     const due = made.clock.now() + PERIOD;
     made.clock.stepWall(HOUR);
@@ -91,7 +94,7 @@ describe('what the schedule is told', () => {
     expect(made.asked.at(-1)).toMatchObject({ dueAt: due + HOUR, endedAt: made.clock.now() });
   });
 
-  it('after a step: what it had answered, moved along; nothing where that was never', async () => {
+  it('after a step with its last result, moved along; with none where that was Infinity', async () => {
     for (const [answer, answered] of [
       [undefined, PERIOD + HOUR],
       [Infinity, undefined],
@@ -110,7 +113,7 @@ describe('what the schedule is told', () => {
     }
   });
 
-  it('of a snapshot that was adopted: when it was loaded, and by its winner’s own answer, which is its own', async () => {
+  it('about an adopted snapshot with the time of its load; the due time of the instance that loaded it counts as its own result', async () => {
     const made = await make();
     const { clock, entry, timing, asked, compare } = made;
     const now = clock.monotonic();
@@ -135,7 +138,7 @@ describe('what the schedule is told', () => {
     ]);
   });
 
-  it('of one that is never due again: that nothing was answered', async () => {
+  it('about an adopted snapshot that is never due again without a last result', async () => {
     const { clock, entry, timing, asked, compare } = await make();
     timing.adopted(entry, { ...adopted, loadedAt: clock.monotonic(), dueAt: Infinity });
     expect(entry.dueAt).toBe(Infinity);
@@ -144,13 +147,13 @@ describe('what the schedule is told', () => {
     expect(asked).toMatchObject([{ answered: undefined }]);
   });
 
-  it('of one whose due time its load had said: nothing, it moves along', async () => {
+  it('not about a snapshot whose load returned the due time, which moves along', async () => {
     for (const dueAt of [700, Infinity]) {
       const made = await make();
       const { clock, entry, timing, asked, compare } = made;
       timing.adopted(entry, {
         ...adopted,
-        isDueSaid: true,
+        isDueTimeOverridden: true,
         loadedAt: clock.monotonic(),
         dueAt: clock.monotonic() + dueAt,
       });
@@ -163,7 +166,7 @@ describe('what the schedule is told', () => {
     }
   });
 
-  it('of a value that was restored: as of one that it had answered for', async () => {
+  it('about a restored value with its due time as the last result', async () => {
     const { clock, entry, timing, asked, compare } = await make();
     timing.restored(entry, 300, clock.now() + 700);
     expect(asked).toEqual([]);
@@ -176,8 +179,8 @@ describe('what the schedule is told', () => {
   });
 });
 
-describe('what the load said itself', () => {
-  it('is a duration: it moves with a step, and the schedule is not asked', async () => {
+describe('nextExecuteTime of the load', () => {
+  it('counts as a duration: it moves with a step, and the schedule is not asked', async () => {
     const made = await make();
     const { clock, entry, asked, compare } = made;
     succeed(made, { nextExecuteTime: clock.now() + 400 });
@@ -193,7 +196,7 @@ describe('what the load said itself', () => {
     expect(asked).toMatchObject([{ dueAt: undefined }]);
   });
 
-  it('leaves the grid of the schedule where it was, moved along', async () => {
+  it('leaves the grid of the schedule in place, moved along by a step', async () => {
     const made = await makeLoaded();
     const due = made.clock.now() + PERIOD;
     succeed(made, { nextExecuteTime: made.clock.now() + 400 });
@@ -203,7 +206,7 @@ describe('what the load said itself', () => {
     expect(made.asked.at(-1)?.dueAt).toBe(due + HOUR);
   });
 
-  it('is named when it has passed already: the cool-down decides then', async () => {
+  it('in the past is an error that names it, and starts a cool-down', async () => {
     const made = await make();
     const coolingDown = succeed(made, { nextExecuteTime: made.clock.now() });
     expect(coolingDown).toMatchObject({ failures: 1, until: made.clock.now() + 50 });
@@ -212,7 +215,7 @@ describe('what the load said itself', () => {
   });
 });
 
-describe('a schedule that can not say when', () => {
+describe('a broken schedule', () => {
   it('is not asked again by a step: the cool-down moves along', async () => {
     const made = await make({ answers: [Number.NaN] });
     expect(succeed(made)?.error.message).toMatch(/schedule/);
@@ -222,22 +225,22 @@ describe('a schedule that can not say when', () => {
     expect(made.entry.nextExecuteTime).toBe(made.clock.now() + 50);
   });
 
-  it('counts as a failure also when it comes by reschedule, which mends it too', async () => {
+  it('counts as a failure after reschedule too, and another schedule mends it', async () => {
     const { timing, entry } = await makeLoaded({ answers: [5e15, Number.NaN, Number.NaN, 5e15] });
     expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([1, 1]);
     expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([2, 2]);
     expect([timing.rescheduled(entry), entry.failures, entry.lastError]).toEqual([undefined, 0, undefined]);
   });
 
-  it('a schedule that is mended says nothing of a load that fails', async () => {
+  it('another schedule does not clear the failure of a load', async () => {
     const { timing, entry } = await makeLoaded();
     timing.failed(entry, new Error('down'));
     expect([timing.rescheduled(entry), entry.failures]).toEqual([undefined, 1]);
   });
 });
 
-describe('what is invalidated', () => {
-  it('stays due at once, whatever the clock does, and the schedule is not asked', async () => {
+describe('an invalidated value', () => {
+  it('stays due at each step of the clock, and the schedule is not asked', async () => {
     const { clock, entry, timing, asked, compare } = await makeLoaded();
     timing.invalidated(entry);
     clock.stepWall(HOUR);
@@ -246,7 +249,7 @@ describe('what is invalidated', () => {
     expect(timing.nextExecuteTime(entry, clock.monotonic())).toBe(clock.now());
   });
 
-  it('is so no more once the source says that it has none', async () => {
+  it('is no longer invalidated once the key is absent', async () => {
     const { entry, timing } = await makeLoaded();
     timing.invalidated(entry);
     timing.absent(entry, 500);
@@ -255,14 +258,14 @@ describe('what is invalidated', () => {
 });
 
 describe('the age limit', () => {
-  it('that the load gave makes the value due, whatever the schedule says, and holds while the value is kept', async () => {
+  it('of the load makes the value due before the schedule does, and holds while the value is kept', async () => {
     const made = await make();
     const { clock, entry, timing } = made;
     succeed(made, { maxStalenessMs: 400 });
     expect(entry).toMatchObject({ maxStalenessMs: 400, dueAt: clock.monotonic() + 400 });
     expect(entry.nextExecuteTime).toBe(clock.now() + 400);
     await clock.advance(300);
-    timing.succeeded(entry, 'kept', {}, clock.monotonic());
+    timing.succeeded(entry, { outcome: 'kept', metadata: {} }, clock.monotonic());
     expect(entry).toMatchObject({ maxStalenessMs: 400, dueAt: clock.monotonic() + 400 });
     succeed(made);
     expect(entry).toMatchObject({ maxStalenessMs: Infinity, dueAt: clock.monotonic() + PERIOD });
@@ -272,12 +275,12 @@ describe('the age limit', () => {
     [300, 300],
     [700, 500],
     [undefined, 500],
-  ])('of the schedule, %s, makes the option of 500 shorter, never longer: %i', async (ms, limit) => {
+  ])('of the schedule (%s) shortens the option of 500, never lengthens it: %i', async (ms, limit) => {
     const { lines, entry } = await scheduled(() => ms);
     expect([entry.maxStalenessMs, lines]).toEqual([limit, []]);
   });
 
-  it('of the schedule that is none is told, and the option holds', async () => {
+  it('of the schedule is logged if it is not a positive number, and the option holds', async () => {
     for (const ms of [0, -1, Number.NaN, '300']) {
       const { lines, entry } = await scheduled(() => ms as number);
       expect([entry.maxStalenessMs, lines.length]).toEqual([500, 1]);
@@ -294,7 +297,7 @@ describe('the age limit', () => {
   async function scheduled(maxStaleness: () => number | undefined) {
     const logger = recordLines();
     const made = await make({
-      policyOf: (options) => optionsOfValue({ ...options, maxStaleness: 500, logger }),
+      optionsOf: (options) => optionsOfValue({ ...options, maxStaleness: 500, logger }),
     });
     made.timing.schedule = { nextExecuteTime: () => Infinity, maxStaleness } as Schedule;
     succeed(made);
@@ -302,42 +305,42 @@ describe('the age limit', () => {
   }
 });
 
-describe('the horizon', () => {
-  it('is the due time, but no more than a minute after the last look at the clocks', async () => {
+describe('freshUntil', () => {
+  it('is the due time, at most a minute after the clocks were compared', async () => {
     const near = await makeLoaded();
     const now = near.clock.monotonic();
-    expect(near.entry).toMatchObject({ lookAt: now + 60_000, freshUntil: now + PERIOD });
+    expect(near.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + PERIOD });
     const far = await makeLoaded({ answers: [Infinity] });
-    expect(far.entry).toMatchObject({ lookAt: now + 60_000, freshUntil: now + 60_000 });
+    expect(far.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + 60_000 });
     await far.clock.advance(70_000);
     far.compare();
-    expect(far.entry).toMatchObject({ lookAt: now + 130_000, freshUntil: now + 130_000 });
+    expect(far.entry).toMatchObject({ checkClocksAt: now + 130_000, freshUntil: now + 130_000 });
   });
 });
 
-describe('who stands by', () => {
-  it('a task that runs elsewhere has been seen to, and is due again then', async () => {
-    const { clock, entry, timing } = await make({ policyOf: optionsOfTask });
-    timing.stoodBy(entry, 299.5);
+describe('deferred', () => {
+  it('a task that runs on another instance counts as done, and is due again then', async () => {
+    const { clock, entry, timing } = await make({ optionsOf: optionsOfTask });
+    timing.deferred(entry, 299.5);
     const now = clock.monotonic();
     expect(entry).toMatchObject({ isLoaded: true, dueAt: now + 299.5, deferredUntil: now + 299.5 });
     expect(entry.nextExecuteTime).toBe(clock.now() + 300);
     await entry.promise;
   });
 
-  it('what was loaded here, or holds a value, stays as it is', async () => {
+  it('values and tasks that have run here stay as they are', async () => {
     const value = await make();
-    value.timing.stoodBy(value.entry, 300);
+    value.timing.deferred(value.entry, 300);
     expect(value.entry).toMatchObject({ isLoaded: false, dueAt: -Infinity });
-    const task = await makeLoaded({ policyOf: optionsOfTask });
+    const task = await makeLoaded({ optionsOf: optionsOfTask });
     const { dueAt } = task.entry;
-    task.timing.stoodBy(task.entry, 300);
+    task.timing.deferred(task.entry, 300);
     expect(task.entry).toMatchObject({ dueAt, deferredUntil: task.clock.monotonic() + 300 });
   });
 });
 
 describe('nextExecuteTime', () => {
-  it('is the end of a cool-down that is later than the due time, and not a moment longer', async () => {
+  it('is the end of a cool-down that ends after the due time, until that has passed', async () => {
     const { clock, entry, timing } = await makeLoaded();
     const due = clock.now() + PERIOD;
     const next = (): number => timing.nextExecuteTime(entry, clock.monotonic());
@@ -350,7 +353,7 @@ describe('nextExecuteTime', () => {
     expect(next()).toBe(due);
   });
 
-  it('is the due time, where a cool-down ends before', async () => {
+  it('is the due time where the cool-down ends before', async () => {
     const { clock, entry, timing } = await makeLoaded();
     const due = clock.now() + PERIOD;
     timing.failed(entry, new Error('a forced one'));

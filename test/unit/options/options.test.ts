@@ -6,6 +6,7 @@ import {
   defaults,
   fixedDelay,
   isOptionError,
+  type OptionError,
   PeriodicExecutor,
   RefreshingValue,
 } from '../../../src/index.ts';
@@ -52,12 +53,6 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ retry: { minTimeout: 500, maxTimeout: 100 } }, 'retry.maxTimeout', '100'],
   [{ retry: { maxRetryTime: -1 } }, 'retry.maxRetryTime', '-1'],
   [{ retry: { shouldRetry: true } }, 'retry.shouldRetry', 'true'],
-  [{ retry: { forever: true } }, 'retry.forever', 'true'],
-  [{ retry: { retrys: 3 } }, 'retry.retrys', '3'],
-  [{ retry: { signal: 'x' } }, 'retry.signal', '"x"'],
-  [{ coolDown: { initial: 5, maximum: 7 } }, 'coolDown.maximum', '7'],
-  [{ shedule: 5 }, 'shedule', '5'],
-  [{ ttl: 5 }, 'ttl', '5'],
   [{ maxStaleness: 0 }, 'maxStaleness', '0'],
   [{ maxStaleness: Number.NaN }, 'maxStaleness', 'NaN'],
   [{ schedule: { minutes: 10 }, maxStaleness: { minutes: 5 } }, 'maxStaleness', '{"minutes":5}'],
@@ -70,19 +65,50 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ random: 0.5 }, 'random', '0.5'],
 ];
 
-describe('a wrong option', () => {
-  for (const [given, option, received] of mistakes) {
-    it(`${option}: ${received} is named with its rule and value`, () => {
-      const error = thrownBy(() => new RefreshingValue({ ...good, ...given } as never));
-      if (!isOptionError(error)) throw error;
-      expect(error.option).toBe(option);
-      expect(error.rule).toMatch(/^must /);
-      expect(error.message).toContain(`${option} ${error.rule}, received ${received}`);
-      expect(error.problems).toHaveLength(1);
-    });
-  }
+/** Unknown names, each with the known one that is most like it. */
+const typos: readonly (readonly [given: object, option: string, similar: string | undefined])[] = [
+  [{ shedule: 5 }, 'shedule', 'schedule'], // missing
+  [{ timeoutt: 5 }, 'timeoutt', 'timeout'], // added
+  [{ timeoud: 5 }, 'timeoud', 'timeout'], // changed
+  [{ tiemout: 5 }, 'tiemout', 'timeout'], // swapped
+  [{ Timeout: 5 }, 'Timeout', 'timeout'],
+  [{ maxstaleness: 5 }, 'maxstaleness', 'maxStaleness'],
+  [{ retry: { retrie: 3 } }, 'retry.retrie', 'retry.retries'],
+  [{ coolDown: { initial: 5, mac: 7 } }, 'coolDown.mac', 'coolDown.max'],
+  [{ coolDown: { initial: 5, maximum: 7 } }, 'coolDown.maximum', undefined],
+  [{ retry: { signal: 'x' } }, 'retry.signal', undefined],
+  [{ tiemouts: 5 }, 'tiemouts', undefined],
+  [{ ttl: 5 }, 'ttl', undefined],
+];
 
-  it('of an executor is found as well, its task included', () => {
+/** The error for the options of a value. */
+function errorOf(given: object): OptionError {
+  const error = thrownBy(() => new RefreshingValue({ ...good, ...given } as never));
+  if (!isOptionError(error)) throw error;
+  return error;
+}
+
+describe('a wrong option', () => {
+  it.each(mistakes)('%j is rejected: the error has its name, rule and value', (given, option, received) => {
+    const error = errorOf(given);
+    expect(error.option).toBe(option);
+    expect(error.rule).toMatch(/^must /);
+    expect(error.message).toContain(`${option} ${error.rule}, received ${received}`);
+    expect(error.problems).toHaveLength(1);
+  });
+
+  it.each(typos)(
+    '%j is unknown: the error names a similar option, if there is one',
+    (given, option, similar) => {
+      const error = errorOf(given);
+      expect(error.option).toBe(option);
+      const question = similar === undefined ? '' : `; did you mean ${similar}\\?`;
+      expect(error.rule).toMatch(new RegExp(`^is unknown${question} \\(expected one of: .*\\)$`));
+      expect(error.problems).toHaveLength(1);
+    },
+  );
+
+  it('of an executor is rejected too, and a missing task', () => {
     for (const [args, option] of [
       [[undefined, { name: 'e' }], 'task'],
       [[() => {}, {}], 'name'],
@@ -94,7 +120,7 @@ describe('a wrong option', () => {
     }
   });
 
-  it('in a schedule is found when the schedule is made', () => {
+  it('of a schedule is rejected when the schedule is made', () => {
     for (const action of [
       () => fixedDelay(-1),
       () => dailyAt('25:00'),
@@ -107,7 +133,7 @@ describe('a wrong option', () => {
     }
   });
 
-  it('is told together with all the others', () => {
+  it('is reported together with all the others', () => {
     const error = thrownBy(() => new RefreshingValue({ timeout: -1, coolDown: 0, random: 1 } as never));
     expect(isOptionError(error) && error.problems.map(({ option }) => option)).toEqual([
       'name',
@@ -118,7 +144,7 @@ describe('a wrong option', () => {
     ]);
   });
 
-  it('no options at all is told like missing ones', () => {
+  it('no options at all are reported as a missing name', () => {
     const error = thrownBy(() => new RefreshingValue(undefined as never));
     expect(isOptionError(error) && error.option).toBe('name');
   });
@@ -177,7 +203,7 @@ describe('a right option', () => {
     expect(limited.inspect().nextExecuteTime).toBe(clock.now() + 5000);
   });
 
-  it('left out means a default that nobody can change', () => {
+  it('that is left out has a default that can not be changed', () => {
     expect(() => {
       (defaults as { timeout: number }).timeout = 1;
     }).toThrow(TypeError);
