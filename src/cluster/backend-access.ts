@@ -31,7 +31,7 @@ export interface AskOptions {
   readonly restMs: number;
   /**
    * A failure alone does not prove an outage: the payload may be at fault. The backend is then asked by one caller at a
-   * time until it has answered, and rests if that fails too. @default false
+   * time until it has answered, and rests after three such failures in a row. @default false
    */
   readonly isDoubtful?: boolean;
 }
@@ -102,7 +102,6 @@ export class BackendAccess<S> {
   ): Promise<Asked<R>> {
     const { breaker } = this;
     const isProbe = breaker.isBroken;
-    const wasTrusted = breaker.isTrusted(clock.monotonic());
     try {
       const answer = await step(isProbe);
       const now = clock.monotonic();
@@ -110,10 +109,7 @@ export class BackendAccess<S> {
       return breaker.succeeded(now) ? { kind: 'answered', answer, outageMs } : { kind: 'answered', answer };
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
-      if (isDoubtful && wasTrusted) {
-        breaker.distrust();
-        return { kind: 'failed', cause, isFirst: false };
-      }
+      if (isDoubtful && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
       return { kind: 'failed', cause, isFirst: breaker.failed(cause, clock.monotonic(), restMs) };
     }
   }

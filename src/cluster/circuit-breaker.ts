@@ -1,6 +1,9 @@
 /** A backend that has answered within this time is trusted to answer again. */
 const TRUSTED_FOR_MS = 1000;
 
+/** This many doubtful failures, with no success between them, prove an outage. */
+const MAX_DOUBTS = 3;
+
 /**
  * Remembers whether a backend answers. After a failure the backend rests: it is not asked for a while, or each member and
  * each key would wait for it one by one. All instants are monotonic.
@@ -11,6 +14,7 @@ export class CircuitBreaker {
   /** When the outage began; of no meaning without one. */
   brokenSince: number = 0;
   #isBroken = false;
+  #doubts = 0;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
   #answeredAt: number = Number.NEGATIVE_INFINITY;
 
@@ -33,6 +37,7 @@ export class CircuitBreaker {
   succeeded(now: number): boolean {
     const wasBroken = this.#isBroken;
     this.#isBroken = false;
+    this.#doubts = 0;
     this.cause = undefined;
     this.#answeredAt = now;
     return wasBroken;
@@ -43,13 +48,20 @@ export class CircuitBreaker {
     const wasBroken = this.#isBroken;
     if (!wasBroken) this.brokenSince = now;
     this.#isBroken = true;
+    this.#doubts = 0;
     this.cause = cause;
     this.#restsUntil = now + restMs;
     return !wasBroken;
   }
 
-  /** The backend is to prove that it answers before many callers ask at a time. */
-  distrust(): void {
+  /**
+   * A step has failed that may be at fault itself: the backend is asked by one caller at a time until it answers.
+   *
+   * @returns whether that still proves nothing.
+   */
+  doubted(): boolean {
     this.#answeredAt = Number.NEGATIVE_INFINITY;
+    this.#doubts += 1;
+    return this.#doubts < MAX_DOUBTS;
   }
 }

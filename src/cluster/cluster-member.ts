@@ -20,7 +20,7 @@ import { thisHost } from './identity.ts';
 import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
-import { decodeSnapshot, encodeSnapshot, type Snapshot } from './snapshot.ts';
+import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
 import type { SnapshotStore, WriteAnswer } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
@@ -190,7 +190,7 @@ export class ClusterMember {
   /**
    * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
    *
-   * @param metadata called when the value is encoded.
+   * @param metadata called at each write: the codec and the queue of the store may take their time.
    * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
    */
   async publish(
@@ -203,12 +203,17 @@ export class ClusterMember {
     const { clock } = this.options;
     const token = lease?.id.token;
     try {
-      const payload = await limited(() => encodeSnapshot(value, metadata, access.steps.codec), clock);
+      const { isAbsent } = metadata();
+      const body = await limited(() => encodeBody(value, isAbsent, access.steps.codec), clock);
       const name = this.#nameOf(entry);
       const write = async (): Promise<WriteAnswer | undefined> =>
         lease?.isLost
           ? undefined
-          : limited(() => access.steps.write(name, payload, token), clock, access.limitMs);
+          : limited(
+              () => access.steps.write(name, withMetadata(body, metadata()), token),
+              clock,
+              access.limitMs,
+            );
       // Twice: the answer of the first may be lost.
       const asked = await this.#ask(access, true, () =>
         write().catch((error) => {
@@ -218,7 +223,7 @@ export class ClusterMember {
       );
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
-        if (asked.isFirst) this.#logStoreOutage(asked.cause);
+        if (asked.isFirst && this.#writeError === undefined) this.#logStoreOutage(asked.cause);
         throw asked.cause;
       }
       this.#logRecovery('store', asked);
@@ -285,7 +290,7 @@ export class ClusterMember {
   /** Once, until a snapshot is written again. */
   #logWriteError(what: string, cause: unknown): void {
     if (this.#writeError === undefined && this.store?.breaker.isBroken !== true) {
-      this.options.logger.warn(what, cause);
+      this.options.logger.warn(what, this.#storeUnavailable(cause).cause);
     }
     this.#writeError = cause;
   }

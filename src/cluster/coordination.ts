@@ -5,10 +5,8 @@ import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
 
-export { coordinationKey };
-
 /** What a lock or a store object carries: the way to its backend, and the code that coordinates its members. */
-export class BackendCoordination<S> implements Coordination {
+class BackendCoordination<S> implements Coordination {
   readonly access: BackendAccess<S>;
 
   constructor(access: BackendAccess<S>) {
@@ -26,6 +24,14 @@ export class BackendCoordination<S> implements Coordination {
         new MemberCoordinator(new ClusterMember(options, events, lockAccess, storeAccess, serverClock)),
     };
   }
+}
+
+/**
+ * Puts the coordination on a lock or a store object. The property is not enumerable: a copy such as
+ * `{ ...lock, acquire }` is another object, whose own methods are to be used, so it needs `asLock` again.
+ */
+export function withCoordination<B extends object, S>(backend: B, access: BackendAccess<S>): B {
+  return Object.defineProperty(backend, coordinationKey, { value: new BackendCoordination(access) });
 }
 
 function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendAccess<S> | undefined {

@@ -56,24 +56,33 @@ interface Header {
 
 const json: Codec = { format: 'json', encode: strictJson, decode: (text) => JSON.parse(text as string) };
 
-/**
- * Writes a snapshot as text. Rejects with what the codec can't take.
- *
- * @param about what is to be said of the value; asked when it is encoded.
- */
-export async function encodeSnapshot(
+/** A value as its codec has encoded it. */
+interface EncodedBody {
+  readonly format: string;
+  readonly text: string;
+  readonly isText: boolean;
+}
+
+/** Encodes the value of a snapshot. Rejects with the error of the codec. */
+export async function encodeBody(
   value: unknown,
-  about: () => Omit<Snapshot, 'value'>,
+  isAbsent: boolean,
   codec: Codec = json,
-): Promise<string> {
-  const body = about().isAbsent ? '' : await codec.encode(value);
-  const { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags } = about();
+): Promise<EncodedBody> {
+  const body = isAbsent ? '' : await codec.encode(value);
   const isText = typeof body === 'string';
-  if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must bring text or a Uint8Array');
-  const text = isText ? body : toBase64(body);
+  if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
+  return { format: formatOf(codec), text: isText ? body : toBase64(body), isText };
+}
+
+/** The whole text of a snapshot. The age in the metadata is that of the moment of the write. */
+export function withMetadata(
+  { format, text, isText }: EncodedBody,
+  { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags }: Omit<Snapshot, 'value'>,
+): string {
   const header: Header = {
     tickless: ENVELOPE,
-    format: formatOf(codec),
+    format,
     ...(isText ? {} : { isBase64: true }),
     ...(isAbsent ? { isAbsent } : {}),
     age,

@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
+import { withCoordination } from '../cluster/coordination.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 
@@ -42,8 +42,7 @@ export function asLock(lock: LockProvider): LockProvider {
   const checks = new OptionChecks('lock');
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
   checks.done();
-  const coordination = new BackendCoordination(new BackendAccess<LockSteps>(lock));
-  return Object.freeze({
+  const wrapped: LockProvider = {
     leaseFor: lock.leaseFor,
     longestName: lock.longestName,
     acquire: (...args: Parameters<LockProvider['acquire']>) => lock.acquire(...args),
@@ -52,6 +51,6 @@ export function asLock(lock: LockProvider): LockProvider {
     inspect: (...args: Parameters<LockProvider['inspect']>) => lock.inspect(...args),
     list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
     forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),
-    [coordinationKey]: coordination,
-  });
+  };
+  return Object.freeze(withCoordination(wrapped, new BackendAccess<LockSteps>(lock)));
 }

@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
+import { withCoordination } from '../cluster/coordination.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import type {
   AcquireAnswer,
@@ -97,7 +97,6 @@ class BackendSteps implements LockSteps {
 class CheckedLock implements Lock {
   readonly leaseFor: number;
   readonly longestName: number | undefined;
-  readonly [coordinationKey]: BackendCoordination<LockSteps>;
   readonly #backend: LockEngine;
   readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
@@ -111,7 +110,7 @@ class CheckedLock implements Lock {
   ) {
     this.leaseFor = steps.leaseFor;
     this.longestName = longestName;
-    this[coordinationKey] = new BackendCoordination(new BackendAccess<LockSteps>(steps, timeoutMs));
+    withCoordination(this, new BackendAccess<LockSteps>(steps, timeoutMs));
     this.#backend = backend;
     this.#steps = steps;
     this.#timeoutMs = timeoutMs;

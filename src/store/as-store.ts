@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
+import { withCoordination } from '../cluster/coordination.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 
@@ -18,14 +18,13 @@ export function asStore(store: SnapshotStore): SnapshotStore {
   const checks = new OptionChecks('store');
   checks.methods('store', store, ['read', 'write']);
   checks.done();
-  const coordination = new BackendCoordination(new BackendAccess<StoreSteps>(store));
-  return Object.freeze({
+  const wrapped: SnapshotStore = {
     codec: store.codec,
     schema: store.schema,
     longestName: store.longestName,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
-    [coordinationKey]: coordination,
-  });
+  };
+  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(store)));
 }

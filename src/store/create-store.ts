@@ -1,6 +1,6 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
-import { BackendCoordination, coordinationKey } from '../cluster/coordination.ts';
+import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import type {
   Codec,
@@ -104,11 +104,10 @@ export function createStore(
     read: (name, newerThan) => engine.read(name, newerThan),
     write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
   };
-  const store = {
+  const store: SnapshotStore = {
     codec,
     schema,
     longestName,
-    [coordinationKey]: new BackendCoordination(new BackendAccess(steps, timeoutMs)),
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
       check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
       const read = await ask(name, () => steps.read(name, newerThan));
@@ -126,7 +125,7 @@ export function createStore(
       return ask(name, () => engine.delete(name));
     },
   };
-  return store;
+  return withCoordination(store, new BackendAccess(steps, timeoutMs));
 }
 
 /** @throws {TypeError} for a record that was edited by hand and can't be used. */

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeSnapshot, encodeSnapshot, type Snapshot } from '../../src/cluster/snapshot.ts';
+import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from '../../src/cluster/snapshot.ts';
 import { strictJson } from '../../src/cluster/strict-json.ts';
 import type { Codec } from '../../src/index.ts';
 
@@ -45,6 +45,10 @@ const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
   tags: fc.oneof(fc.constant(undefined), fc.array(text, { maxLength: 4 })),
 });
 
+async function encoded(value: unknown, metadata: Omit<Snapshot, 'value'>, codec?: Codec): Promise<string> {
+  return withMetadata(await encodeBody(value, metadata.isAbsent, codec), metadata);
+}
+
 const bytes: Codec = {
   format: 'bytes',
   encode: (value) => value as Uint8Array,
@@ -70,7 +74,7 @@ describe('a snapshot comes back as what it was', () => {
   it('any JSON value, with all that is said of it', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, about, async (value, said) => {
-        const payload = await encodeSnapshot(value, () => ({ ...said, isAbsent: false }));
+        const payload = await encoded(value, { ...said, isAbsent: false });
         expectSame(await decodeSnapshot(payload, {}), { ...said, isAbsent: false, value });
       }),
       { numRuns: 2000 },
@@ -80,7 +84,7 @@ describe('a snapshot comes back as what it was', () => {
   it('that there is no such key', async () => {
     await fc.assert(
       fc.asyncProperty(about, async (said) => {
-        const payload = await encodeSnapshot(undefined, () => ({ ...said, isAbsent: true }));
+        const payload = await encoded(undefined, { ...said, isAbsent: true });
         expectSame(await decodeSnapshot(payload, {}), {
           ...said,
           isAbsent: true,
@@ -96,7 +100,7 @@ describe('a snapshot comes back as what it was', () => {
       .map(([all, from]) => all.subarray(Math.min(from, all.length)));
     await fc.assert(
       fc.asyncProperty(fc.oneof(part, text), about, async (body, said) => {
-        const payload = await encodeSnapshot(body, () => ({ ...said, isAbsent: false }), bytes);
+        const payload = await encoded(body, { ...said, isAbsent: false }, bytes);
         const back = await decodeSnapshot(payload, { codec: bytes });
         expectSame(back, {
           ...said,
@@ -107,7 +111,7 @@ describe('a snapshot comes back as what it was', () => {
       { numRuns: 500 },
     );
     const large = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
-    const payload = await encodeSnapshot(large, () => ({ ...plain, isAbsent: false }), bytes);
+    const payload = await encoded(large, { ...plain, isAbsent: false }, bytes);
     expectSame((await decodeSnapshot(payload, { codec: bytes })).value, large);
   });
 });

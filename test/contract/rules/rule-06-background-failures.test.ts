@@ -41,7 +41,7 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
     const { lines, fail } = failing();
     await fail();
     expect(lines).toEqual([
-      'warn tickless: rates: background load failed at attempt 3, tried again from 2026-01-01T00:00:00.980Z (in 750 ms): connect refused',
+      'warn tickless: rates: background load failed at attempt 3, next try in 750 ms (2026-01-01T00:00:00.980Z): connect refused',
     ]);
   });
 
@@ -103,7 +103,7 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
     manual.call(0).reject(new Error('down'));
     await clock.flush();
     expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toContain('load that nobody waits for any more failed at attempt 1');
+    expect(logger.lines[0]).toContain('load failed at attempt 1');
   });
 
   it('prints nothing for a failure that its caller gets', async () => {

@@ -305,7 +305,7 @@ describe('health', () => {
     expect([ok, problems.length, problems[0]?.message]).toEqual([
       true,
       1,
-      '50 keys failed, such as "k49": load failed: down',
+      '50 keys failed, for example "k49": load failed: down',
     ]);
   });
 });

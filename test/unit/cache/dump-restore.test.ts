@@ -366,7 +366,7 @@ describe('a dump that is none', () => {
       ['dump.entries[0].nextExecuteTime', told('must be epoch milliseconds')],
       ['dump.entries[0].maxStaleness', told('must be a number')],
       ['dump.entries[0].tags', told('must be an array of strings')],
-      ['dump.entries[0].value', told('sizeOf must answer')],
+      ['dump.entries[0].value', told('sizeOf must return')],
     ]);
     expect(problems({ version: 2 } as never)).toMatchObject([{ option: 'dump', rule: told('version 1') }]);
   });

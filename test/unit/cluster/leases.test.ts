@@ -6,6 +6,7 @@ import {
   type LockedContext,
   lockedTask,
 } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -56,7 +57,7 @@ describe('a lease whose answer comes late', () => {
       await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, ms));
       return link.lock.acquire(request);
     }
-    return { link, instance: cluster.instance({ lock: { ...link.lock, acquire } }) };
+    return { link, instance: cluster.instance({ lock: asLock({ ...link.lock, acquire }) }) };
   }
 
   it('lasts from its request on, not by what was left of it: it is extended at once, and the load goes on', async () => {
@@ -92,7 +93,7 @@ describe('a lease whose answer comes late', () => {
       return answer.kind === 'acquired' ? { ...answer, lease: { ...answer.lease, remaining: 500 } } : answer;
     };
     const extend = async (): Promise<boolean> => Promise.reject(new Error('ECONNREFUSED'));
-    const { value, manual } = cluster.instance({ lock: { ...lock, acquire, extend } });
+    const { value, manual } = cluster.instance({ lock: asLock({ ...lock, acquire, extend }) });
     const failed = rejectionOf(value.get());
     await cluster.clock.advance(499);
     expect(manual.call(0).context.signal.aborted).toBe(false);
@@ -420,12 +421,12 @@ describe('an answer of a lock that is none', () => {
       const { lock } = cluster.link();
       const lease = { name: 'v', requestId: 'r', owner: 'o', remaining: 1000, token: token as number };
       const acquire = async () => ({ kind: 'acquired', lease, tookOver: false, now: 0 }) as const;
-      const { value, manual } = cluster.instance({ lock: { ...lock, acquire } });
+      const { value, manual } = cluster.instance({ lock: asLock({ ...lock, acquire }) });
       const read = value.get();
       await cluster.clock.advance(5000);
       manual.call(0).resolve('without the lock');
       expect(await read).toBe('without the lock');
-      expect(value.inspect().lock?.lockError?.message).toContain('acquire() answered');
+      expect(value.inspect().lock?.lockError?.message).toContain('acquire() returned');
     },
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isOptionError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -23,17 +24,21 @@ describe('options of clusters', () => {
   it('a lock and a store must have their methods', () => {
     expect(problemsOf({ lock: {}, store: {} })).toEqual([
       expect.stringMatching(/^lock .*acquire.*extend.*release/),
-      expect.stringMatching(/^lock .*leaseFor/),
+      "lock must be made by createLock() or wrapped by asLock(object) from 'tickless/lock'",
       expect.stringMatching(/^store .*read.*write/),
+      "store must be made by createStore() or wrapped by asStore(object) from 'tickless/store'",
+      expect.stringMatching(/^lock .*leaseFor/),
     ]);
     expect(problemsOf({ lock: 'redis' })[0]).toMatch(/^lock /);
-    expect(problemsOf({ store: null })).toHaveLength(1);
+    expect(problemsOf({ store: null })[0]).toMatch(/^store /);
   });
 
   for (const leaseFor of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '30', undefined]) {
     it(`leases of ${String(leaseFor)} are refused`, () => {
       const broken = { acquire() {}, extend() {}, release() {}, leaseFor };
-      expect(problemsOf({ lock: broken })).toEqual(['lock must have a number of milliseconds as leaseFor']);
+      expect(problemsOf({ lock: asLock(broken as never) })).toEqual([
+        'lock must have a number of milliseconds as leaseFor',
+      ]);
     });
   }
 
@@ -70,7 +75,7 @@ describe('options of clusters', () => {
     const cache = new RefreshingCache({
       name: 'c',
       load: async (key: string) => key,
-      lock: strict,
+      lock: asLock(strict),
       logger: false,
     });
     expect(await cache.get('x')).toBe('x');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isStaleValueError, type RefreshingValue } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -250,13 +251,13 @@ describe('whose own round is done for longer than its value is fresh', () => {
     } as const;
     const asked: string[] = [];
     const { value, manual } = cluster.instance({
-      lock: {
+      lock: asLock({
         ...lock,
         acquire: async (request) => {
           asked.push(request.name);
           return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);
         },
-      },
+      }),
     });
     const first = value.get();
     await cluster.clock.flush();

@@ -249,7 +249,7 @@ describe('log lines', () => {
       a!.manual.call(index).resolve(`${index}`);
       await cluster.clock.flush();
     }
-    expect(a!.logger.lines).toEqual(["warn tickless: v: its snapshot can't be written: ECONNREFUSED"]);
+    expect(a!.logger.lines).toEqual(["warn tickless: v: the snapshot can't be written: ECONNREFUSED"]);
     a!.link.mend();
     await cluster.clock.advance(1030);
     a!.value.current;
@@ -257,12 +257,14 @@ describe('log lines', () => {
     a!.manual.call(4).resolve('4');
     await cluster.clock.flush();
     expect(a!.value.inspect().lock?.storeError).toBeUndefined();
+    expect(a!.logger.lines[1]).toMatch(/^warn tickless: v: store available again: after /);
+    await cluster.clock.advance(1030);
     a!.link.break('refused', 'write');
     void a!.value.refresh();
     await cluster.clock.flush();
     a!.manual.call(5).resolve('5');
     await cluster.clock.flush();
-    expect(a!.logger.lines).toHaveLength(2);
+    expect(a!.logger.lines).toHaveLength(3);
   });
 
   it('a lost lease is a failed load, which is told in one line where nobody waits', async () => {

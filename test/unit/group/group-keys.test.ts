@@ -151,7 +151,7 @@ describe('a cache in a group', () => {
   it('whose name is taken is told so', () => {
     const { group } = make();
     group.cache({ name: 'c', load });
-    expect(() => group.cache({ name: 'c', load })).toThrow('only one in the group');
+    expect(() => group.cache({ name: 'c', load })).toThrow('name must be unique in the group');
   });
 
   it('has what falls due at the very instant of a read of its fresh key started', async () => {
@@ -338,7 +338,7 @@ describe('a cache in a group', () => {
     manual.call(0).reject(new Error('down'));
     await failed;
     expect(group.health().problems).toMatchObject([
-      { key: 'k', message: 'a key failed, such as "k": load failed: down' },
+      { key: 'k', message: 'a key failed, for example "k": load failed: down' },
     ]);
     expect(await group.ready()).toEqual({ ok: true, problems: [] });
   });

@@ -481,7 +481,7 @@ describe('the answer of a load', () => {
   it('a promise is no value: it is to be awaited first', async () => {
     const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
     const error = await rejectionOf(value.get());
-    expect(isLoadError(error) && error.message).toContain('await it first');
+    expect(isLoadError(error) && error.message).toContain('await the promise first');
     expect(isOptionError(thrownBy(() => value.set(Promise.resolve('x') as never)))).toBe(true);
     expect(value.inspect().state).toBe('empty');
   });

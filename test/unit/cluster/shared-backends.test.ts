@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isOptionError,
+  type LockProvider,
+  PeriodicExecutor,
+  RefreshingCache,
+  RefreshingValue,
+  type SnapshotStore,
+} from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { Link, ManualCluster } from '../../support/cluster.ts';
+import { recordLines } from '../../support/events.ts';
+import { thrownBy } from '../../support/settle.ts';
+
+const COUNT = 200;
+const INDEXES = Array.from({ length: COUNT }, (_, index) => index);
+
+interface Common {
+  readonly clock: ManualCluster['clock'];
+  readonly logger: ReturnType<typeof recordLines>;
+  readonly schedule: number;
+  readonly lock?: LockProvider;
+  readonly store?: SnapshotStore;
+}
+
+/** Reads all members once. */
+type ReadAll = () => Promise<unknown[]>;
+
+/** 200 members on one object. */
+const kinds: Record<string, (common: Common, load: (name: string) => Promise<string>) => ReadAll> = {
+  values: (common, load) => {
+    const values = INDEXES.map(
+      (index) => new RefreshingValue({ ...common, name: `v${index}`, load: () => load(`v${index}`) }),
+    );
+    return () => Promise.all(values.map((value) => value.get()));
+  },
+  'keys of a cache': (common, load) => {
+    const cache = new RefreshingCache<number, string>({
+      ...common,
+      name: 'c',
+      jitter: false,
+      load: (key) => load(`${key}`),
+    });
+    return () => Promise.all(INDEXES.map((key) => cache.get(key)));
+  },
+  'members of different kinds': (common, load) => {
+    const values = INDEXES.slice(0, 80).map(
+      (index) => new RefreshingValue({ ...common, name: `v${index}`, load: () => load(`v${index}`) }),
+    );
+    const cache = new RefreshingCache<number, string>({
+      ...common,
+      name: 'c',
+      jitter: false,
+      load: (key) => load(`${key}`),
+    });
+    const { store: _, ...ofTasks } = common;
+    const tasks =
+      common.lock === undefined
+        ? []
+        : INDEXES.slice(0, 40).map(
+            (index) =>
+              new PeriodicExecutor(() => load(`t${index}`), {
+                ...ofTasks,
+                name: `t${index}`,
+                whenLockUnavailable: 'load',
+              }),
+          );
+    return () =>
+      Promise.all([
+        ...values.map((value) => value.get()),
+        ...INDEXES.slice(tasks.length + 80).map((key) => cache.get(key)),
+        ...tasks.map((task) => task.requestStart()),
+      ]);
+  },
+};
+
+/** 200 members with one lock, or one store. */
+function crowd(kind: string, which: 'lock' | 'store') {
+  const cluster = new ManualCluster();
+  const { clock } = cluster;
+  const link = new Link(cluster.lock, cluster.store);
+  const logger = recordLines();
+  const loads: string[] = [];
+  const readAll = kinds[kind]!({ clock, logger, schedule: 5000, [which]: link[which] }, async (name) => {
+    loads.push(name);
+    return name;
+  });
+  /** Reads all members, and lets everything that follows happen within a second. */
+  async function read(): Promise<void> {
+    loads.length = 0;
+    link.take();
+    const reads = readAll();
+    await clock.advance(1000);
+    await reads;
+  }
+  /** All are due again, the pauses of the backend are over. */
+  async function due(): Promise<void> {
+    await clock.advance(10_000);
+  }
+  function asked(step: string): number {
+    return link.commands.filter((command) => command.step === step).length;
+  }
+  return { clock, link, logger, loads, read, due, asked };
+}
+
+describe.each(Object.keys(kinds))('200 %s', (kind) => {
+  it.each([
+    ['lock', 'acquire'],
+    ['lock', 'release'],
+    ['store', 'read'],
+    ['store', 'write'],
+  ] as const)('on one %s have at most 32 steps %s under way at a time', async (which, slow) => {
+    const { clock, link, loads, read } = crowd(kind, which);
+    let underWay = 0;
+    let most = 0;
+    link.fault = (step) => {
+      if (step !== slow) return undefined;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      return new Promise<void>((resolve) => {
+        clock.setTimeout(() => {
+          underWay -= 1;
+          resolve();
+        }, 10);
+      });
+    };
+    await read();
+    expect([most, loads.length]).toEqual([32, COUNT]);
+  });
+});
+
+describe.each(Object.keys(kinds))('200 %s on one lock', (kind) => {
+  it('ask a lock that refuses twice in all, and load without it; one probe ends the outage', async () => {
+    const { link, logger, loads, read, due, asked } = crowd(kind, 'lock');
+    link.break('refused', 'acquire');
+    await read();
+    expect([asked('acquire'), loads.length]).toEqual([2, COUNT]);
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('lock unavailable, loading without it');
+    await due();
+    await read();
+    expect([asked('acquire'), logger.lines.length]).toEqual([1, 1]);
+    await due();
+    link.mend();
+    await read();
+    await due();
+    await read();
+    expect([asked('acquire'), loads.length]).toEqual([COUNT, COUNT]);
+    expect(logger.lines).toHaveLength(2);
+    expect(logger.lines[1]).toContain('lock available again: after');
+  });
+});
+
+describe('200 values on one lock that never answers', () => {
+  it('ask it twice in all, and load without it', async () => {
+    const { clock, link, logger, loads, read, asked } = crowd('values', 'lock');
+    link.break('no-answer', 'acquire');
+    const reads = read();
+    await clock.advance(60_000);
+    await reads;
+    expect([asked('acquire'), loads.length]).toEqual([2, COUNT]);
+    expect(logger.lines).toHaveLength(1);
+  });
+});
+
+describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
+  it('ask a store that refuses reads once, and load without it; one probe ends the outage', async () => {
+    const { link, logger, loads, read, due, asked } = crowd(kind, 'store');
+    link.break('refused', 'read', 'write');
+    await read();
+    expect(asked('read')).toBe(1);
+    expect(asked('write')).toBeLessThanOrEqual(2);
+    expect(loads).toHaveLength(COUNT);
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('store unavailable');
+    link.mend();
+    await due();
+    await read();
+    await due();
+    await read();
+    expect(logger.lines).toHaveLength(2);
+    expect(logger.lines[1]).toContain('store available again: after');
+    expect(asked('write')).toBe(loads.length);
+  });
+
+  it('make a bounded number of writes to a store that refuses them', async () => {
+    const { link, logger, read, due, asked } = crowd(kind, 'store');
+    await read();
+    link.break('refused', 'write');
+    await due();
+    await read();
+    expect(asked('write')).toBeLessThanOrEqual(6);
+    expect(logger.lines.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('what one member writes', () => {
+  /** Two values on one store that refuses large payloads. */
+  function withLargeValue() {
+    const cluster = new ManualCluster();
+    const { clock } = cluster;
+    const link = cluster.link();
+    link.fault = (step, { args }) =>
+      step === 'write' && (args[0] as string | undefined)?.includes('large') ? 'refused' : undefined;
+    const lines = recordLines();
+    const make = (name: string): RefreshingValue<string> =>
+      new RefreshingValue({
+        name,
+        load: async () => name,
+        schedule: 1000,
+        clock,
+        logger: lines,
+        store: link.store,
+      });
+    return { cluster, clock, large: make('large'), small: make('small'), lines: lines.lines };
+  }
+
+  it('does not stop the others: a value that is too large for the store is its own problem', async () => {
+    const { cluster, clock, large, small, lines } = withLargeValue();
+    const versions = new Set<number | undefined>();
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([large.get(), small.get()]);
+      await clock.advance(3000);
+      versions.add((await cluster.store.read('small'))?.version);
+    }
+    expect(await cluster.store.read('large')).toBeUndefined();
+    expect(versions.size).toBeGreaterThanOrEqual(9);
+    expect(lines.length).toBeLessThan(5);
+  });
+
+  it('bears its age at the write, also where the write waited for others', async () => {
+    const { clock, link, read } = crowd('values', 'store');
+    link.fault = (step) =>
+      step === 'write' ? new Promise<void>((resolve) => void clock.setTimeout(resolve, 100)) : undefined;
+    await read();
+    const writes = link.commands.filter(({ step }) => step === 'write');
+    const ages = writes.map(({ args }) => JSON.parse((args[0] as string).split('\n')[0] ?? '').age as number);
+    expect([ages.length, ages[0], ages.at(-1)]).toEqual([COUNT, 0, 600]);
+  });
+});
+
+describe('a plain object', () => {
+  const { lock, store } = new ManualCluster();
+  const plainLock: LockProvider = {
+    leaseFor: lock.leaseFor,
+    longestName: 100,
+    acquire: async (...args) => ['acquire', args] as never,
+    extend: async (...args) => ['extend', args] as never,
+    release: async (...args) => ['release', args] as never,
+    inspect: async (...args) => ['inspect', args] as never,
+    list: async (...args) => ['list', args] as never,
+    forceRelease: async (...args) => ['forceRelease', args] as never,
+  };
+  const codec = { encode: String, decode: String };
+  const plainStore: SnapshotStore = {
+    codec,
+    schema: undefined,
+    longestName: 200,
+    read: async (...args) => ['read', args] as never,
+    write: async (...args) => ['write', args] as never,
+    delete: async (...args) => ['delete', args] as never,
+  };
+
+  it.each([
+    ['lock', 'asLock', { lock: plainLock }],
+    ['lock', 'asLock', { lock: { ...asLock(lock) } }], // a copy may have methods of its own
+    ['store', 'asStore', { store: plainStore }],
+    ['store', 'asStore', { store: { ...store } }],
+  ])('as a %s is refused with an error that names %s', (option, wrapper, options) => {
+    const error = thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options }));
+    expect(isOptionError(error)).toBe(true);
+    expect(error).toMatchObject({
+      option,
+      message: expect.stringContaining(`${wrapper}(object) from 'tickless/${option}'`),
+    });
+  });
+
+  it.each([
+    ['asLock', asLock(plainLock), plainLock],
+    ['asStore', asStore(plainStore), plainStore],
+  ])('is passed through by %s: all methods with all arguments, and the rest', async (_, wrapped, plain) => {
+    for (const [name, member] of Object.entries(plain)) {
+      const actual = (wrapped as unknown as Record<string, unknown>)[name];
+      if (typeof member !== 'function') expect(actual).toBe(member);
+      else expect(await (actual as typeof member)(1, 2, 3)).toEqual([name, [1, 2, 3]]);
+    }
+    expect(Object.isFrozen(wrapped)).toBe(true);
+  });
+
+  it.each([
+    ['asLock', () => asLock({ leaseFor: 1000, acquire: () => {} } as never)],
+    ['asStore', () => asStore({ read: () => {} } as never)],
+  ])('without the methods is refused by %s', (_, wrap) => {
+    expect(isOptionError(thrownBy(wrap))).toBe(true);
+  });
+});
