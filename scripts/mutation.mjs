@@ -6,6 +6,7 @@
 //                       the parts that need servers
 //   --base <commit>     default: where the branch left main, or else the commit before. Without either, nothing to do
 //   --files <file>…     only these
+//   --list              names what would be mutated, and runs nothing
 //   --again             forgets what earlier runs found out, and runs every mutant
 //   --concurrency <n>   processes. Default: 2
 //
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     changed: { type: 'boolean', default: false },
     base: { type: 'string' },
     files: { type: 'string', multiple: true },
+    list: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     concurrency: { type: 'string', default: '2' },
   },
@@ -136,6 +138,10 @@ const startedAt = performance.now();
 const all = files();
 if (all.length === 0) {
   console.log('nothing of src was changed that is mutated\n1 passed, 0 failed');
+  process.exit();
+}
+if (values.list) {
+  for (const change of all) if (partOf(change.file) !== undefined) console.log(pattern(change).join(' '));
   process.exit();
 }
 mkdirSync(results, { recursive: true });
