@@ -1,7 +1,7 @@
 // npm run mutation: changes src in thousands of small ways, and sees for each whether a test fails (Stryker).
 //
 //   --only <part>…      the parts of test/system/mutation/parts.mjs. Default: all, one after the other
-//   --changed           only the lines of src that differ from --base, at most 150 of them and for about five minutes:
+//   --changed           only the lines of src that differ from --base, at most 100 of them and for about five minutes:
 //                       the files with the most changed lines first, as far as they fit. The rest is named. Without
 //                       the parts that need servers
 //   --base <commit>     default: where the branch left main, or else the commit before. Without either, nothing to do
@@ -11,7 +11,7 @@
 //   --concurrency <n>   processes. Default: 2
 //
 // Only what has changed since the last run is run again. A part has failed if more than 5 % of its mutants survive, and
-// more than two do. They are printed, and are in .tmp/mutation/<part>.html for people. The last line is `N passed,
+// two more. They are printed, and are in .tmp/mutation/<part>.html for people. The last line is `N passed,
 // N failed`, counted by part.
 
 import { spawnSync } from 'node:child_process';
@@ -37,13 +37,12 @@ const { values } = parseArgs({
 });
 
 /** What `--changed` may take: a mutant takes about a second, and each part a minute more. */
-const MAX_CHANGED_LINES = 150;
+const MAX_CHANGED_LINES = 100;
 const MAX_CHANGED_MS = 4 * 60_000;
 /** Changed lines with no more lines than this between them are mutated as one range. */
 const JOINED_GAP = 3;
-const SCORE = 0.95;
-/** A handful of mutants has no score: one that changes nothing would be a fifth of them. */
-const MAX_SURVIVORS_OF_FEW = 2;
+/** Of all mutants; and two more, or one that changes nothing would decide where there are only a handful. */
+const MAX_SURVIVORS = { part: 0.05, more: 2 };
 
 /** @returns {string | undefined} `undefined`: git knows no such commit. */
 function git(...args) {
@@ -126,7 +125,7 @@ function isGood(part, mutated) {
   const killed = count('Killed', 'Timeout');
   const survived = count('Survived', 'NoCoverage');
   console.log(`${part}: ${killed} mutants killed, ${survived} survived`);
-  return survived <= MAX_SURVIVORS_OF_FEW || killed / (killed + survived) >= SCORE;
+  return survived <= MAX_SURVIVORS.part * statuses.length + MAX_SURVIVORS.more;
 }
 
 /** @returns {boolean} whether the command came to its end, and was content. */

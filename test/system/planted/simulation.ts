@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [19],
+    seeds: [2],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -21,7 +21,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [80],
+    seeds: [27],
     in: 'src/lock/record.ts',
     replace: 'extended',
     by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
@@ -29,7 +29,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the token does not grow when an expired lease is taken over',
     rules: [12],
-    seeds: [1],
+    seeds: [4],
     in: 'src/lock/record.ts',
     replace: 'acquired',
     by: `(record, request, instant) => {
@@ -40,7 +40,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is held for longer than its backoff',
     rules: [14],
-    seeds: [3],
+    seeds: [1],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: `(error) => {
@@ -51,7 +51,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is released as done',
     rules: [14],
-    seeds: [3],
+    seeds: [1],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: "(error) => ({ as: 'done', holdFor: original(error).holdFor })",
@@ -59,7 +59,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [47],
+    seeds: [69],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
@@ -70,7 +70,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a forced load starts beside the one under way',
     rules: [1, 6],
-    seeds: [3],
+    seeds: [7],
     in: 'src/engine/loader.ts',
     replace: 'Loader.startNow',
     by: `(entry, trigger, background) => {
@@ -81,7 +81,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [3],
+    seeds: [1],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -89,7 +89,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a late result is accepted',
     rules: [6, 7],
-    seeds: [4],
+    seeds: [3],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
     by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
@@ -97,7 +97,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4],
-    seeds: [32],
+    seeds: [24],
     in: 'src/engine/loader.ts',
     replace: 'Loader.startSuccessor',
     by: `(entry, trigger) => {
@@ -107,7 +107,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [7],
+    seeds: [1],
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
@@ -158,7 +158,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
-    seeds: [24],
+    seeds: [35],
     in: 'src/engine/loader.ts',
     replace: 'Loader.reschedule',
     by: '(entry) => { this.timing.rescheduled(entry); }',
@@ -174,7 +174,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the error of a listener reaches the engine',
     rules: [3, 6],
-    seeds: [2],
+    seeds: [4],
     in: 'src/observe/call-user-code.ts',
     replace: 'callUserCode',
     by: '(callback) => { callback(); }',
@@ -222,7 +222,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a result of a load without the lock is published',
     rules: [11],
-    seeds: [5],
+    seeds: [9],
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
     by: `async (record) => {
