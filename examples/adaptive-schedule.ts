@@ -1,5 +1,5 @@
-// A strategy of your own: ask the source seldom while nothing changes, and often while it does. Each "not modified"
-// doubles the delay, each new value halves it.
+// A custom schedule: reload rarely while the data does not change, and often while it does. Each "not modified" doubles
+// the delay, each new value halves it.
 import { type DurationObject, keep, type LoadContext, RefreshingValue, type Schedule } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
@@ -11,7 +11,7 @@ function adaptive({ from, to }: { from: DurationObject; to: DurationObject }): S
   let delay = shortest;
   return {
     nextExecuteTime({ endedAt, now = endedAt, outcome }) {
-      // It is asked again when the wall clock was stepped; only a load that has just ended teaches something new.
+      // Also called after a step of the wall clock; only a load that has just ended changes the delay.
       if (now === endedAt) {
         const wanted = outcome === 'kept' ? delay * 2 : delay / 2;
         delay = Math.min(Math.max(wanted, shortest), longest);
@@ -42,7 +42,7 @@ const note = ({ at, nextExecuteTime }: { at: number; nextExecuteTime: number }) 
 flags.on('load-succeeded', note);
 flags.on('load-kept', note);
 
-// For an hour somebody changes the flags every minute; then nothing changes for seven. They are read every minute.
+// The flags change every minute for an hour, and then stay the same for seven. They are read every minute.
 await flags.get();
 for (let minute = 0; minute < 8 * 60; minute++) {
   await clock.advance({ minutes: 1 });

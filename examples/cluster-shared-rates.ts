@@ -1,5 +1,5 @@
-// Several processes share one source: one of them loads, the others take over what it has loaded. Here they are three
-// processes of one machine that share a directory; across machines take `redisLock`, `postgresLock` and the like.
+// Several processes share one source: one of them loads, and the others adopt its result. Here they are three processes
+// of one machine that share a directory; for several machines use `redisLock`, `postgresLock` and the like.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,8 +26,8 @@ async function instance(directory: string): Promise<void> {
     lock: fileLock({ directory: join(directory, 'locks'), leaseFor: { seconds: 10 } }),
     store: fileStore({ directory: join(directory, 'snapshots') }),
   });
-  const { USD } = await rates.get(); // loads, or waits for who does
-  await rates.close(); // what was loaded here is published, and the lock given back
+  const { USD } = await rates.get(); // loads, or waits for the process that does
+  await rates.close(); // publishes the loaded value, and releases the lock
   const { age = 0, lock } = rates.inspect();
   process.send?.({ USD, loads, age, version: lock?.version });
   process.disconnect();
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const versions = new Set(reports.map(({ version }) => version));
   console.log(`three processes, ${loadCount} load, ${versions.size} version`);
 
-  const { loads, age } = await report(start()); // a restart finds the snapshot, and serves it at once
+  const { loads, age } = await report(start()); // a restarted process finds the snapshot, and serves it at once
   console.log(`after a restart: ${Math.round(age)} ms old, loaded here: ${loads === 1 ? 'yes' : 'no'}`);
   rmSync(directory, { recursive: true });
 }

@@ -1,5 +1,5 @@
-// SIGTERM in a cluster: the reload under way may finish within a deadline, and only then the lock is given back. Another
-// instance never starts while this one is still at it.
+// SIGTERM in a cluster: the running reload may finish within a deadline, and the lock is released only after it. So no
+// other instance starts a load while this one is still running.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshGroup } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
@@ -33,8 +33,8 @@ const stopping = instance(300);
 const other = instance(50);
 
 process.once('SIGTERM', async () => {
-  console.log('SIGTERM: waits for the load, gives the lock back, exits');
-  // The platform kills after its grace period (Kubernetes: 30 s): stay below it. What takes longer is aborted.
+  console.log('SIGTERM: waits for the load, releases the lock, exits');
+  // The platform kills the process after its grace period (Kubernetes: 30 s): stay below it. A longer load is aborted.
   await stopping.close({ timeout: { seconds: 20 } });
   const [record] = await lock.list();
   console.log(`${record?.name}: ${record?.state}, held for another ${record?.leaseLeft} ms`);

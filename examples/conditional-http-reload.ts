@@ -1,5 +1,5 @@
-// A price list over HTTP that is sent again only when it has changed: the load sends the ETag of the list it holds,
-// and answers "304 Not Modified" with `keep()`. The list stays, its age starts anew.
+// A price list over HTTP that is transferred only after a change: the load sends the ETag of the present list, and
+// returns `keep()` for "304 Not Modified". The list stays, and its age starts at 0 again.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ const priceList = new RefreshingValue({
   schedule: { minutes: 10 },
 });
 priceList.on('load-succeeded', () => console.log('a new list'));
-priceList.on('load-kept', () => console.log('not modified: the list in memory holds'));
+priceList.on('load-kept', () => console.log('not modified: the list in memory is still valid'));
 
 const first = await priceList.get();
 console.log(`an apple costs ${first.prices.apple}`);

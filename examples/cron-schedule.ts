@@ -1,5 +1,5 @@
-// Closing prices, published on working days at 17:35 in New York: a cron line in the zone of the exchange, with a
-// little jitter so that not all instances ask in the same second.
+// Closing prices, published on working days at 17:35 in New York: a cron expression in the zone of the exchange, with a
+// little jitter so that the instances do not all load in the same second.
 import { cron, RefreshingValue, withJitter } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 

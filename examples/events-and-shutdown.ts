@@ -1,5 +1,5 @@
-// Events as log lines, and an orderly end: on SIGTERM the server takes no more requests, a reload under way may
-// finish, and no other begins.
+// Events as log lines, and a graceful shutdown: on SIGTERM the server stops accepting requests, a running reload may
+// finish, and no further one starts.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ process.once('SIGTERM', async () => {
   console.log(`closed, and still serving ${await keys.get()} after ${loads} loads`); // the reload that was under way has ended
 });
 
-// A request, then the keys are rotated, and the next request starts a reload, in the midst of which we are stopped.
+// A request; then the keys are rotated, and the next request starts a reload, during which the process is stopped.
 const url = `http://localhost:${(server.address() as AddressInfo).port}`;
 console.log(await (await fetch(url)).text());
 keys.invalidate();

@@ -1,5 +1,5 @@
-// Exchange rates that may be an hour old, and not a second older: beyond that a read throws instead of quoting a
-// wrong price, and says how old the rates are.
+// Exchange rates that may be an hour old at most: a read of older ones throws instead of quoting a wrong price, and the
+// error has their age.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ const rates = new RefreshingValue({
   },
   schedule: { minutes: 5 },
   maxStaleness: { hours: 1 },
-  whenTooStale: 'throw', // 'wait' would hold the read until the reload has ended
+  whenTooStale: 'throw', // with 'wait' the read would wait for the reload
   clock,
 });
 rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`)); // instead of the line on stderr

@@ -1,4 +1,4 @@
-// Express: JSON from memory with an honest Age header, and 503 with Retry-After while there is nothing to serve.
+// Express: JSON from memory with a correct Age header, and 503 with Retry-After while there is no value.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler } from 'express';
@@ -17,7 +17,7 @@ const countries = new RefreshingValue({
 
 const app = express();
 app.get('/countries', async (_request, response) => {
-  const value = await countries.get(); // Express 5 hands a rejection to the error handler
+  const value = await countries.get(); // Express 5 passes a rejection to the error handler
   const { age = 0 } = countries.inspect();
   response.set('Age', String(Math.floor(age / 1000))).json(value);
 });
@@ -38,7 +38,7 @@ console.log(`${cold.status}, Retry-After: ${cold.headers.get('retry-after')}, ${
 console.log(`${cooling.status}, Retry-After: ${cooling.headers.get('retry-after')}, ${await cooling.text()}`);
 
 isUp = true;
-await countries.refresh(); // passes over the cool-down
+await countries.refresh(); // ignores the cool-down
 await new Promise((resolve) => setTimeout(resolve, 1100));
 const warm = await fetch(url);
 console.log(`${warm.status}, Age: ${warm.headers.get('age')}, ${await warm.text()}`);

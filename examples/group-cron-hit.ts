@@ -1,12 +1,12 @@
-// Serverless, where a process is frozen between requests: the cron of the platform hits a handler every few minutes,
-// which starts what is due and tells the platform how long to let it run. Requests then find things fresh.
+// Serverless, where a process is frozen between requests: the cron of the platform calls a handler every few minutes. The
+// handler starts the due loads, and passes them to `waitUntil` of the platform. Requests then find fresh data.
 import { RefreshGroup } from 'tickless';
 import { FakeClock } from 'tickless/testing';
 
-const clock = new FakeClock(); // so that this example need not wait for the cron; leave it out
+const clock = new FakeClock(); // so that this example does not wait for the cron; omit it
 const group = new RefreshGroup({
   schedule: { minutes: 10 },
-  lookAhead: { minutes: 4 }, // what falls due before the next hit is loaded at this one
+  lookAhead: { minutes: 4 }, // members that become due before the next call are loaded by this one
   concurrency: 2,
   logger: { warn: console.log, error: console.log },
   clock,

@@ -1,12 +1,12 @@
-// A Fastify service in Kubernetes, with all its reference data in one group: a readiness probe that turns red only when
-// reads would fail, and an orderly end on SIGTERM.
+// A Fastify service in Kubernetes, with all its reference data in one group: a readiness probe that fails only when reads
+// would fail, and a graceful shutdown on SIGTERM.
 //
 //   spec:
 //     terminationGracePeriodSeconds: 30 # longer than the timeout of group.close() below
 //     containers:
 //       - name: prices
 //         readinessProbe: { httpGet: { path: /ready, port: 3000 }, periodSeconds: 5, failureThreshold: 2 }
-//         livenessProbe: { httpGet: { path: /live, port: 3000 }, periodSeconds: 10 } # knows nothing of the data
+//         livenessProbe: { httpGet: { path: /live, port: 3000 }, periodSeconds: 10 } # independent of the data
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { RefreshGroup } from 'tickless';
@@ -16,17 +16,17 @@ const group = new RefreshGroup({ schedule: { minutes: 10 }, piggyback: true, coo
 let loads = 0;
 const rates = group.value({
   name: 'exchange-rates',
-  required: true, // not ready without
+  required: true, // not ready without it
   load: async ({ signal }) => {
     await sleep(50, undefined, { signal });
-    if (++loads === 1) throw new Error('the source is not up yet'); // tried again by ready()
+    if (++loads === 1) throw new Error('the source is not up yet'); // ready() tries again
     return new Map([['USD', 1.08]]);
   },
 });
 const cities = group.cache({ name: 'cities', load: async (code: string) => `city of ${code}` });
 
 const app = Fastify();
-app.get('/live', () => 'alive'); // to restart the service would not bring the source back
+app.get('/live', () => 'alive'); // a restart of the service would not help the source
 app.get('/ready', (_request, reply) => {
   const { ok, problems } = group.health();
   const report = problems.map(({ name, message }) => `${name} ${message}`);
@@ -37,8 +37,8 @@ app.get('/rates', async () => Object.fromEntries(await rates.get()));
 const service = await app.listen({ port: 0 }); // 3000 in the cluster
 const ended = new Promise<void>((resolve) => {
   process.once('SIGTERM', async () => {
-    await app.close(); // no more requests
-    await group.close({ timeout: { seconds: 20 } }); // loads that run may end; what takes longer is aborted
+    await app.close(); // accepts no more requests
+    await group.close({ timeout: { seconds: 20 } }); // running loads may finish; longer ones are aborted
     resolve();
   });
 });

@@ -1,5 +1,5 @@
-// Hono: JSON from memory with an honest Age header, and `waitUntil` where the platform has one, so that a reload
-// that starts behind an answer is not frozen with it.
+// Hono: JSON from memory with a correct Age header, and `waitUntil` where the platform has one, so that it does not
+// freeze a reload that continues after the response.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
@@ -13,7 +13,7 @@ const flags = new RefreshingValue({
   schedule: { seconds: 30 },
 });
 
-/** `executionCtx` of Cloudflare Workers; Hono's getter throws where there is none, as on Node. */
+/** `executionCtx` of Cloudflare Workers; Hono's getter throws on other platforms, such as Node. */
 function waitUntilOf(context: Context): ((promise: Promise<unknown>) => void) | undefined {
   try {
     const { executionCtx } = context;

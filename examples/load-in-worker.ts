@@ -1,5 +1,5 @@
-// A reload that takes long is done in a thread: the service goes on answering. The thread is started for one load, and
-// ends with it.
+// A reload with heavy computation runs in a thread, and the service continues to respond. The thread is started for one
+// load, and ends with it.
 import { isLoadTimeoutError, RefreshingValue } from 'tickless';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
 
@@ -12,13 +12,13 @@ interface Codes {
 const postalCodes = new RefreshingValue({
   name: 'postal-codes',
   load: loadInWorker<Codes>(new URL('./modules/postal-codes.mjs', import.meta.url), {
-    previous: ({ etag }: Codes) => etag, // all that the thread is told of the value that is there
+    previous: ({ etag }: Codes) => etag, // the only part of the present value that the thread gets
     resourceLimits: { maxOldGenerationSizeMb: 500 },
   }),
   schedule: { minutes: 10 },
 });
 
-// Stands for the requests that come in meanwhile.
+// Simulates the requests during the load.
 let turns = 0;
 const requests = setInterval(() => {
   turns += 1;
@@ -34,7 +34,7 @@ const kept = (await postalCodes.refresh()) === codes; // keep(): the very same o
 console.log(`${kept ? 'kept' : 'replaced'}: ${codes.etag}`);
 clearInterval(requests);
 
-// What goes wrong in a thread is told by the load, and does no harm to the process.
+// A failure in a thread rejects the load, and does not affect the process.
 const moduleOf = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 const exits = new RefreshingValue({
   name: 'exits',

@@ -1,11 +1,11 @@
-// The day it goes wrong: who holds which lock, since when, and how to take it away from one that hangs.
+// Operations: list the locks, their holders and their age, and release the lock of an instance that hangs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLeaseLostError, PeriodicExecutor } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
 
-const lock = memoryLock({ leaseFor: 600 }); // an operator's script takes the same engine as the service: redisLock({ client }), …
+const lock = memoryLock({ leaseFor: 600 }); // an operator's script uses the same backend as the service: redisLock({ client }), …
 
-// A service whose clean-up hangs, and extends its lease all the while.
+// A service whose clean-up hangs, and keeps extending its lease.
 const cleanUp = new PeriodicExecutor(({ signal }) => sleep(60_000, undefined, { signal, ref: false }), {
   name: 'clean-up',
   lock,

@@ -1,15 +1,15 @@
-// A scheduler that you have already, here croner, fires on each instance at the same time. `lockedTask` lets one of them
-// run the task; with node-cron it is `cron.schedule('* * * * * *', report)`.
+// An existing scheduler, here croner, fires on each instance at the same time. `lockedTask` makes one of them run the
+// task; with node-cron it is `cron.schedule('* * * * * *', report)`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
 import { isLockUnavailableError, type LockedOutcome, lockedTask } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
 
-const lock = memoryLock(); // in production one that all instances share: redisLock({ client }), postgresLock({ client })
+const lock = memoryLock(); // in production a shared one: redisLock({ client }), postgresLock({ client })
 const sent: string[] = [];
 const outcomes: string[] = [];
 
-/** Each instance of the service does this when it starts. */
+/** The start of each instance of the service. */
 function startInstance(instance: string): Cron {
   const report = lockedTask(
     async ({ signal }) => {
@@ -19,20 +19,17 @@ function startInstance(instance: string): Cron {
     {
       name: 'report',
       lock,
-      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes: after a crash it stays locked so long
-      lockAtLeastFor: 600, // longer than clocks and schedulers differ, shorter than the time between two runs
+      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes; after a crash the lock is held that long
+      lockAtLeastFor: 600, // longer than the differences between clocks, shorter than the time between two runs
     },
   );
   const run = async (): Promise<void> => {
     try {
       const outcome: LockedOutcome = await report();
-      outcomes.push(outcome.kind); // executed here; held or done by another: no error
+      outcomes.push(outcome.kind); // executed here, held elsewhere, or done elsewhere: not an error
       if (outcome.kind === 'executed') console.log(`${instance} has sent the report`);
     } catch (error) {
-      console.log(
-        isLockUnavailableError(error) ? 'the lock is unavailable, not run' : 'the report failed',
-        error,
-      );
+      console.log(isLockUnavailableError(error) ? 'lock unavailable, not run' : 'the report failed', error);
     }
   };
   return new Cron('* * * * * *', run); // every second

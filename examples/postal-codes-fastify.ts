@@ -1,10 +1,10 @@
-// Postal codes in a Fastify service: each request reads them from memory, and a request that finds them due for a
-// reload starts it behind its own answer.
+// Postal codes in a Fastify service: each request reads them from memory. A request that finds them due starts a reload
+// in the background, and does not wait for it.
 import Fastify from 'fastify';
 import { RefreshingValue } from 'tickless';
 import zipcodes from 'zipcodes';
 
-// Stands for the source: all codes as one JSON document.
+// Simulates the source: all codes as one JSON document.
 const origin = Fastify();
 const document = JSON.stringify(zipcodes.codes);
 let loads = 0;
@@ -27,7 +27,7 @@ const postalCodes = new RefreshingValue({
 
 const app = Fastify();
 app.get<{ Params: { code: string } }>('/postal-codes/:code', async (request, reply) => {
-  const codes = await postalCodes.get(); // the very first request waits for the load, no later one ever does
+  const codes = await postalCodes.get(); // only the first request waits for the load
   return codes.get(request.params.code) ?? reply.code(404).send({ error: 'no such postal code' });
 });
 app.addHook('onClose', () => postalCodes.close());
@@ -44,7 +44,7 @@ const beverlyHills = (await answers[0]?.json()) as zipcodes.Place;
 console.log(`90210 is ${beverlyHills.city}, ${beverlyHills.state}`);
 console.log(`00000 is answered with ${(await lookUp('00000')).status}`);
 
-// The source goes away, a reload fails, and the service answers as before.
+// The source goes down, a reload fails, and the service responds as before.
 await origin.close();
 await postalCodes.refresh().catch((error: Error) => console.log(error.message));
 console.log(`10001 is still answered with ${(await lookUp('10001')).status}, from the codes in memory`);

@@ -60,8 +60,8 @@ export class LoadReporter {
     { background, attempts, key }: LoadEndDetails,
     { until, delay, error }: CoolingDown,
   ): void {
-    const load = key === undefined ? 'load' : `load of ${showKey(key)}`;
-    const which = background ? `background ${load}` : load;
+    const load = `${background ? 'background load' : 'load'}${key === undefined ? '' : ` of ${showKey(key)}`}`;
+    const which = background ? load : `${load} without a waiting caller`; // they have left
     const what =
       type === 'load-failed' ? 'failed' : `timed out after ${showDuration(this.#options.timeoutMs)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;

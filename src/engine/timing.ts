@@ -66,7 +66,7 @@ export class Timing {
       random,
     };
     const coolingDown = this.#plan(entry, metadata, now, wall, wall);
-    if (coolingDown === undefined && entry.failures > 0) entry.clearFailures();
+    if (coolingDown === undefined && entry.lastError !== undefined) entry.clearFailures();
     return coolingDown;
   }
 

@@ -37,7 +37,7 @@ const failing = (): {
 };
 
 describe('rule 6: background failures reach listeners and the logger, nobody else', () => {
-  it('prints one line with name, attempt, cause and when it will be tried again', async () => {
+  it('logs one line with the name, the attempt, the next try and the cause', async () => {
     const { lines, fail } = failing();
     await fail();
     expect(lines).toEqual([
@@ -91,7 +91,7 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
     }
   });
 
-  it('prints a line for a load that all who waited for it have given up', async () => {
+  it('logs a line for a load whose waiting callers have all left', async () => {
     const clock = new FakeClock();
     const logger = recordLines();
     const manual = new ManualLoad<number>();
@@ -103,7 +103,7 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
     manual.call(0).reject(new Error('down'));
     await clock.flush();
     expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toContain('load failed at attempt 1');
+    expect(logger.lines[0]).toContain('load without a waiting caller failed at attempt 1');
   });
 
   it('prints nothing for a failure that its caller gets', async () => {

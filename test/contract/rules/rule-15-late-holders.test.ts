@@ -52,7 +52,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     a!.clock.continue();
     a!.manual.call(1).resolve('late');
     const error = await lost;
-    expect(isLeaseLostError(error) && error.message).toContain('paused for too long');
+    expect(isLeaseLostError(error) && error.message).toContain('was paused for too long');
     await cluster.clock.flush();
     expect(a!.link.take()).toEqual([]); // neither extended, nor released, nor written
     expect(await cluster.lock.inspect('v')).toEqual(before);

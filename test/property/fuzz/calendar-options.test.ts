@@ -17,12 +17,12 @@ import { mutation } from './support/mutations.ts';
 import { optionErrorOf } from './support/option-errors.ts';
 import { HUGE, runs } from './support/runs.ts';
 
-// Times, zones, hours and durations from configuration files: refused with the reason, or what they say.
+// Times, zones, hours and durations from configuration files: rejected with the reason, or valid.
 
 afterEach(expectUnpolluted);
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 500;
 
 /** An `OptionError` of one of these options, or instants that follow each other. */
 function expectScheduleOrRefusal(make: () => Schedule, options: readonly string[]): Schedule | undefined {
@@ -86,11 +86,10 @@ const zone = fc.oneof(
 );
 
 describe('dailyAt', () => {
-  it('of any time and zone: refused, or once a day', () => {
-    let [tries, sound] = [0, 0];
+  it('of any time and zone: rejected, or once a day', () => {
+    let sound = 0;
     fc.assert(
       fc.property(time, zone, (at, where) => {
-        tries += 1;
         const make = () => dailyAt(at as string, { zone: where as string });
         const schedule = expectScheduleOrRefusal(make, ['time', 'zone']);
         if (schedule === undefined) return;
@@ -101,12 +100,12 @@ describe('dailyAt', () => {
       }),
       runs(1500),
     );
-    if (tries >= 1000) expect(sound).toBeGreaterThan(0); // with few tries there may be none by chance
+    expect(sound).toBeGreaterThan(50);
   });
 });
 
 describe('duringHours', () => {
-  it('of any hours, days and zone: refused, or inside of them', () => {
+  it('of any hours, days and zone: rejected, or inside of them', () => {
     const soundTime = fc.constantFrom('00:00', '02:30', '08:00', '18:00:30', '23:59:59');
     const days = fc.oneof(
       fc.constant(undefined),
@@ -166,7 +165,7 @@ describe('a duration', () => {
     ),
   );
 
-  it('is a number of milliseconds, or none: never what an object is turned into', () => {
+  it('is a number of milliseconds, or NaN: never a converted object', () => {
     fc.assert(
       fc.property(duration, (given) => {
         const ms = toMillis(given as DurationLike);
@@ -179,7 +178,7 @@ describe('a duration', () => {
     );
   });
 
-  it('of a schedule: refused, or later than now', () => {
+  it('of a schedule: rejected, or later than now', () => {
     const uses: readonly [(given: DurationLike) => Schedule, string[]][] = [
       [(given) => fixedDelay(given), ['delay']],
       [(given) => fixedRate(given), ['period']],
@@ -195,7 +194,7 @@ describe('a duration', () => {
     );
   });
 
-  it('of any option: refused with its name, or taken', () => {
+  it('of any option: rejected with its name, or accepted', () => {
     const option = fc.constantFrom(
       'timeout',
       'maxStaleness',

@@ -7,12 +7,12 @@ import { optionErrorOf } from './support/option-errors.ts';
 import { HUGE, runs } from './support/runs.ts';
 import { ratioOfTimes } from './support/times.ts';
 
-// Lines that somebody has typed: refused with the reason, or a schedule that goes on.
+// Typed cron expressions: rejected with the reason, or a schedule that continues.
 
 afterEach(expectUnpolluted);
 
 /** Of a search that goes through all the years there are; it takes some tens of milliseconds. */
-const LONGEST_MS = 15_000;
+const LONGEST_MS = 1500;
 
 const INSTANTS = [
   0,
@@ -22,7 +22,7 @@ const INSTANTS = [
 ];
 
 /** An `OptionError` that names the line, or instants that follow each other, in a time that ends. */
-function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'refused' | 'goes on' {
+function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'rejected' | 'continues' {
   const begun = performance.now();
   let schedule: Schedule;
   try {
@@ -32,7 +32,7 @@ function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'refu
     expect([option, rule]).toEqual(['line', 'must be a cron expression']);
     expect(received).toBe(line);
     expectReadable(message);
-    return 'refused';
+    return 'rejected';
   }
   for (const instant of INSTANTS) {
     const next = schedule.nextExecuteTime({ startedAt: instant, endedAt: instant });
@@ -44,7 +44,7 @@ function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'refu
     expect(schedule.nextExecuteTime({ startedAt: instant, endedAt: next - 1 })).toBe(next);
   }
   expect(performance.now() - begun).toBeLessThan(LONGEST_MS);
-  return 'goes on';
+  return 'continues';
 }
 
 const zone = fc.constantFrom(undefined, 'UTC', 'Europe/Amsterdam', 'America/Nuuk', 'Australia/Lord_Howe');
@@ -124,19 +124,19 @@ const text = fc.oneof(
   ),
 );
 
-describe('a cron line', () => {
-  it('by the grammar, or nearly: refused, or goes on', () => {
-    const seen = { refused: 0, 'goes on': 0 };
+describe('a cron expression', () => {
+  it('close to the grammar: rejected, or continues', () => {
+    const seen = { rejected: 0, continues: 0 };
     fc.assert(
       fc.property(fielded, zone, (line, where) => {
         seen[expectScheduleOrRefusal(line, where)] += 1;
       }),
       runs(600),
     );
-    expect(Math.min(seen.refused, seen['goes on'])).toBeGreaterThan(0);
+    expect(Math.min(seen.rejected, seen.continues)).toBeGreaterThan(20);
   });
 
-  it('with a slip of the hand: refused, or goes on', () => {
+  it('with a typing error: rejected, or continues', () => {
     fc.assert(
       fc.property(sound, sound, mutation, zone, (line, other, mutate, where) => {
         expectScheduleOrRefusal(mutate(line, other), where);
@@ -145,7 +145,7 @@ describe('a cron line', () => {
     );
   });
 
-  it('of any text, or none: refused, or goes on', () => {
+  it('of any text or value: rejected, or continues', () => {
     fc.assert(
       fc.property(fc.oneof(text, hostileValue), zone, (line, where) => {
         expectScheduleOrRefusal(line, where);
@@ -163,8 +163,8 @@ describe('a cron line', () => {
     '0 0 30W 2 *',
     '0 0 0 1 1 * 2020',
     '* * * * * * 1970',
-  ])('whose date there is not is never due: %s', (line) => {
-    expect(expectScheduleOrRefusal(line, 'Europe/Amsterdam')).toBe('goes on');
+  ])('with an impossible date is never due: %s', (line) => {
+    expect(expectScheduleOrRefusal(line, 'Europe/Amsterdam')).toBe('continues');
     const at = { startedAt: 0, endedAt: Date.UTC(2026, 10, 20) };
     expect(cron(line, { zone: 'UTC' }).nextExecuteTime(at)).toBe(Number.POSITIVE_INFINITY);
   });

@@ -39,7 +39,7 @@ function isEntry({ key, value, age, nextExecuteTime, maxStaleness, tags }: Recor
   );
 }
 
-/** Takes it in as it says, or leaves the cache as it was and says why. */
+/** Restores the dump, or leaves the cache unchanged and throws the reason. */
 async function expectWhole(dump: unknown): Promise<void> {
   const { clock, cache } = start();
   cache.set('held', 'held');
@@ -83,7 +83,7 @@ describe('a dump', () => {
         try {
           dump = JSON.parse(mutate(text, text));
         } catch {
-          return; // told by JSON
+          return; // rejected by JSON.parse
         }
         parsed += 1;
         await expectWhole(dump);
@@ -126,7 +126,7 @@ describe('a dump', () => {
     await fc.assert(fc.asyncProperty(fc.oneof(hostileJson, hostileValue), expectWhole), runs(300));
   });
 
-  it('that is huge, and wrong from beginning to end: is told in a line that can be read', async () => {
+  it('that is huge, and invalid throughout: rejected with a readable line', async () => {
     const entry = {
       key: 5,
       value: 'x'.repeat(1000),

@@ -81,7 +81,7 @@ async function expectSound(directory: string, tokens: readonly number[]): Promis
   return answer;
 }
 
-/** What it says of the lock is what it said before. */
+/** The text describes the same state. */
 function isSame(text: string, state: Written): boolean {
   try {
     const read = JSON.parse(text) as Written;
@@ -140,7 +140,7 @@ describe('the state of a name', () => {
     );
   });
 
-  it('whose token is the last one: nobody gets a lower one, however often he asks', async () => {
+  it('with the greatest token: no acquire gets a lower one', async () => {
     const made = await kept();
     const ended = { leaseUntil: 0, state: 'abandoned', finishedAt: 0 };
     const withToken = (token: number): string =>
@@ -161,7 +161,7 @@ describe('the state of a name', () => {
     }
   });
 
-  it('with the last number there is: is told, and nothing goes on in the background', async () => {
+  it('with the greatest number: an error, without further work in the background', async () => {
     const made = await kept();
     put(made, { '9007199254740990.json': 'x' });
     for (let left = 3; left > 0; left--) {
@@ -171,7 +171,7 @@ describe('the state of a name', () => {
     }
   });
 
-  it('under a value: it is served whatever the files hold, and people are told where', async () => {
+  it('under a value: it is served whatever the files contain, and the path is logged', async () => {
     const made = await kept();
     const spoil: Readonly<Record<string, (path: string) => void>> = {
       'a folder': (path) => mkdirSync(path),

@@ -21,7 +21,7 @@ import { LOADED, type Read, readOf } from './support/stored.ts';
 
 afterEach(expectUnpolluted);
 
-const HELD = { rates: { USD: 1.08 }, of: '2026-11-20' };
+const STORED = { rates: { USD: 1.08 }, of: '2026-11-20' };
 
 interface Written {
   readonly directory: string;
@@ -34,7 +34,7 @@ interface Written {
 async function written(): Promise<Written> {
   const directory = temporaryDirectory();
   const { member } = await readOf(fileStore({ directory, retention: Infinity }), false, {
-    load: async () => HELD,
+    load: async () => STORED,
   });
   await member.close();
   const folder = join(directory, 'snapshot-v');
@@ -56,8 +56,8 @@ async function read(directory: string): Promise<Read> {
   return first;
 }
 
-/** It was not taken, and people are told why, and of which file or version. */
-function expectTold({ value, lines }: Read, { folder }: Written): void {
+/** The snapshot was rejected, and the log names the reason and the file or version. */
+function expectLogged({ value, lines }: Read, { folder }: Written): void {
   expect(value).toBe(LOADED);
   const about = lines.filter((line) => line.includes("can't be used"));
   expect(about).toHaveLength(1);
@@ -67,7 +67,7 @@ function expectTold({ value, lines }: Read, { folder }: Written): void {
 }
 
 describe('a file of the store', () => {
-  it('that was damaged is told and not read; the next load goes into its place', async () => {
+  it('that was damaged is logged and not read; the next load replaces it', async () => {
     const made = await written();
     const bytes = made.bytes.toString('latin1');
     const bit = fc.tuple(fc.nat(bytes.length - 1), fc.nat(7)).map(([at, nth]) => {
@@ -82,9 +82,9 @@ describe('a file of the store', () => {
       fc.asyncProperty(fc.oneof(bit, cut, changed, foreign), async (content) => {
         put(made, content);
         const first = await read(made.directory);
-        // What the file store says of the machine's clocks is not the snapshot's: another age, the same value.
-        if (first.value === LOADED) expectTold(first, made);
-        else expect(first.value).toEqual(HELD);
+        // Damage to the clocks in the header changes the age, not the value.
+        if (first.value === LOADED) expectLogged(first, made);
+        else expect(first.value).toEqual(STORED);
         const payload = (text: string): string => text.slice(text.indexOf('\n') + 1);
         if (first.value !== LOADED) expect(payload(content.toString())).toBe(payload(made.bytes.toString()));
         expect(first.member.inspect().age).toBeGreaterThanOrEqual(0);
@@ -93,14 +93,14 @@ describe('a file of the store', () => {
     );
   });
 
-  it('cut at any byte is told', async () => {
+  it('truncated at any byte is logged', async () => {
     const made = await written();
     put(made, made.bytes);
-    expect((await read(made.directory)).value).toEqual(HELD);
+    expect((await read(made.directory)).value).toEqual(STORED);
     for (let end = made.bytes.length - 1; end >= 0; end--) {
       put(made, made.bytes);
       truncateSync(made.path, end);
-      expectTold(await read(made.directory), made);
+      expectLogged(await read(made.directory), made);
     }
   });
 
@@ -113,8 +113,8 @@ describe('a file of the store', () => {
       fc.asyncProperty(fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 }), async (change) => {
         put(made, [JSON.stringify({ ...sound, ...change }), ...payload].join('\n'));
         const first = await read(made.directory);
-        if (first.value === LOADED) expectTold(first, made);
-        else expect(first.value).toEqual(HELD);
+        if (first.value === LOADED) expectLogged(first, made);
+        else expect(first.value).toEqual(STORED);
         const { age, nextExecuteTime } = first.member.inspect();
         expect(age).toBeGreaterThanOrEqual(0);
         expect(Number.isFinite(age) && Number.isFinite(nextExecuteTime)).toBe(true);
@@ -123,7 +123,7 @@ describe('a file of the store', () => {
     );
   });
 
-  it('of many numbers, of which none can be read: is told, and the next write ends it', async () => {
+  it('of several versions, none readable: logged, and the next write repairs it', async () => {
     const made = await written();
     put(made, '');
     for (const number of [1, 2, 9_007_199_254_740_990])
@@ -131,7 +131,7 @@ describe('a file of the store', () => {
     for (const name of ['-1', '007', '1e3', 'NaN', '9007199254740993', '__proto__', '']) {
       writeFileSync(join(made.folder, `${name}.snapshot`), made.bytes);
     }
-    expectTold(await read(made.directory), made);
+    expectLogged(await read(made.directory), made);
     const store = fileStore({ directory: made.directory });
     expect((await read(made.directory)).lines).toEqual([]); // the first has written what it had loaded
     expect(await store.write('v', 'mended', 2e15)).toEqual({ kind: 'written', version: 2e15 });
@@ -142,7 +142,7 @@ describe('a file of the store', () => {
     );
   });
 
-  it('in whose place there is something else: the value is loaded, and the path is told', async () => {
+  it('replaced by something else: the value is loaded, and the path is logged', async () => {
     for (const place of ['a folder', 'a link to itself', 'a file in the place of the folder'] as const) {
       const made = await written();
       rmSync(place === 'a file in the place of the folder' ? made.folder : made.path, { recursive: true });

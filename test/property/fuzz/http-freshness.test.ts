@@ -104,8 +104,8 @@ function mostOf(headers: Partial<Record<string, string>>): number {
   );
 }
 
-/** What a well-formed response says of itself. Seconds; instants from now on. */
-interface Said {
+/** The data of a well-formed response. Seconds; instants from now on. */
+interface Response {
   readonly maxAge: number | undefined;
   readonly sMaxage: number | undefined;
   readonly whileRevalidate: number | undefined;
@@ -119,7 +119,7 @@ interface Said {
   readonly shared: boolean;
 }
 
-function headersOf(said: Said): Record<string, string> {
+function headersOf(said: Response): Record<string, string> {
   const numbered = {
     'max-age': said.maxAge,
     's-maxage': said.sMaxage,
@@ -143,8 +143,8 @@ function headersOf(said: Said): Record<string, string> {
   return headers;
 }
 
-/** RFC 9111 §4.2.1 and §4.2.3, of numbers instead of headers. `undefined`: nothing is said. */
-function remainingBy({ shared, words, ...said }: Said): number | undefined {
+/** RFC 9111 §4.2.1 and §4.2.3, of numbers instead of headers. `undefined`: no information. */
+function remainingBy({ shared, words, ...said }: Response): number | undefined {
   const { sMaxage, maxAge, expires, modified, date = 0, age = 0 } = said;
   if (words.includes('no-store') || words.includes('no-cache')) return -age;
   if (shared && sMaxage !== undefined) return sMaxage - age;
@@ -154,8 +154,8 @@ function remainingBy({ shared, words, ...said }: Said): number | undefined {
   return undefined;
 }
 
-/** RFC 5861, and what prevails over it. `undefined`: nothing is said. */
-function graceBy({ shared, words, sMaxage, whileRevalidate, ifError }: Said): number | undefined {
+/** RFC 5861, and what prevails over it. `undefined`: no information. */
+function graceBy({ shared, words, sMaxage, whileRevalidate, ifError }: Response): number | undefined {
   const isStrict = ['no-store', 'no-cache', 'must-revalidate'].some((word) => words.includes(word));
   if (isStrict || (shared && words.includes('proxy-revalidate'))) return 0;
   if (whileRevalidate !== undefined || ifError !== undefined)
@@ -175,7 +175,7 @@ describe('headers', () => {
     );
   });
 
-  it('in which freshness is invalid count as stale, whatever else they say', () => {
+  it('with invalid freshness count as stale, whatever the rest', () => {
     const invalid = argument.filter((text) => !/^\s*"?\\?[0-9]+"?\s*$/.test(text) && !/[",\\]/.test(text));
     fc.assert(
       fc.property(invalid, cacheControl, date, (bad, rest, expires) => {
@@ -186,7 +186,7 @@ describe('headers', () => {
     );
   });
 
-  it('that are sound mean what RFC 9111 says, in each combination', () => {
+  it('that are well-formed follow RFC 9111, in each combination', () => {
     const some = fc.option(fc.nat(100_000), { nil: undefined });
     const sound = fc.record({
       maxAge: some,
@@ -225,7 +225,7 @@ describe('headers', () => {
     );
   });
 
-  it('that were damaged on the way last no longer than the numbers that are left in them', () => {
+  it('that were damaged last no longer than their remaining numbers', () => {
     const sound = 'public, max-age=600, stale-while-revalidate=60, x="a\\"b, c=9"';
     fc.assert(
       fc.property(mutation, (mutate) => {
@@ -239,7 +239,7 @@ describe('headers', () => {
   });
 });
 
-describe('headers that are none', () => {
+describe('invalid headers', () => {
   const thrower = new Proxy(
     {},
     {
@@ -267,7 +267,7 @@ describe('headers that are none', () => {
     }),
   ];
 
-  it('say nothing, and harm nobody', () => {
+  it('have no information, and no effect', () => {
     fc.assert(
       fc.property(hostileValue, fc.constantFrom(...bearers), (value, bear) =>
         expectBounded(reading(bear(value))),

@@ -6,7 +6,7 @@ import { expectUnpolluted, hostileJson } from './support/hostile.ts';
 import { answered, lockOf } from './support/locks.ts';
 import { runs } from './support/runs.ts';
 
-// Records that somebody has edited, in an engine that keeps them as JSON and looks at them no closer than our example
+// Edited records, in a backend that keeps them as JSON and validates them no more than our example
 // of an adapter does.
 
 afterEach(expectUnpolluted);
@@ -15,7 +15,7 @@ const WALL = Date.UTC(2026, 10, 20, 12);
 const AT = 1e9;
 const NAME = 'n';
 
-class JsonEngine implements LockEngine {
+class JsonBackend implements LockEngine {
   text: string;
   at: number = AT;
 
@@ -100,11 +100,11 @@ function isReadablyLive({ state, leaseUntil, acquiredAt }: Record): boolean {
 }
 
 describe('a record that was edited by hand', () => {
-  it('gives no second lease, no token that is not the next, and answers or says why not', async () => {
+  it('gives no second lease, only growing tokens, and answers or rejects with the reason', async () => {
     let acquires = 0;
     await fc.assert(
       fc.asyncProperty(edited, fc.boolean(), async (record, force) => {
-        const engine = new JsonEngine(JSON.stringify(record));
+        const engine = new JsonBackend(JSON.stringify(record));
         const lock = lockOf(engine);
         await answered(lock.inspect(NAME));
         await answered(lock.list());

@@ -8,17 +8,17 @@ import { hostileValue as anything, expectReadable, expectUnpolluted } from './su
 import { answered, lockOf } from './support/locks.ts';
 import { runs } from './support/runs.ts';
 
-// What the client of an engine brings of a record that somebody has edited, and what locks of others may answer.
+// Rows of edited records from a backend's client, and answers of foreign locks.
 
 afterEach(expectUnpolluted);
 
-/** Our engines make numbers of what their clients bring. */
+/** Our adapters convert the values of their clients to numbers. */
 const hostileValue = anything.filter((value) => typeof value !== 'bigint');
 
 const WALL = Date.UTC(2026, 10, 20, 12);
 const NAME = 'n';
 
-/** A value over that lock goes on, whatever it answers: with what was loaded, and a word about why. */
+/** A value over that lock continues, whatever the answers: it loads, and logs the reason. */
 async function expectServing(
   lock: LockProvider,
   isDown: (lines: readonly string[]) => boolean,
@@ -73,7 +73,7 @@ describe('a row that holds anything', () => {
     now: fc.oneof(fc.constant<unknown>(WALL), hostileValue),
   });
 
-  function engineOf(given: unknown): LockEngine {
+  function backendOf(given: unknown): LockEngine {
     const found = given as LockRow;
     return {
       acquire: async () => found,
@@ -85,10 +85,10 @@ describe('a row that holds anything', () => {
     };
   }
 
-  it('is an answer in numbers, or told as damaged', async () => {
+  it('is an answer in numbers, or rejected as damaged', async () => {
     await fc.assert(
       fc.asyncProperty(row, async (given) => {
-        const lock = lockOf(engineOf(given));
+        const lock = lockOf(backendOf(given));
         const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine' }));
         if (answer === undefined || answer.kind === 'acquired') return;
         const ago = answer.kind === 'held' ? answer.heldFor : answer.finishedAgo;
@@ -100,7 +100,7 @@ describe('a row that holds anything', () => {
     );
   });
 
-  it('under a value: it goes on', async () => {
+  it('under a value: it continues', async () => {
     await fc.assert(
       fc.asyncProperty(row, async (given) => {
         const isUnavailable = (lines: readonly string[]): boolean => {
@@ -108,13 +108,13 @@ describe('a row that holds anything', () => {
             line.startsWith('warn tickless: v: loads without its lock, which is unavailable: '),
           );
         };
-        await expectServing(lockOf(engineOf(given)), isUnavailable);
+        await expectServing(lockOf(backendOf(given)), isUnavailable);
       }),
       runs(150),
     );
   });
 
-  it('of a lock that was not made by createLock: it goes on', async () => {
+  it('of a lock without createLock: it continues', async () => {
     const answer = fc.oneof(
       hostileValue,
       fc.dictionary(
@@ -136,7 +136,7 @@ describe('a row that holds anything', () => {
     await fc.assert(
       fc.asyncProperty(answer, async (given) => {
         const lock = {
-          ...lockOf(engineOf(undefined)),
+          ...lockOf(backendOf(undefined)),
           leaseFor: 3000,
           acquire: async () => given,
         } as unknown as LockProvider;

@@ -8,7 +8,7 @@ import { mutation } from './support/mutations.ts';
 import { HUGE, runs } from './support/runs.ts';
 import { ratioOfTimes } from './support/times.ts';
 
-// What a source says in Retry-After: from nothing to a day, whatever it is.
+// Retry-After of a source: from 0 to a day, whatever its text.
 
 afterEach(expectUnpolluted);
 
@@ -50,7 +50,7 @@ const error = fc.tuple(told, fc.nat(6)).map(([value, shape]): unknown => {
   return shapes[shape]?.();
 });
 
-describe('what a source says in Retry-After', () => {
+describe('Retry-After of a source', () => {
   it('is never less than nothing, and never more than a day', () => {
     fc.assert(
       fc.property(error, (given) => {

@@ -4,7 +4,7 @@ import { absent, loaded } from '../../../src/index.ts';
 import { expectReadable, expectUnpolluted, foreignText } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
-import { Held, keyedReadOf, LOADED, payloadOf, readOf, rowOf, storeOf } from './support/stored.ts';
+import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
 
 // What instances make of the text that a store holds: what was written, or nothing.
 
@@ -12,9 +12,9 @@ afterEach(expectUnpolluted);
 
 const REJECTED = /^warn tickless: v: its snapshot of version 5 can't be used: /;
 
-/** Nobody reads it: the value is loaded, and people are told why. */
+/** The snapshot is not used: the value is loaded, and the reason is logged. */
 async function expectRejected(payload: string): Promise<void> {
-  const store = storeOf(new Held(rowOf(payload)));
+  const store = storeOf(new StubBackend(rowOf(payload)));
   const quiet = await readOf(store, false);
   expect(quiet.value).toBe(LOADED);
   expect(quiet.lines).toHaveLength(1);
@@ -29,7 +29,7 @@ async function expectRejected(payload: string): Promise<void> {
 }
 
 async function expectTaken(payload: string, value: unknown): Promise<void> {
-  const { value: read, lines } = await readOf(storeOf(new Held(rowOf(payload))), false);
+  const { value: read, lines } = await readOf(storeOf(new StubBackend(rowOf(payload))), false);
   expect(JSON.stringify(read)).toBe(JSON.stringify(value));
   expect(lines).toEqual([]);
 }
@@ -66,13 +66,13 @@ describe('a text in the store', () => {
     ['an object', { rates: { USD: 1.08 }, at: [1, 2, 3] }, {}],
     ['with all that a load can say', loaded(7, { tags: ['a', 'b\u2028c"d\ne'], maxStaleness: 5000 }), {}],
     ['never due', 12, { schedule: Number.POSITIVE_INFINITY }],
-  ])('cut at any place is told: %s', async (_, brought, own) => {
+  ])('truncated at any place is rejected: %s', async (_, brought, own) => {
     const payload = (await payloadOf(brought, own)) as string;
     for (let end = 0; end < payload.length; end++) await expectRejected(payload.slice(0, end));
-    expect((await readOf(storeOf(new Held(rowOf(payload))), false)).value).not.toBe(LOADED);
+    expect((await readOf(storeOf(new StubBackend(rowOf(payload))), false)).value).not.toBe(LOADED);
   });
 
-  it('of which one character is another is told, whichever it is', async () => {
+  it('with any changed character is rejected', async () => {
     const payload = (await payloadOf({ USD: 1.08 })) as string;
     const characters = ['0', '9', '"', ' ', 'x', '\0', '\ufeff'];
     for (let at = 0; at < payload.length; at++) {
@@ -99,11 +99,14 @@ describe('a text in the store', () => {
         fc.string(),
         mutation,
         async (codec, held, mutate) => {
-          const engine = new Held(undefined);
+          const engine = new StubBackend(undefined);
           await readOf(storeOf(engine, { codec }), false, { load: async () => held });
           const payload = engine.written[0] as string;
           const mutated = mutate(payload, payload);
-          const { value: read, lines } = await readOf(storeOf(new Held(rowOf(mutated)), { codec }), false);
+          const { value: read, lines } = await readOf(
+            storeOf(new StubBackend(rowOf(mutated)), { codec }),
+            false,
+          );
           expect(read).toBe(mutated === payload ? held : LOADED);
           expect(lines).toHaveLength(mutated === payload ? 0 : 1);
         },
@@ -117,11 +120,11 @@ describe('a text in the store, of a key', () => {
   it('that was written is read, absent ones too; damaged in any way it is not', async () => {
     await fc.assert(
       fc.asyncProperty(fc.option(fc.jsonValue(), { nil: undefined }), mutation, async (held, mutate) => {
-        const engine = new Held(undefined);
+        const engine = new StubBackend(undefined);
         await keyedReadOf(storeOf(engine), async () => (held === undefined ? absent() : held));
         const payload = engine.written[0] as string;
         const mutated = mutate(payload, payload);
-        const { value: read, events } = await keyedReadOf(storeOf(new Held(rowOf(mutated))));
+        const { value: read, events } = await keyedReadOf(storeOf(new StubBackend(rowOf(mutated))));
         const rejections = events.filter(({ type }) => type === 'snapshot-rejected');
         if (mutated !== payload) {
           expect(read).toBe(LOADED);

@@ -4,15 +4,15 @@ import { cron, dailyAt, httpFreshness, type ScheduleLike, type StoredSnapshot } 
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
 import { runs } from './support/runs.ts';
-import { Held, keyedReadOf, LOADED, type Read, readOf, rowOf, storeOf } from './support/stored.ts';
+import { keyedReadOf, LOADED, type Read, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
 
-// What instances make of snapshots that say impossible things of themselves, with a checksum that is right; and of
+// Snapshots with impossible metadata and a valid checksum, and
 // rows that hold anything.
 
 afterEach(expectUnpolluted);
 
-const HELD = 'held';
-const BODY = JSON.stringify(HELD);
+const STORED = 'held';
+const BODY = JSON.stringify(STORED);
 
 const schedules: readonly ScheduleLike[] = [
   1000,
@@ -23,9 +23,9 @@ const schedules: readonly ScheduleLike[] = [
   httpFreshness(),
 ];
 
-/** It is sound, or it is nothing: and whatever it was, the instance goes on. */
+/** The snapshot is valid or ignored, and the instance continues. */
 async function expectSane({ value, lines, member, clock }: Read): Promise<void> {
-  expect([HELD, LOADED]).toContain(value);
+  expect([STORED, LOADED]).toContain(value);
   for (const line of lines) expectReadable(line);
   for (const step of [0, 1000, 3_600_000, -86_400_000, 3_600_000]) {
     if (step < 0) clock.stepWall(step);
@@ -34,7 +34,7 @@ async function expectSane({ value, lines, member, clock }: Read): Promise<void> 
     expect(age).toBeGreaterThanOrEqual(0);
     expect(nextExecuteTime).not.toBeNaN();
     expect(loadedAt).not.toBeNaN();
-    expect([HELD, LOADED]).toContain(await member.get());
+    expect([STORED, LOADED]).toContain(await member.get());
     await clock.flush();
   }
   expect(await member.refresh()).toBe(LOADED);
@@ -57,7 +57,7 @@ const field = fc.constantFrom(
   ],
 );
 
-/** Where nothing else is said, a snapshot may become so old, in milliseconds. */
+/** Default age limit of a snapshot, in milliseconds. */
 const USUAL_LIMIT = 60_000;
 
 /** What comes out of the store, as JSON has kept it. */
@@ -80,12 +80,12 @@ function isSound(envelope: Record<string, unknown>): boolean {
     (dueIn === null || typeof dueIn === 'number') && // it may be due already
     (maxStaleness === null || (isDuration(maxStaleness) && maxStaleness !== 0));
   const areTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
-  // The body is text, and no base64; nobody asks a value for a key, which alone may be absent.
+  // The body is text, not base64; only a key may be absent, not a value.
   const isOfThisBody = length === BODY.length && !isBase64 && isFlag(isAbsent) && isAbsent !== true;
   return isOfNumbers && areTags && format === 'json' && isOfThisBody;
 }
 
-/** A sound one that is not served: it was 10 ms in the store besides. */
+/** A valid one that is not served: it spent 10 ms in the store as well. */
 function isTooOld({ age = 0, maxStaleness = USUAL_LIMIT }: Record<string, unknown>): boolean {
   return (age as number) + 10 > (maxStaleness === null ? Infinity : (maxStaleness as number));
 }
@@ -110,14 +110,14 @@ describe('an envelope', () => {
         fc.constantFrom(...schedules),
         listening,
         async (change, schedule, listens) => {
-          const store = storeOf(new Held(rowOf(sealed(change, BODY))));
+          const store = storeOf(new StubBackend(rowOf(sealed(change, BODY))));
           const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
           const told = listens
             ? read.events.some(({ type }) => type === 'snapshot-rejected')
             : read.lines.length > 0;
           const envelope = envelopeOf(change);
           expect(told).toBe(!isSound(envelope));
-          expect(read.value).toBe(isSound(envelope) && !isTooOld(envelope) ? HELD : LOADED);
+          expect(read.value).toBe(isSound(envelope) && !isTooOld(envelope) ? STORED : LOADED);
           await expectSane(read);
         },
       ),
@@ -125,9 +125,9 @@ describe('an envelope', () => {
     );
   });
 
-  it('of another version or format says so, in a line that can be read', async () => {
+  it('of another version or format is rejected in a readable line', async () => {
     const told = async (change: object): Promise<string | undefined> =>
-      (await readOf(storeOf(new Held(rowOf(sealed(change, BODY)))), false)).lines[0];
+      (await readOf(storeOf(new StubBackend(rowOf(sealed(change, BODY)))), false)).lines[0];
     for (const version of [0, 2, -1, 1.5, 1e308]) {
       expect(await told({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
     }
@@ -148,15 +148,15 @@ describe('an envelope', () => {
     await fc.assert(
       fc.asyncProperty(tags, async (given) => {
         const { value, cache, clock } = await keyedReadOf(
-          storeOf(new Held(rowOf(sealed({ tags: given }, BODY)))),
+          storeOf(new StubBackend(rowOf(sealed({ tags: given }, BODY)))),
         );
         const areTags = Array.isArray(given) && given.every((tag) => typeof tag === 'string');
-        expect(value).toBe(areTags ? HELD : LOADED);
+        expect(value).toBe(areTags ? STORED : LOADED);
         for (const tag of areTags ? given : ['__proto__']) cache.invalidateTag(tag as string);
         const isInvalidated = areTags && given.length > 0;
         cache.current('k');
         await clock.flush();
-        expect(cache.current('k')).toBe(areTags && !isInvalidated ? HELD : LOADED);
+        expect(cache.current('k')).toBe(areTags && !isInvalidated ? STORED : LOADED);
       }),
       runs(200),
     );
@@ -170,14 +170,14 @@ describe('a row', () => {
     payload: fc.oneof(fc.constant<unknown>(sealed({}, BODY)), hostileValue),
   });
 
-  it('that holds anything: the value that was held, or one that is loaded; and people are told why', async () => {
+  it('with any contents: the stored value, or a loaded one and the reason in the log', async () => {
     await fc.assert(
       fc.asyncProperty(row, fc.constantFrom(...schedules), async (given, schedule) => {
         const held = given as unknown as StoredSnapshot;
-        const read = await readOf(storeOf(new Held(held)), false, { schedule });
+        const read = await readOf(storeOf(new StubBackend(held)), false, { schedule });
         const { version, age, payload } = held;
         const isSound = Number.isSafeInteger(version) && Number.isFinite(age) && payload === sealed({}, BODY);
-        expect(read.value).toBe(isSound && version > 0 ? HELD : LOADED);
+        expect(read.value).toBe(isSound && version > 0 ? STORED : LOADED);
         const isNone = Number.isSafeInteger(version) && version <= 0; // as if it were older than none
         if (!isSound && !isNone)
           expect(read.lines[0]).toMatch(/^warn tickless: v: its snapshot of version -?\d+ can't be used: /);
@@ -187,14 +187,14 @@ describe('a row', () => {
     );
   });
 
-  it('is told in the words of the column that is wrong', async () => {
+  it('names the damaged column', async () => {
     for (const [change, words] of [
       [{ version: Number.NaN }, 'its record is damaged: the version in it is NaN'],
       [{ version: 2 ** 60 }, 'its record is damaged: the version in it is 1152921504606847000'],
       [{ age: Number.NaN }, 'its record is damaged: the age in it is NaN'],
       [{ payload: null }, 'its record is damaged: the payload in it is null'],
     ] as const) {
-      const store = storeOf(new Held({ ...rowOf(sealed({}, BODY)), ...change } as StoredSnapshot));
+      const store = storeOf(new StubBackend({ ...rowOf(sealed({}, BODY)), ...change } as StoredSnapshot));
       const { version } = change as { version?: number };
       const shown = version === undefined ? 5 : 0;
       expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
@@ -208,10 +208,10 @@ describe('a row', () => {
     }
   });
 
-  it('whose version can’t be told after a write: that is told, and the value is served', async () => {
+  it('without a valid version after a write: logged, and the value is served', async () => {
     await fc.assert(
       fc.asyncProperty(hostileValue, async (version) => {
-        const engine = new Held(undefined);
+        const engine = new StubBackend(undefined);
         engine.write = async () => ({ kind: 'written', version: version as number });
         const { value, lines } = await readOf(storeOf(engine), false);
         expect(value).toBe(LOADED);

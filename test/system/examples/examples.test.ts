@@ -21,14 +21,14 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'cluster-shutdown': [
     'price-list: running',
-    'SIGTERM: waits for the load, gives the lock back, exits',
+    'SIGTERM: waits for the load, releases the lock, exits',
     'price-list: done, held for another 0 ms',
     'the other instance is ready, loads since: 0',
   ],
   'conditional-http-reload': [
     'a new list',
     'an apple costs 120',
-    'not modified: the list in memory holds',
+    'not modified: the list in memory is still valid',
     'the very same object: true',
     'a new list',
     'an apple costs 125',
@@ -98,7 +98,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     '100000 codes and 100000 latitudes, 1012 is City 12',
     'the event loop went on meanwhile',
     'kept: "edition 7"',
-    'exits: …exit code 3 3',
+    'exits: load failed: …code 3 …',
     'a load that never ends was ended at its deadline: true',
   ],
   'lock-operators': [

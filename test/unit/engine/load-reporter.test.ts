@@ -53,7 +53,12 @@ describe('the log line of a failure', () => {
   const about = { cacheName: 'v', attempts: 2, timeout: 3000 };
   it.each([
     ['names the key', failed, { key: 'NL' }, /: background load of "NL" failed/],
-    ['of a load whose caller has left', failed, { background: false }, /: v: load failed/],
+    [
+      'of a load whose caller has left',
+      failed,
+      { background: false },
+      /: v: load without a waiting caller failed/,
+    ],
     ['may name the last instant of all', failed, { until: Infinity }, /\(\+275760-09-13T/],
     [
       'of a timeout has its length and the error of the last try',

@@ -147,8 +147,8 @@ describe('options', () => {
     [{ env: null }, 'env', 'must be an object or SHARE_ENV'],
     [{ resourceLimits: 5 }, 'resourceLimits', 'must be an object'],
     [{ resourceLimits: { stackSizeMb: 0 } }, 'resourceLimits.stackSizeMb', 'must be a finite number over 0'],
-    [{ resourceLimits: { heap: 4 } }, 'resourceLimits.heap', 'must not be given, only'],
-    [{ name: 'x' }, 'name', 'must not be given, only transfer, resourceLimits, env, previous, concurrency'],
+    [{ resourceLimits: { heap: 4 } }, 'resourceLimits.heap', 'is unknown (expected one of:'],
+    [{ name: 'x' }, 'name', 'is unknown (expected one of: transfer, resourceLimits, env, previous, concurrency)'],
   ];
 
   it.each(mistakes)('%j is rejected', (given, option, rule) => {

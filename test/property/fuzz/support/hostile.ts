@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { expect } from 'vitest';
 
-/** JSON that means harm, or that careless code stumbles over. */
+/** JSON that attacks, or breaks careless code. */
 const evilTexts: readonly string[] = [
   '{"__proto__":{"polluted":true}}',
   '{"constructor":{"prototype":{"polluted":true}}}',
@@ -14,7 +14,7 @@ const evilTexts: readonly string[] = [
   '"\\u0000\\ud800\\u2028</script>"',
 ];
 
-/** A value that JSON has brought: hostile, of a wrong type, or at the end of the numbers. */
+/** A value from JSON: hostile, of a wrong type, or an extreme number. */
 export const hostileJson: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...evilTexts).map((text) => JSON.parse(text) as unknown),
   fc.constantFrom<unknown>(null, true, false, '', '0', '1', 'NaN', [], {}, [[]], 'Infinity', '__proto__'),
@@ -38,14 +38,14 @@ export const hostileJson: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** The same, and what does not come from JSON but from a driver, or from code of others. */
+/** The same, and values that only a driver or foreign code returns. */
 export const hostileValue: Arbitrary<unknown> = fc.oneof(
   hostileJson,
   fc.constantFrom<unknown>(undefined, Number.NaN, Infinity, -Infinity, 5n, new Date(Number.NaN), new Map()),
   fc.string({ unit: 'binary' }),
 );
 
-/** What another program may have put there. */
+/** Texts of other programs. */
 export const foreignText: Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     ...evilTexts,
@@ -61,14 +61,14 @@ export const foreignText: Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-/** No input has reached what all objects share. */
+/** No input has changed the prototypes. */
 export function expectUnpolluted(): void {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   expect(([] as unknown as Record<string, unknown>).polluted).toBeUndefined();
 }
 
-/** A report that people can read: one line, not a book, and it says something. */
+/** A readable report: one line of a reasonable length. */
 export function expectReadable(line: string): void {
   expect(line.length).toBeGreaterThan(10);
   expect(line.length).toBeLessThan(6000);

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** What becomes of a text; `other` is another one of the same kind. */
+/** Damages a text; `other` is another one of the same kind. */
 export type Mutation = (text: string, other: string) => string;
 
 /** A place in a text of any length. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { isOptionError, type OptionError } from '../../../../src/index.ts';
 
-/** The error as the one that tells of a broken rule; any other is a crash, and thrown on. */
+/** Narrows an error to `OptionError`; rethrows any other. */
 export function optionErrorOf(error: unknown): OptionError {
   if (!isOptionError(error)) throw error;
   expect(error.message).toContain(`${error.option} ${error.rule}, received `);

@@ -11,11 +11,11 @@ import { createStore, type StoreEngine, type StoreOptions } from '../../../../sr
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
 
-/** What readers get where no snapshot is taken. */
+/** The value that readers get if no snapshot is used. */
 export const LOADED = 'loaded anew';
 
-/** A store whose engine holds this, whatever it is, and keeps what is written. */
-export class Held implements StoreEngine {
+/** A backend that returns this row, whatever it is, and records what is written. */
+export class StubBackend implements StoreEngine {
   row: StoredSnapshot | undefined;
   readonly written: string[] = [];
 
@@ -41,12 +41,12 @@ export function storeOf(engine: StoreEngine, options: StoreOptions = {}): Snapsh
   return createStore(engine, options, { longestName: undefined, options: [] });
 }
 
-/** A text under a name, of a version and age as usual. */
+/** A row with this payload, an ordinary version and age. */
 export function rowOf(payload: string): StoredSnapshot {
   return { version: 5, age: 10, payload };
 }
 
-/** What a first read has led to. */
+/** Results of a first read. */
 export interface Read {
   readonly value: unknown;
   readonly lines: readonly string[];
@@ -108,12 +108,12 @@ export async function keyedReadOf(
   return { value, lines: logger.lines, events, cache, clock };
 }
 
-/** What an instance writes that has loaded this. `undefined`: it can't be kept. */
+/** The payload that an instance writes after loading this value. `undefined`: it can't be encoded. */
 export async function payloadOf(
   value: unknown,
   own: Partial<RefreshingValueOptions<unknown>> = {},
 ): Promise<string | undefined> {
-  const engine = new Held(undefined);
+  const engine = new StubBackend(undefined);
   await readOf(storeOf(engine), false, { load: async () => value, logger: false, ...own });
   return engine.written[0];
 }

@@ -1,4 +1,4 @@
-/** Shorter times say little: a collection, another process. */
+/** Shorter times are noise: a garbage collection, another process. */
 const LEAST_MS = 10;
 const TRIES = 3;
 
