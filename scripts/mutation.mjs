@@ -125,7 +125,7 @@ function isGood(part, mutated) {
   const killed = count('Killed', 'Timeout');
   const survived = count('Survived', 'NoCoverage');
   console.log(`${part}: ${killed} mutants killed, ${survived} survived`);
-  return survived <= MAX_SURVIVORS.part * statuses.length + MAX_SURVIVORS.more;
+  return survived <= MAX_SURVIVORS.part * (killed + survived) + MAX_SURVIVORS.more;
 }
 
 /** @returns {boolean} whether the command came to its end, and was content. */
