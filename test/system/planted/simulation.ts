@@ -199,7 +199,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [4],
+    seeds: [75],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -247,7 +247,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set gives way to an older snapshot',
     rules: [7],
-    seeds: [95],
+    seeds: [80],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isOlder',
     by: '() => false',
@@ -263,7 +263,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [9],
+    seeds: [3],
     in: 'src/cluster/cluster-member.ts',
     replace: 'ClusterMember.acquire',
     by: `async (entry, force) => {
@@ -275,7 +275,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [28],
+    seeds: [32],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.known',
     by: `async (isForced) => {
@@ -321,7 +321,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load has half of its time',
     rules: ['timeout'],
-    seeds: [3],
+    seeds: [1],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
     by: `() => {
@@ -332,7 +332,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [10],
+    seeds: [1],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -352,7 +352,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [3],
+    seeds: [49],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -365,7 +365,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set is never due',
     rules: ['starts'],
-    seeds: [3],
+    seeds: [22],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -377,7 +377,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'close does not settle the readers that wait',
     rules: [4],
-    seeds: [19],
+    seeds: [4],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
     by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
@@ -385,7 +385,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a fresh read counts as a stale one',
     rules: ['results'],
-    seeds: [2],
+    seeds: [1],
     in: 'src/engine/reader.ts',
     replace: 'Reader.#emitStale',
     by: `(entry) => {
@@ -404,7 +404,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [14],
+    seeds: [35],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
@@ -412,7 +412,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the invalidation of a tag is lost',
     rules: ['starts'],
-    seeds: [26],
+    seeds: [10],
     in: 'src/cache/epochs.ts',
     replace: 'Epochs.markTag',
     by: '() => {}',
@@ -429,7 +429,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a key that is deleted while its round is open is forgotten',
     rules: [7],
-    seeds: [318],
+    seeds: [290],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
     by: `(id) => {
@@ -449,7 +449,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the slack of a hold carries a value beyond its age limit',
     rules: ['results'],
-    seeds: [157],
+    seeds: [228],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'ageLimitOf',
     by: '() => Infinity',
