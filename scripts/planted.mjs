@@ -7,7 +7,8 @@
 //   --markdown <file>  simulation: the table, between the marks in there
 //   --list             names them, and runs nothing
 //
-// A fault whose function is no longer there has failed. The last line is `N passed, N failed`, counted by fault; the run
+// A fault whose function is no longer there has failed. Any change of src may change what happens in a world: if the
+// recorded worlds no longer see a fault, the worlds 1 to 300 are searched, and the first that does is named. The last line is `N passed, N failed`, counted by fault; the run
 // without one counts too.
 
 import { readdirSync } from 'node:fs';
@@ -21,6 +22,8 @@ import { root } from './support/project.mjs';
 const PARALLEL = 2;
 /** A fault must not hang the run: the slowest takes a few seconds, and so does a world. */
 const HANGS_MS = 120_000;
+/** The worlds that are searched for a fault that the recorded ones no longer see. */
+const SEARCHED = Array.from({ length: 300 }, (_, index) => index + 1);
 /** What a world has seen. */
 const WORLD = /seed (\d+): rule (\w+): (.*)/;
 /** A fault that names what is no longer there: what failed is the fault, not the code. */
@@ -96,11 +99,15 @@ async function startVitest(faults) {
 }
 
 /** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
-async function firstFailure(vitest, { kind, name, isSound, tests, seeds }) {
+async function firstFailure(vitest, task) {
+  const { kind, name, isSound, tests, seeds } = task;
+  const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
+  const watchdog = setTimeout(hangs, HANGS_MS + (seeds.length * HANGS_MS) / 30);
   vitest.provide('planted', isSound ? undefined : name);
   vitest.provide('seeds', seeds);
   const files = tests.map((file) => vitest.getRootProject().createSpecification(file));
   const { testModules } = await vitest.runTestSpecifications(files);
+  clearTimeout(watchdog);
   const modules = testModules.filter(({ moduleId }) => tests.includes(moduleId));
   for (const module of modules) for (const { message } of module.errors()) throw new Error(message);
   const [failed] = modules.flatMap((module) => [...module.children.allTests('failed')]);
@@ -109,18 +116,28 @@ async function firstFailure(vitest, { kind, name, isSound, tests, seeds }) {
   return why;
 }
 
+/** As {@link firstFailure}, in other worlds than the recorded ones. One that does not hold without the fault is no find. */
+async function search(vitest, task) {
+  const failure = await firstFailure(vitest, { ...task, seeds: SEARCHED });
+  const seed = Number(WORLD.exec(failure)?.[1]);
+  if (failure === undefined) return undefined;
+  const without = await firstFailure(vitest, { ...task, isSound: true, seeds: [seed] });
+  if (without !== undefined) throw new Error(`without the fault too: ${without}`);
+  console.log(`the fault below is seen in world ${seed}, and no longer in ${task.seeds.join(', ')}`);
+  return failure;
+}
+
 async function run(vitest, task) {
-  const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
-  const watchdog = setTimeout(hangs, HANGS_MS + (task.seeds.length * HANGS_MS) / 8);
+  const isSearched = !task.isSound && task.seeds.length > 0 && values.seeds === undefined;
   try {
-    const failure = await firstFailure(vitest, task);
+    let failure = await firstFailure(vitest, task);
+    if (failure === undefined && isSearched) failure = await search(vitest, task);
     const isRed = failure !== undefined;
     if (task.isSound) tell(task, !isRed, isRed ? 'RED' : 'green', failure);
     else tell(task, isRed, isRed ? 'seen' : 'NOT SEEN', failure);
   } catch (error) {
     tell(task, false, 'BROKEN', error.message);
   }
-  clearTimeout(watchdog);
 }
 
 const faults = [];

@@ -14,7 +14,7 @@
 
 const backends = (/** @type {string} */ folder, /** @type {readonly string[]} */ names) =>
   names.map((name) => `src/${folder}/${name}.ts`);
-const SQL = ['redis', 'postgres', 'mysql', 'sqlite', 'sql', 'sql-statements'];
+const SERVED = ['redis', 'postgres', 'mysql', 'sqlite', 'sql'];
 const integration = (/** @type {string} */ name) => `test/system/integration/${name}.test.ts`;
 
 /** @type {Readonly<Record<string, Part>>} */
@@ -87,10 +87,14 @@ export const parts = {
   },
   // What only a server can judge: scripts and statements.
   servers: {
-    files: [...backends('lock', SQL), ...backends('store', SQL), 'src/sql/', 'src/redis/'],
+    files: [
+      ...backends('lock', [...SERVED, 'sql-statements']),
+      ...backends('store', SERVED),
+      'src/sql/',
+      'src/redis/',
+    ],
     tests: [
       'test/unit/lock/adapters.test.ts',
-      'test/unit/lock/adapter-commands.test.ts',
       ...['conformance', 'retention', 'commands', 'first-use', 'bad-input'].map(integration),
     ],
     servers: true,
@@ -128,11 +132,9 @@ export function partOf(/** @type {string} */ file) {
 
 /** They start processes or measure times: a busy machine would kill mutants. */
 export const leftOutFiles = [
-  'test/**/*.property.test.ts', // thousands of cases each; the plain tests say the same of a few
   'test/unit/cluster/exit.test.ts',
   'test/unit/worker/exit.test.ts',
   'test/unit/group/group-costs.test.ts',
-  'test/unit/lock/file-processes.test.ts',
   'test/unit/lock/file-crashes.test.ts',
 ];
 

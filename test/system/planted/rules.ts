@@ -12,32 +12,32 @@ export const rules: readonly RuleFault[] = [
     name: 'a read does not see a load under way',
     in: 'src/engine/decide.ts',
     replace: 'decide',
-    by: '(entry, policy, now) => original({ ...entry, flight: undefined }, policy, now)',
+    by: '(entry, rules, now) => original({ ...entry, flight: undefined }, rules, now)',
   },
   {
     rule: 1,
     name: 'a forced load starts beside the one under way',
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.start',
-    by: `(entry, load, when) => {
-      if (load.trigger === 'forced') entry.flight = undefined;
-      original(entry, load, when);
+    replace: 'Loader.startNow',
+    by: `(entry, trigger, background) => {
+      if (trigger === 'forced') entry.flight = undefined;
+      original(entry, trigger, background);
     }`,
   },
   {
     rule: 1,
     name: 'a result that arrives after the deadline is accepted',
     in: 'src/engine/flight.ts',
-    replace: 'Flight.#land',
-    by: '(outcome) => { this.#close(); this.#plan.land(outcome); }',
+    replace: 'Flight.#settle',
+    by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
   },
   {
     rule: 2,
     name: 'a due read waits',
     in: 'src/engine/decide.ts',
     replace: 'decide',
-    by: `(entry, policy, now) => {
-      const decision = original(entry, policy, now);
+    by: `(entry, rules, now) => {
+      const decision = original(entry, rules, now);
       return decision === 'serve-and-start' ? 'wait-for-load' : decision;
     }`,
   },
@@ -45,8 +45,8 @@ export const rules: readonly RuleFault[] = [
     rule: 2,
     name: 'a reload runs on the stack of the read',
     in: 'src/engine/flight.ts',
-    replace: 'Flight.departBehind',
-    by: '() => this.depart()',
+    replace: 'Flight.startBehind',
+    by: '() => this.start()',
   },
   {
     rule: 2,
@@ -59,10 +59,10 @@ export const rules: readonly RuleFault[] = [
     rule: 3,
     name: 'concurrent first reads start a load each',
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.start',
-    by: `(entry, load, when) => {
-      if (load.trigger === 'first') entry.flight = undefined;
-      original(entry, load, when);
+    replace: 'Loader.startNow',
+    by: `(entry, trigger, background) => {
+      if (trigger === 'first') entry.flight = undefined;
+      original(entry, trigger, background);
     }`,
   },
   {
@@ -143,14 +143,14 @@ export const rules: readonly RuleFault[] = [
     rule: 7,
     name: 'invalidate lets the load under way land',
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.abort',
+    replace: 'Loader.abort',
     by: "(entry, reason) => { if (!reason.message.includes('invalidate')) original(entry, reason); }",
   },
   {
     rule: 7,
     name: 'set lets the load under way land',
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.abort',
+    replace: 'Loader.abort',
     by: "(entry, reason) => { if (!reason.message.includes('set()')) original(entry, reason); }",
   },
   {
@@ -167,7 +167,7 @@ export const rules: readonly RuleFault[] = [
     rule: 8,
     name: 'a reader that waits does not keep the process alive',
     in: 'src/engine/flight.ts',
-    replace: 'Flight.hold',
+    replace: 'Flight.ref',
     by: '() => {}',
   },
   {
@@ -209,15 +209,15 @@ export const rules: readonly RuleFault[] = [
     name: 'a load whose lease is lost goes on',
     in: 'src/cluster/round.ts',
     replace: 'Round.#lost',
-    by: '(reason, cause) => { this.#tellLoss(reason, cause); }',
+    by: '(reason, cause) => { this.#reportLoss(reason, cause); }',
   },
   {
     rule: 11,
     name: 'a result is published although its lease was lost',
-    in: 'src/cluster/cluster.ts',
-    replace: 'Cluster.publish',
-    by: `(entry, value, about, lease) =>
-      original(entry, value, about, lease && { id: lease.id, isLost: false })`,
+    in: 'src/cluster/cluster-member.ts',
+    replace: 'ClusterMember.publish',
+    by: `(entry, value, metadata, lease) =>
+      original(entry, value, metadata, lease && { id: lease.id, isLost: false })`,
   },
   {
     rule: 12,
@@ -252,15 +252,15 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 13,
     name: 'a snapshot of an older version is adopted',
-    in: 'src/cluster/cluster.ts',
-    replace: 'Cluster.read',
+    in: 'src/cluster/cluster-member.ts',
+    replace: 'ClusterMember.read',
     by: '(entry) => original(entry, 0)',
   },
   {
     rule: 13,
     name: 'a value that was set gives way to an older snapshot',
     in: 'src/cluster/remote-snapshots.ts',
-    replace: 'Takeover.#isOlder',
+    replace: 'RemoteSnapshots.#isOlder',
     by: '() => false',
   },
   {
@@ -302,15 +302,15 @@ export const rules: readonly RuleFault[] = [
     rule: 16,
     name: 'a lock that is held is an error',
     in: 'src/cluster/round.ts',
-    replace: 'Round.#tellHeld',
+    replace: 'Round.#emitHeld',
     by: "(answer) => { original(answer); throw new Error('held'); }",
   },
   {
     rule: 16,
     name: 'a lock that is unavailable is asked at each load',
     in: 'src/cluster/circuit-breaker.ts',
-    replace: 'Outage.rest',
-    by: '() => {}',
+    replace: 'CircuitBreaker.restsFor',
+    by: '() => 0',
   },
   {
     rule: 17,
@@ -333,14 +333,14 @@ export const rules: readonly RuleFault[] = [
     rule: 18,
     name: 'no instance looks into the store before it asks the lock',
     in: 'src/cluster/remote-snapshots.ts',
-    replace: 'Takeover.known',
+    replace: 'RemoteSnapshots.known',
     by: 'async () => undefined',
   },
   {
     rule: 18,
     name: 'each due read asks a lock that is held',
     in: 'src/engine/timing.ts',
-    replace: 'Timing.stoodBy',
+    replace: 'Timing.deferred',
     by: '(entry, forMs) => { original(entry, forMs); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
   },
 ];

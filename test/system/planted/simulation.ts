@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [19],
+    seeds: [2],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -21,7 +21,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [80],
+    seeds: [27],
     in: 'src/lock/record.ts',
     replace: 'extended',
     by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
@@ -29,7 +29,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the token does not grow when an expired lease is taken over',
     rules: [12],
-    seeds: [1],
+    seeds: [4],
     in: 'src/lock/record.ts',
     replace: 'acquired',
     by: `(record, request, instant) => {
@@ -40,7 +40,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is held for longer than its backoff',
     rules: [14],
-    seeds: [3],
+    seeds: [1],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: `(error) => {
@@ -51,7 +51,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is released as done',
     rules: [14],
-    seeds: [3],
+    seeds: [1],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: "(error) => ({ as: 'done', holdFor: original(error).holdFor })",
@@ -59,7 +59,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [47],
+    seeds: [69],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
@@ -70,18 +70,18 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a forced load starts beside the one under way',
     rules: [1, 6],
-    seeds: [3],
+    seeds: [7],
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.start',
-    by: `(entry, load, when) => {
-      if (load.trigger === 'forced') entry.flight = undefined;
-      original(entry, load, when);
+    replace: 'Loader.startNow',
+    by: `(entry, trigger, background) => {
+      if (trigger === 'forced') entry.flight = undefined;
+      original(entry, trigger, background);
     }`,
   },
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [3],
+    seeds: [1],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -89,17 +89,17 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a late result is accepted',
     rules: [6, 7],
-    seeds: [4],
+    seeds: [3],
     in: 'src/engine/flight.ts',
-    replace: 'Flight.#land',
-    by: '(outcome) => { this.#close(); this.#plan.land(outcome); }',
+    replace: 'Flight.#settle',
+    by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
   },
   {
     name: 'a superseded load has no successor',
     rules: [4],
-    seeds: [32],
+    seeds: [24],
     in: 'src/engine/loader.ts',
-    replace: 'Launcher.succeed',
+    replace: 'Loader.startSuccessor',
     by: `(entry, trigger) => {
       if (!entry.waiters?.hasReaders) original(entry, trigger);
     }`,
@@ -107,12 +107,12 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [7],
+    seeds: [1],
     in: 'src/engine/decide.ts',
     replace: 'decide',
-    by: `(entry, policy, now) => {
+    by: `(entry, rules, now) => {
       const coolDownUntil = entry.isLoaded ? entry.coolDownUntil : Number.NEGATIVE_INFINITY;
-      return original({ ...entry, coolDownUntil }, policy, now);
+      return original({ ...entry, coolDownUntil }, rules, now);
     }`,
   },
   {
@@ -129,8 +129,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
-    by: `(entry, outcome, said, startedAt) => {
-      const coolingDown = original(entry, outcome, said, startedAt);
+    by: `(entry, result, startedAt) => {
+      const coolingDown = original(entry, result, startedAt);
       entry.loadedAt = startedAt;
       return coolingDown;
     }`,
@@ -153,18 +153,15 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/engine/timing.ts',
     replace: 'Timing.compareClocks',
-    by: '(entry, now) => this.#setHorizon(entry, now)',
+    by: '(entry, now) => { entry.setDue(entry.dueAt, now, now + CHECK_CLOCKS_EVERY_MS); }',
   },
   {
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
-    seeds: [24],
-    in: 'src/engine/refresher.ts',
-    replace: 'Refresher.reschedule',
-    by: `(entry, schedule) => {
-      this.#starter.timing.schedule = scheduleArgument(this.#policy.name, schedule);
-      this.#starter.timing.rescheduled(entry);
-    }`,
+    seeds: [35],
+    in: 'src/engine/loader.ts',
+    replace: 'Loader.reschedule',
+    by: '(entry) => { this.timing.rescheduled(entry); }',
   },
   {
     name: "the caller's AsyncLocalStorage reaches the load",
@@ -177,7 +174,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the error of a listener reaches the engine',
     rules: [3, 6],
-    seeds: [2],
+    seeds: [4],
     in: 'src/observe/call-user-code.ts',
     replace: 'callUserCode',
     by: '(callback) => { callback(); }',
@@ -188,7 +185,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
-    by: 'async (outcome) => !this.isLost && this.#lock.release(this.id, outcome())',
+    by: `async (outcome) =>
+      !this.isLost && this.#limited((lock) => lock.release(this.id, outcome()))`,
   },
   {
     name: 'a lease is trusted past its end',
@@ -201,14 +199,14 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [4],
+    seeds: [75],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
-    by: `async (lock, wanted, pending, clock, patience) => {
-      const { answer, sentAt } = await original(lock, wanted, pending, clock, patience);
+    by: `async (source, wanted, pending, clock, patience) => {
+      const { answer, sentAt } = await original(source, wanted, pending, clock, patience);
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const end = clock.monotonic() + answer.lease.remaining;
-      const held = new HeldLease(lock, answer.held.id, end, clock, wanted.leaseFor);
+      const held = new HeldLease(source, answer.held.id, end, clock, wanted.leaseFor);
       return { answer: { ...answer, held }, sentAt };
     }`,
   },
@@ -216,32 +214,32 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a result is published without its token',
     rules: [11],
     seeds: [2],
-    in: 'src/cluster/cluster.ts',
-    replace: 'Cluster.publish',
-    by: `(entry, value, about, lease) =>
-      original(entry, value, about, lease && { id: {}, isLost: lease.isLost })`,
+    in: 'src/cluster/cluster-member.ts',
+    replace: 'ClusterMember.publish',
+    by: `(entry, value, metadata, lease) =>
+      original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost })`,
   },
   {
     name: 'a result of a load without the lock is published',
     rules: [11],
-    seeds: [5],
+    seeds: [9],
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
-    by: `async (about) => {
-      const { store, policy } = this.#cluster;
-      const isPublished = this.#lease === undefined && store !== undefined && policy.holdsValue;
-      if (isPublished) await publish(this.#cluster, this.#entry, about, undefined);
-      return original(about);
+    by: `async (record) => {
+      const { store, options } = this.#member;
+      const isPublished = this.#lease === undefined && store !== undefined && options.kind !== 'task';
+      if (isPublished) await publish(this.#member, this.#entry, record, undefined);
+      return original(record);
     }`,
   },
   {
     name: 'a snapshot is as young as its read',
     rules: [17],
     seeds: [2],
-    in: 'src/cluster/cluster.ts',
-    replace: 'Cluster.read',
+    in: 'src/cluster/cluster-member.ts',
+    replace: 'ClusterMember.read',
     by: `async (entry, newerThan) => {
-      const writtenAt = this.policy.clock.monotonic();
+      const writtenAt = this.options.clock.monotonic();
       const snapshot = await original(entry, newerThan);
       return snapshot && { ...snapshot, writtenAt, loadedAt: writtenAt - snapshot.age };
     }`,
@@ -249,25 +247,25 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set gives way to an older snapshot',
     rules: [7],
-    seeds: [95],
+    seeds: [80],
     in: 'src/cluster/remote-snapshots.ts',
-    replace: 'Takeover.#isOlder',
+    replace: 'RemoteSnapshots.#isOlder',
     by: '() => false',
   },
   {
-    name: 'an instance that stands by does so for ever',
+    name: 'an instance that defers to another does so for ever',
     rules: [13],
     seeds: [2],
     in: 'src/engine/timing.ts',
-    replace: 'Timing.stoodBy',
+    replace: 'Timing.deferred',
     by: '(entry, forMs) => { original(entry, forMs); entry.deferredUntil = Infinity; }',
   },
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [9],
-    in: 'src/cluster/cluster.ts',
-    replace: 'Cluster.acquire',
+    seeds: [3],
+    in: 'src/cluster/cluster-member.ts',
+    replace: 'ClusterMember.acquire',
     by: `async (entry, force) => {
       const answer = await original(entry, force);
       if (answer.kind === 'unavailable' && !entry.isLoaded) throw answer.error;
@@ -277,13 +275,13 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [28],
+    seeds: [32],
     in: 'src/cluster/remote-snapshots.ts',
-    replace: 'Takeover.known',
-    by: `async (isAsked) => {
-      const known = await original(isAsked);
-      if (known !== undefined || isAsked) return known;
-      const snapshot = await this.#cluster.read(this.#entry, this.#state.version);
+    replace: 'RemoteSnapshots.known',
+    by: `async (isForced) => {
+      const known = await original(isForced);
+      if (known !== undefined || isForced) return known;
+      const snapshot = await this.#member.read(this.#entry, this.#state.version);
       return snapshot && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
     }`,
   },
@@ -291,12 +289,12 @@ export const simulation: readonly SimulationFault[] = [
     name: 'get resolves with the first value for ever',
     rules: ['results'],
     seeds: [1],
-    in: 'src/engine/intake.ts',
-    replace: 'hold',
-    by: `(entry, value) => {
-      const { promise } = entry;
-      original(entry, value);
-      entry.promise = promise ?? entry.promise;
+    in: 'src/engine/entry.ts',
+    replace: 'Entry.putValue',
+    by: `(value) => {
+      const { promise } = this;
+      original(value);
+      this.promise = promise ?? this.promise;
     }`,
   },
   {
@@ -314,16 +312,16 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [1],
     in: 'src/engine/decide.ts',
     replace: 'decide',
-    by: `(entry, policy, now) => {
-      const decision = original(entry, policy, now);
-      const isRefused = policy.whenTooStale === 'throw' && entry.maxStalenessMs < Infinity;
+    by: `(entry, rules, now) => {
+      const decision = original(entry, rules, now);
+      const isRefused = rules.whenTooStale === 'throw' && entry.maxStalenessMs < Infinity;
       return isRefused && isDue(entry, now) ? decision.replace('serve', 'reject') : decision;
     }`,
   },
   {
     name: 'a load has half of its time',
     rules: ['timeout'],
-    seeds: [3],
+    seeds: [1],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
     by: `() => {
@@ -334,7 +332,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [10],
+    seeds: [1],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -354,12 +352,12 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [3],
+    seeds: [49],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
-    by: `(entry, outcome, said, startedAt) => {
+    by: `(entry, result, startedAt) => {
       const { coolDownUntil } = entry;
-      const coolingDown = original(entry, outcome, said, startedAt);
+      const coolingDown = original(entry, result, startedAt);
       entry.coolDownUntil = coolDownUntil;
       return coolingDown;
     }`,
@@ -367,19 +365,19 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set is never due',
     rules: ['starts'],
-    seeds: [3],
+    seeds: [22],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
-    by: `(entry, outcome, said, startedAt) => {
-      const coolingDown = original(entry, outcome, said, startedAt);
-      if (outcome === 'set') entry.dueAt = entry.freshUntil = Infinity;
+    by: `(entry, result, startedAt) => {
+      const coolingDown = original(entry, result, startedAt);
+      if (result.outcome === 'set') entry.dueAt = entry.freshUntil = Infinity;
       return coolingDown;
     }`,
   },
   {
     name: 'close does not settle the readers that wait',
     rules: [4],
-    seeds: [19],
+    seeds: [4],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
     by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
@@ -387,34 +385,34 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a fresh read counts as a stale one',
     rules: ['results'],
-    seeds: [2],
-    in: 'src/engine/starter.ts',
-    replace: 'Starter.tellStale',
+    seeds: [1],
+    in: 'src/engine/reader.ts',
+    replace: 'Reader.#emitStale',
     by: `(entry) => {
-      const age = this.policy.clock.monotonic() - entry.loadedAt;
-      this.events.emit('stale-served', { age, ...keyOf(entry) });
+      const age = this.#options.clock.monotonic() - entry.loadedAt;
+      this.#events.emit('stale-served', { age, ...keyOf(entry) });
     }`,
   },
   {
     name: 'reads do not compare the clocks',
     rules: [9],
     seeds: [2],
-    in: 'src/engine/starter.ts',
-    replace: 'Starter.lookAtClocks',
-    by: '() => this.policy.clock.monotonic()',
+    in: 'src/engine/reader.ts',
+    replace: 'Reader.checkClocks',
+    by: '() => this.#options.clock.monotonic()',
   },
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [14],
+    seeds: [35],
     in: 'src/group/entry-member.ts',
-    replace: 'EntryMember.turned',
-    by: "() => { if (this.#refresher.gate === 'closed') original(); }",
+    replace: 'EntryMember.stateChanged',
+    by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
   },
   {
     name: 'the invalidation of a tag is lost',
     rules: ['starts'],
-    seeds: [26],
+    seeds: [10],
     in: 'src/cache/epochs.ts',
     replace: 'Epochs.markTag',
     by: '() => {}',
@@ -431,13 +429,13 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a key that is deleted while its round is open is forgotten',
     rules: [7],
-    seeds: [318],
+    seeds: [290],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
     by: `(id) => {
-      const entry = this.#awake.get(id);
+      const entry = this.#active.get(id);
       original(id);
-      if (entry?.uses === 0 && !isLoading(entry)) this.#awake.delete(id);
+      if (entry?.pins === 0 && !isLoading(entry)) this.#active.delete(id);
     }`,
   },
   {
@@ -451,7 +449,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the slack of a hold carries a value beyond its age limit',
     rules: ['results'],
-    seeds: [157],
+    seeds: [228],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'ageLimitOf',
     by: '() => Infinity',
