@@ -100,17 +100,14 @@ export function isNumber(received: unknown, least: number, most: number): boolea
 
 /** They differ by a case, or by one character that is missing, added, changed or swapped with its neighbour. */
 function isSimilar(known: string, given: string): boolean {
-  const [a, b] = [known.toLowerCase(), given.toLowerCase()];
-  if (a === b) return true;
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  const [restOfA, restOfB] = [a.slice(start), b.slice(start)];
-  return (
-    restOfA.slice(1) === restOfB ||
-    restOfA === restOfB.slice(1) ||
-    restOfA.slice(1) === restOfB.slice(1) ||
-    (restOfA[0] === restOfB[1] && restOfA[1] === restOfB[0] && restOfA.slice(2) === restOfB.slice(2))
-  );
+  const shortened = shorten(given);
+  return shorten(known).some((text) => shortened.includes(text));
+}
+
+/** The text in lower case, as it is and without each of its characters. */
+function shorten(text: string): string[] {
+  const lower = text.toLowerCase();
+  return [lower, ...Array.from(lower, (_, index) => lower.slice(0, index) + lower.slice(index + 1))];
 }
 
 /**

@@ -118,7 +118,7 @@ export class DueKeys<K, V> implements DueTimes<K, V> {
       this.#entries.useId(id, this.#entries.table.key(id, slot), (entry) => {
         this.ended(entry); // if its load is just settling
         this.#inPass.set(id, afterPass);
-        if (!this.#refresher.reader.startAhead(entry, until, this.#lookAheadMs)) return;
+        if (!this.#refresher.startAhead(entry, until, this.#lookAheadMs)) return;
         started.left += 1;
         this.#started.set(entry, started);
       });

@@ -2,6 +2,7 @@ import { waitersOf } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadResult } from '../engine/load-result.ts';
+import type { Reader } from '../engine/reader.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError, showKey } from '../errors.ts';
 import { StepWatch } from '../time/step-watch.ts';
@@ -52,13 +53,15 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   dueTimes: DueTimes<K, V> | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #refresher: Refresher<V>;
+  readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
 
-  constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>) {
+  constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
     this.#options = options;
     this.#refresher = refresher;
+    this.#reader = reader;
     this.table = new SlotTable(member, refresher.coordinator, bound, keepsKeys, this);
     const hasStore = member.membership?.hasStore === true;
     this.#negative = new NegativeCache(options, hasStore ? () => this.#distrustOlder() : undefined);
@@ -98,7 +101,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   /** The next value of a key whose first load has begun; as `join` of the reader. */
   join(id: KeyId): Promise<V> | undefined {
     const entry = this.#active.get(id);
-    return entry?.validatedEpoch === this.epochs.now ? this.#refresher.reader.join(entry) : undefined;
+    return entry?.validatedEpoch === this.epochs.now ? this.#reader.join(entry) : undefined;
   }
 
   /** This instance knows the key. */

@@ -1,9 +1,9 @@
 import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import type { Load } from '../engine/loader.ts';
+import type { Load, ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
-import type { ReadOptions } from '../engine/reader.ts';
+import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { OptionChecks } from '../option-checks.ts';
@@ -72,7 +72,9 @@ export interface StartKeysOptions {
 export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecycle<V> {
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #entries: KeyedEntries<K, V>;
+  readonly #reader: Reader<V>;
   // For fresh reads, which take the short way.
+  readonly #rules: ReadRules;
   readonly #table: SlotTable<K, V>;
   readonly #epochs: Epochs;
   readonly #stepWatch: StepWatch;
@@ -89,11 +91,14 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const load: Load<V> = (context, entry) =>
       entries.load(entry as KeyedEntry<K, V>, context as LoadContext<V>);
     const refresher = new Refresher(member, load, (execution) => this.nextExecuteTime(execution));
-    const entries = new KeyedEntries(resolved, refresher);
+    const reader = new Reader(refresher.loader);
+    const entries = new KeyedEntries(resolved, refresher, reader);
     super(refresher);
     refresher.setKeyedOwner(entries as KeyedOwner<V>);
     this.#options = resolved;
     this.#entries = entries;
+    this.#reader = reader;
+    this.#rules = refresher.loader.rules;
     this.#table = entries.table;
     this.#epochs = entries.epochs;
     this.#stepWatch = entries.stepWatch;
@@ -353,11 +358,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
     const again = (): Promise<V> => this.get(key);
-    return this.#entries.useId(id, key, (entry) => refresherOf(this).reader.read(entry, options, again));
+    return this.#entries.useId(id, key, (entry) => this.#reader.read(entry, options, again));
   }
 
   #readNow(key: K): V {
-    return this.#entries.use(key, (entry) => refresherOf(this).reader.readNow(entry));
+    return this.#entries.use(key, (entry) => this.#reader.readNow(entry));
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */
@@ -371,8 +376,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     clock.update();
     if (clock.instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
     return (
-      this.#table.isFresh(slot, clock, this.#epochs.now) &&
-      clock.instant < refresherOf(this).reader.piggyback.readsFrom
+      this.#table.isFresh(slot, clock, this.#epochs.now) && clock.instant < this.#rules.piggyback.readsFrom
     );
   }
 

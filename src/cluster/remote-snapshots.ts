@@ -1,8 +1,9 @@
-import type { AdoptedResult, RemoteResult } from '../engine/coordinator.ts';
+import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isAbsentError } from '../errors.ts';
 import type { Acquired, ClusterMember, ReadSnapshot } from './cluster-member.ts';
+import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
 /**
@@ -43,7 +44,7 @@ export class RemoteSnapshots<T> {
   }
 
   /** The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served. */
-  async known(isForced: boolean): Promise<AdoptedResult<T> | undefined> {
+  async known(isForced: boolean): Promise<Adoption<T> | undefined> {
     const entry = this.#entry;
     const { expectedToken, version } = this.#state;
     this.#state.expectedToken = undefined;
@@ -71,9 +72,8 @@ export class RemoteSnapshots<T> {
     this.#state.expectedToken = undefined;
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
-    if (options.kind === 'task') return taskDone<T>(token, now - finishedAgo, dueAt);
-    if (mayBeServed() && this.#state.version >= token)
-      return { kind: 'deferred', forMs: retryAfter, isUnlessAwaited: false };
+    if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
+    if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
     if (store === undefined) return undefined;
     const snapshot = await this.#member.read(entry, this.#state.version);
     const { storeRestsFor } = this.#member;
@@ -81,10 +81,9 @@ export class RemoteSnapshots<T> {
       if (storeRestsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
       // The snapshot is there; loading again would be a second round.
       const forMs = this.withinAgeLimit(Math.min(retryAfter, storeRestsFor));
-      return { kind: 'deferred', forMs, isUnlessAwaited: true };
+      return new Deferral(options, forMs, true);
     }
-    if (mayBeServed() && this.#isOlder(snapshot))
-      return { kind: 'deferred', forMs: retryAfter, isUnlessAwaited: false };
+    if (mayBeServed() && this.#isOlder(snapshot)) return new Deferral(options, retryAfter, false);
     if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
@@ -111,11 +110,24 @@ export class RemoteSnapshots<T> {
     return isKnown && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
   }
 
-  #adopted(snapshot: ReadSnapshot, dueAt?: number): AdoptedResult<T> {
+  #taskDone(token: number, loadedAt: number, dueAt: number): Adoption<T> {
+    return new Adoption(this.#member, {
+      value: undefined as T,
+      isAbsent: false,
+      version: token,
+      loadedAt,
+      dueAt,
+      took: 0,
+      maxStalenessMs: undefined,
+      tags: undefined,
+      isDueTimeOverridden: false,
+    });
+  }
+
+  #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
     const { writtenAt, dueIn } = snapshot;
-    return {
-      kind: 'adopted',
+    return new Adoption(this.#member, {
       value: value as T,
       isAbsent,
       version,
@@ -125,26 +137,11 @@ export class RemoteSnapshots<T> {
       maxStalenessMs: maxStaleness,
       tags,
       isDueTimeOverridden,
-    };
+    });
   }
 }
 
 /** The instant (monotonic) after which the value is too old. */
 export function ageLimitOf({ loadedAt, maxStalenessMs }: Entry<unknown>): number {
   return maxStalenessMs === Infinity ? Infinity : loadedAt + maxStalenessMs;
-}
-
-function taskDone<T>(token: number, loadedAt: number, dueAt: number): AdoptedResult<T> {
-  return {
-    kind: 'adopted',
-    value: undefined as T,
-    isAbsent: false,
-    version: token,
-    loadedAt,
-    dueAt,
-    took: 0,
-    maxStalenessMs: undefined,
-    tags: undefined,
-    isDueTimeOverridden: false,
-  };
 }

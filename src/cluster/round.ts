@@ -10,6 +10,7 @@ import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publish, publishRecord } from './publication.ts';
+import { Deferral } from './remote-result.ts';
 import { ageLimitOf, HOLD_SLACK_MS, RemoteSnapshots } from './remote-snapshots.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -175,7 +176,7 @@ export class Round<T> implements CoordinatedRound<T> {
         if (options.whenLockUnavailable === 'load') return undefined;
         // The lock rests and was not asked: that is not another failure, with another cool-down.
         const mayDefer = answer.restsFor > 0 && entry.isLoaded && this.#snapshots.mayDefer;
-        if (mayDefer) return { kind: 'deferred', forMs: answer.restsFor, isUnlessAwaited: true };
+        if (mayDefer) return new Deferral(options, answer.restsFor, true);
         throw answer.error;
       }
       if (answer.kind === 'done') {
@@ -192,7 +193,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (this.#snapshots.mayDefer) {
         state.expectedToken = isOver ? undefined : answer.token;
         const forMs = answer.isBackoff ? answer.retryAfter : recheckAfter(entry, answer);
-        return { kind: 'deferred', forMs: this.#snapshots.withinAgeLimit(forMs), isUnlessAwaited: true };
+        return new Deferral(options, this.#snapshots.withinAgeLimit(forMs), true);
       }
       const mayForce = answer.isBackoff && isForced && !wasForced;
       if (!mayForce) await sleep(pollAfter(polls, answer.retryAfter));

@@ -44,6 +44,7 @@ export class SharedState implements CoordinatedEntry {
     return this.request === undefined;
   }
 
+  /** The snapshot of that version, or the absence that it reports, is in place. */
   adopted(version: number): void {
     this.version = Math.max(this.version, version);
     this.isLocal = false;

@@ -4,8 +4,6 @@ export interface CoordinatedEntry {
   readonly isBusy: boolean;
   /** Only the version is to be remembered. */
   readonly isAtRest: boolean;
-  /** The snapshot of that version, or the absence that it reports, is in place. */
-  adopted(version: number): void;
   /** Snapshots of loads that are under way elsewhere no longer count. */
   invalidated(): void;
   /** The hold of the last round came from another schedule. */

@@ -6,7 +6,9 @@ import type { Clock } from '../time/clock.ts';
 import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
 import type { FlightScope } from './flight.ts';
+import type { LoadResult } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
+import type { Timing } from './timing.ts';
 
 /** A lock, as far as the options know it: a `LockProvider` that `createLock` has made or `asLock` has wrapped. */
 export interface LockLike {
@@ -95,37 +97,16 @@ export interface CompletedLoad {
   readonly took: number;
 }
 
-/** A result from the cluster instead of a load of this instance. */
-export type RemoteResult<T> = AdoptedResult<T> | DeferredResult;
-
-/** Another instance has loaded: its snapshot replaces the value here. */
-export interface AdoptedResult<T> {
-  readonly kind: 'adopted';
-  /** `undefined` for a task, and for a key that the source does not have. */
-  readonly value: T;
-  readonly isAbsent: boolean;
-  /** The version of the snapshot; of a task the token of the round. */
-  readonly version: number;
-  /** When it was loaded (monotonic), or a little before: its age is never understated. */
-  readonly loadedAt: number;
-  /** When the next round begins (monotonic); `Infinity`: never by itself. */
-  readonly dueAt: number;
-  /** How long its load took, in milliseconds. */
-  readonly took: number;
-  /** The age limit that the load gave it, if any. */
-  readonly maxStalenessMs: number | undefined;
-  readonly tags: readonly string[] | undefined;
-  /** The due time comes from the load, not from the schedule. */
-  readonly isDueTimeOverridden: boolean;
-}
-
-/** There is nothing to adopt yet: the entry stays as it is for a while. */
-export interface DeferredResult {
-  readonly kind: 'deferred';
-  /** Milliseconds until a read may start the next execution. */
-  readonly forMs: number;
-  /** It holds only as long as no caller waits for the result. */
+/** The result of an execution that ran no load of its own: another instance has loaded, or is loading. */
+export interface RemoteResult<T> {
+  /** The result as a load would return it; `undefined`: there is none yet, the entry is deferred. */
+  readonly result: LoadResult<T> | 'absent' | undefined;
+  /** Of a deferral: it holds only as long as no caller waits for the result. */
   readonly isUnlessAwaited: boolean;
+  /** Sets the times of the entry. A value is in place already. */
+  applyTo(entry: Entry<T>, timing: Timing): void;
+  /** Emits the event of an adoption, once all is in place. */
+  report(entry: Entry<T>): void;
 }
 
 /** The state of an execution in the cluster, as far as this instance knows: no backend is asked. */

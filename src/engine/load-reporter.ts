@@ -1,7 +1,6 @@
 import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
 import type { CoolingDown, Events, LoadEndDetails } from '../observe/events.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { AdoptedResult } from './coordinator.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -24,13 +23,6 @@ export class LoadReporter {
     }
     const type = result.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
     if (this.#events.has(type)) this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
-  }
-
-  /** The snapshot of another instance is in place. A task has none. */
-  adopted(entry: Entry<unknown>, { version, loadedAt }: AdoptedResult<unknown>): void {
-    if (this.#options.kind === 'task') return;
-    const age = this.#options.clock.monotonic() - loadedAt;
-    this.#events.emit('snapshot-adopted', { version, age, ...keyOf(entry) });
   }
 
   /** @param isHeard a caller that has waited from the start gets the error. */

@@ -10,7 +10,7 @@ import { messageOf } from '../observe/logger.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { AdoptedResult, CoordinatedRound, Coordinator, DeferredResult } from './coordinator.ts';
+import type { CoordinatedRound, Coordinator, RemoteResult } from './coordinator.ts';
 import type { DecisionRules, RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -20,10 +20,18 @@ import { Flight, type Outcome } from './flight.ts';
 import type { LoadContext } from './load-context.ts';
 import { LoadReporter } from './load-reporter.ts';
 import { type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
+import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { absentError, closedError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Timing } from './timing.ts';
 import type { LoadHandle, Waiters } from './waiters.ts';
+
+/** What decides on reads and requests. It changes while the engine lives. */
+export interface ReadRules extends DecisionRules {
+  runState: RunState;
+  /** Lets reads start other members of the group that are due. Each fresh read checks it. */
+  piggyback: PiggybackTrigger;
+}
 
 /** The function that loads or executes; the same for a value, a key or a task. */
 export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
@@ -51,7 +59,7 @@ export class Loader<T> {
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
   /** Whether reads may start loads, and the options that decide on reads. */
-  readonly rules: { runState: RunState } & DecisionRules;
+  readonly rules: ReadRules;
   /** The owner of the entries, where it must know what happens to them. */
   owner: EntryOwner<T> | undefined = undefined;
   /** The same, where the entries are those of many keys. */
@@ -72,7 +80,7 @@ export class Loader<T> {
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed } = options;
-    this.rules = { runState: 'open', whenTooStale, whenClosed };
+    this.rules = { runState: 'open', whenTooStale, whenClosed, piggyback: neverTriggers };
     this.#load = load;
     this.#reporter = new LoadReporter(options, this.events);
   }
@@ -233,6 +241,19 @@ export class Loader<T> {
     this.options.clock.setTimeout(start, 0).ref();
   }
 
+  /** Compares the clocks if it is time to. @returns the monotonic clock. */
+  checkClocks(entry: Entry<T>): number {
+    const now = this.options.clock.monotonic();
+    if (now >= entry.checkClocksAt) this.compareClocks(entry, now);
+    return now;
+  }
+
+  /** Lets the read or request at hand start other members of the group that are due. */
+  triggerPiggyback(): void {
+    const { readsFrom } = this.rules.piggyback;
+    if (readsFrom < Infinity && this.options.clock.monotonic() >= readsFrom) this.rules.piggyback.read();
+  }
+
   /** Computes the due time anew if the wall clock was stepped. */
   compareClocks(entry: Entry<T>, now: number): void {
     const { dueAt } = entry;
@@ -303,14 +324,14 @@ export class Loader<T> {
       return;
     }
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
-    if (remote?.kind === 'deferred') {
+    if (remote !== undefined && remote.result === undefined) {
       this.#defer(entry, waiters, remote, round?.isFreshRequired === true);
       return;
     }
     let result: LoadResult<T> | 'absent';
     try {
       if (outcome.kind === 'failed') throw outcome.error;
-      result = remote === undefined ? readLoadResult(outcome.result, entry, this.options) : resultOf(remote);
+      result = remote?.result ?? readLoadResult(outcome.result, entry, this.options);
       if (result !== 'absent') this.keys?.admit(entry, result);
       this.#isSynchronous = outcome.isSynchronous;
     } catch (cause) {
@@ -330,7 +351,7 @@ export class Loader<T> {
       this.startSuccessor(entry);
     }
     if (remote === undefined) this.#reporter.succeeded(entry, result, end);
-    else this.#reporter.adopted(entry, remote);
+    else remote.report(entry);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     if (waitsOn || waiters === undefined) return;
     if (result !== 'absent') waiters.resolve(result.value, settled);
@@ -341,21 +362,17 @@ export class Loader<T> {
   #accept(
     entry: Entry<T>,
     result: LoadResult<T> | 'absent',
-    remote: AdoptedResult<T> | undefined,
+    remote: RemoteResult<T> | undefined,
     startedAt: number,
   ): ReturnType<Timing['succeeded']> {
-    if (remote !== undefined) entry.coordinated?.adopted(remote.version);
+    const { clock, name, absentForMs } = this.options;
     if (result === 'absent') {
-      const { clock, name, absentForMs } = this.options;
-      const forMs = remote === undefined ? absentForMs : Math.max(0, remote.dueAt - clock.monotonic());
       entry.forgetValue();
-      this.timing.absent(entry, forMs);
-      entry.lastError = absentError(entry, name, clock.monotonic());
-      return undefined;
-    }
-    if (result.outcome !== 'kept') entry.putValue(result.value);
-    if (remote === undefined) return this.timing.succeeded(entry, result, startedAt);
-    this.timing.adopted(entry, remote);
+      this.timing.absent(entry, absentForMs);
+    } else if (result.outcome !== 'kept') entry.putValue(result.value);
+    remote?.applyTo(entry, this.timing);
+    if (result === 'absent') entry.lastError = absentError(entry, name, clock.monotonic());
+    else if (remote === undefined) return this.timing.succeeded(entry, result, startedAt);
     return undefined;
   }
 
@@ -363,12 +380,12 @@ export class Loader<T> {
   #defer(
     entry: Entry<T>,
     waiters: Waiters<T> | undefined,
-    { forMs, isUnlessAwaited }: DeferredResult,
+    remote: RemoteResult<T>,
     isFreshRequired: boolean,
   ): void {
-    this.timing.deferred(entry, forMs);
+    remote.applyTo(entry, this.timing);
     // Readers may have come after the decision to defer.
-    const mayWait = (isUnlessAwaited || isFreshRequired) && this.rules.runState !== 'closed';
+    const mayWait = (remote.isUnlessAwaited || isFreshRequired) && this.rules.runState !== 'closed';
     if (mayWait && waiters?.hasReaders) {
       entry.waiters = waiters;
       this.startSuccessor(entry, isFreshRequired ? 'forced' : 'due');
@@ -417,8 +434,4 @@ interface LoadRun<T> {
 export function nextTrigger(entry: Entry<unknown>): Trigger {
   if (entry.isInvalidated) return 'invalidated';
   return entry.isLoaded ? 'due' : 'first';
-}
-
-function resultOf<T>({ isAbsent, value, tags, maxStalenessMs }: AdoptedResult<T>): LoadResult<T> | 'absent' {
-  return isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
 }

@@ -9,21 +9,12 @@ import {
 import type { Events } from '../observe/events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, signalArgument } from '../option-checks.ts';
-import { ignoreRejection, rejected, voided } from '../time/deferred.ts';
+import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import {
-  type Decision,
-  type DecisionRules,
-  decide,
-  isDeferred,
-  isDue,
-  isTooStale,
-  startableFrom,
-} from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isTooStale } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
-import { type Loader, nextTrigger } from './loader.ts';
-import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
-import { closedError, coolingDownError, notLoadedError, readError } from './read-errors.ts';
+import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
+import { notLoadedError, readError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
 /** The options of one read. */
@@ -40,14 +31,12 @@ export interface ReadOptions {
   readonly waitUntil?: WaitUntil | undefined;
 }
 
-/** Reads entries and starts the ones that are due: carries out the decisions of `decide`. */
+/** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
-  /** Lets reads start other members of the group that are due. Each fresh read checks it. */
-  piggyback: PiggybackTrigger = neverTriggers;
   readonly #loader: Loader<T>;
   readonly #options: ResolvedOptions;
   readonly #events: Events;
-  readonly #rules: DecisionRules;
+  readonly #rules: ReadRules;
 
   constructor(loader: Loader<T>) {
     this.#loader = loader;
@@ -69,7 +58,7 @@ export class Reader<T> {
     try {
       return this.#read(entry, options, again);
     } finally {
-      this.#triggerPiggyback();
+      this.#loader.triggerPiggyback();
     }
   }
 
@@ -81,7 +70,7 @@ export class Reader<T> {
     const isOpen = this.#rules.runState === 'open';
     if (entry.isLoaded || !isOpen || entry.flight?.hasStarted !== true) return undefined;
     const next = waitersOf(entry).next(undefined);
-    this.#triggerPiggyback();
+    this.#loader.triggerPiggyback();
     return next;
   }
 
@@ -131,7 +120,7 @@ export class Reader<T> {
     try {
       return this.#readNow(entry);
     } finally {
-      this.#triggerPiggyback();
+      this.#loader.triggerPiggyback();
     }
   }
 
@@ -150,55 +139,12 @@ export class Reader<T> {
     return value;
   }
 
-  /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
-  requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
-    const { name, clock } = this.#options;
-    const { runState } = this.#rules;
-    if (runState === 'closed') return rejected(closedError(name, entry.key));
-    const waits = wait ?? !entry.isLoaded;
-    const decision = decide(entry, this.#rules, this.checkClocks(entry));
-    const isToStart = decision !== 'serve' && decision !== 'reject';
-    const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
-    const mayStart = entry.flight === undefined && (isToStart || startsToWait);
-    let next: Promise<void> = DONE;
-    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.#loader.next(entry, undefined));
-    else if (mayStart && entry.isLoaded) this.#loader.startBehind(entry);
-    else if (mayStart) this.#loader.startNow(entry, nextTrigger(entry), true);
-    else if (waits && !entry.isLoaded) next = rejected(this.#readError(entry));
-    else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
-      next = rejected(coolingDownError(entry, name, clock.monotonic()));
-    }
-    this.#loader.passEnd(entry, waitUntil);
-    this.#triggerPiggyback();
-    return next;
-  }
-
-  /**
-   * Starts a load of an entry that is not being read: it is due, or will be within `lookAheadMs`.
-   *
-   * @param until it must have been startable no later than this instant.
-   * @returns whether a load was started and is under way: a listener may have ended it at once.
-   */
-  startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
-    this.checkClocks(entry);
-    if (this.#rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
-    this.#loader.startBehind(entry);
-    return entry.flight !== undefined;
-  }
-
-  /** Compares the clocks if it is time to. @returns the monotonic clock. */
-  checkClocks(entry: Entry<T>): number {
-    const now = this.#options.clock.monotonic();
-    if (now >= entry.checkClocksAt) this.#loader.compareClocks(entry, now);
-    return now;
-  }
-
   #decideToRead(entry: Entry<T>): Decision {
-    const now = this.checkClocks(entry);
+    const now = this.#loader.checkClocks(entry);
     if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs && this.#events.has('too-stale')) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', { age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) });
-      return decide(entry, this.#rules, this.checkClocks(entry)); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.#loader.checkClocks(entry)); // anew: listeners may have changed everything
     }
     return decide(entry, this.#rules, now);
   }
@@ -249,11 +195,6 @@ export class Reader<T> {
     if (entry.isLoaded || isShut || isAbsentError(entry.lastError)) return this.#readError(entry);
     return notLoadedError(entry, runState, this.#options.name);
   }
-
-  #triggerPiggyback(): void {
-    const { readsFrom } = this.piggyback;
-    if (readsFrom < Infinity && this.#options.clock.monotonic() >= readsFrom) this.piggyback.read();
-  }
 }
 
 /** The execution has failed; not: the reader's own signal, or the end of `close`. */
@@ -265,5 +206,3 @@ function isFailure(error: unknown): boolean {
     isLeaseLostError(error)
   );
 }
-
-const DONE: Promise<void> = Promise.resolve();

@@ -2,85 +2,124 @@ import type { Events } from '../observe/events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
-import { Deferred, rejected } from '../time/deferred.ts';
+import { Deferred, rejected, voided } from '../time/deferred.ts';
 import type { CoordinationProblem, Coordinator } from './coordinator.ts';
-import type { RunState } from './decide.ts';
+import { decide, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { type Load, Loader } from './loader.ts';
-import { alwaysTriggers, neverTriggers } from './piggyback-trigger.ts';
-import { closedError } from './read-errors.ts';
-import { Reader } from './reader.ts';
+import { type Load, Loader, nextTrigger } from './loader.ts';
+import { alwaysTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
+import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * The engine under executors, values and caches: `reader` has the reads, this class the rest. It holds no entries, so
- * that it serves one value as well as a million keys.
+ * The engine under executors, values and caches: requests, forced loads, invalidation, closing. `Reader` has the reads. It
+ * has no entries of its own, so that it serves one value as well as a million keys.
  */
 export class Refresher<T> {
   readonly options: EngineOptions;
-  readonly reader: Reader<T>;
+  readonly loader: Loader<T>;
   readonly timing: Timing;
-  readonly #loader: Loader<T>;
   #closing: Deferred<void> | undefined;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
-    this.#loader = new Loader(options, load, nextExecuteTime);
-    this.reader = new Reader(this.#loader);
-    this.timing = this.#loader.timing;
+    this.loader = new Loader(options, load, nextExecuteTime);
+    this.timing = this.loader.timing;
   }
 
   get events(): Events {
-    return this.#loader.events;
+    return this.loader.events;
   }
 
   get runState(): RunState {
-    return this.#loader.rules.runState;
+    return this.loader.rules.runState;
   }
 
   get coordinator(): Coordinator | undefined {
-    return this.#loader.coordinator;
+    return this.loader.coordinator;
   }
 
   /** The owner hears of changes of entries from now on. */
   setOwner(owner: EntryOwner<T>): void {
-    this.#loader.owner = owner;
+    this.loader.owner = owner;
   }
 
   /** The same, where the entries are those of many keys. */
   setKeyedOwner(owner: KeyedOwner<T>): void {
-    this.#loader.owner = this.#loader.keys = owner;
+    this.loader.owner = this.loader.keys = owner;
+  }
+
+  /** Reads start other members of the group from now on. */
+  setPiggyback(piggyback: PiggybackTrigger): void {
+    this.loader.rules.piggyback = piggyback;
+  }
+
+  /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
+  requestStart(entry: Entry<T>, wait: boolean | undefined, waitUntil: WaitUntil | undefined): Promise<void> {
+    const { name, clock } = this.options;
+    const { rules } = this.loader;
+    const { runState } = rules;
+    if (runState === 'closed') return rejected(closedError(name, entry.key));
+    const waits = wait ?? !entry.isLoaded;
+    const decision = decide(entry, rules, this.loader.checkClocks(entry));
+    const isToStart = decision !== 'serve' && decision !== 'reject';
+    const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
+    const mayStart = entry.flight === undefined && (isToStart || startsToWait);
+    let next: Promise<void> = DONE;
+    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, undefined));
+    else if (mayStart && entry.isLoaded) this.loader.startBehind(entry);
+    else if (mayStart) this.loader.startNow(entry, nextTrigger(entry), true);
+    else if (waits && !entry.isLoaded) next = rejected(readError(entry, rules, name, clock.monotonic()));
+    else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
+      next = rejected(coolingDownError(entry, name, clock.monotonic()));
+    }
+    this.loader.passEnd(entry, waitUntil);
+    this.loader.triggerPiggyback();
+    return next;
+  }
+
+  /**
+   * Starts a load of an entry that is not being read: it is due, or will be within `lookAheadMs`.
+   *
+   * @param until it must have been startable no later than this instant.
+   * @returns whether a load was started and is under way: a listener may have ended it at once.
+   */
+  startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
+    this.loader.checkClocks(entry);
+    if (this.loader.rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
+    this.loader.startBehind(entry);
+    return entry.flight !== undefined;
   }
 
   /** Loads now, due or not, cooling down or not. Joins the load under way. */
   refresh(entry: Entry<T>): Promise<T> {
-    if (this.#loader.rules.runState === 'closed' && entry.flight === undefined) {
+    if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
-    return this.#loader.next(entry, undefined, 'forced');
+    return this.loader.next(entry, undefined, 'forced');
   }
 
   /** Makes the entry due at once. A flight under way is aborted; its waiters wait for its successor. */
   invalidate(entry: Entry<T>, drop: boolean): void {
-    this.#loader.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
-    this.#loader.timing.invalidated(entry);
+    this.loader.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
+    this.loader.timing.invalidated(entry);
     if (drop) entry.forgetValue();
-    this.#loader.startSuccessor(entry);
-    this.#loader.owner?.changed(entry);
+    this.loader.startSuccessor(entry);
+    this.loader.owner?.changed(entry);
   }
 
   /** Sets the value by hand. A flight under way is aborted; its waiters get this value. */
   set(entry: Entry<T>, value: T, prepare?: () => void): void {
-    this.#loader.put(entry, value, prepare);
+    this.loader.put(entry, value, prepare);
   }
 
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */
   reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
-    this.#loader.timing.schedule = scheduleArgument(this.options.name, schedule);
-    this.#loader.reschedule(entry);
+    this.loader.timing.schedule = scheduleArgument(this.options.name, schedule);
+    this.loader.reschedule(entry);
   }
 
   pause(): void {
@@ -92,10 +131,10 @@ export class Refresher<T> {
   }
 
   #setRunState(from: RunState, to: 'open' | 'paused'): void {
-    if (this.#loader.rules.runState !== from) return;
-    this.#loader.rules.runState = to;
-    this.#loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
-    this.#loader.owner?.stateChanged();
+    if (this.loader.rules.runState !== from) return;
+    this.loader.rules.runState = to;
+    this.loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
+    this.loader.owner?.stateChanged();
   }
 
   /** Starts no more loads, waits for those under way, then aborts them. Every call returns the same promise. */
@@ -103,12 +142,12 @@ export class Refresher<T> {
     if (this.#closing !== undefined) return this.#closing.promise;
     const closing = new Deferred<void>();
     this.#closing = closing; // before listeners run, which may call this again
-    this.#loader.rules.runState = 'closed';
-    this.reader.piggyback = this.options.whenClosed === 'throw' ? alwaysTriggers : neverTriggers;
-    this.#loader.owner?.stateChanged();
-    this.#loader.drain(timeoutMs).then(() => {
-      this.#loader.events.emit('closed', {});
-      this.#loader.events.clear();
+    this.loader.rules.runState = 'closed';
+    this.loader.rules.piggyback = this.options.whenClosed === 'throw' ? alwaysTriggers : neverTriggers;
+    this.loader.owner?.stateChanged();
+    this.loader.drain(timeoutMs).then(() => {
+      this.loader.events.emit('closed', {});
+      this.loader.events.clear();
       closing.resolve();
     });
     return closing.promise;
@@ -117,8 +156,8 @@ export class Refresher<T> {
   /** The state of the entry at this instant. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
-    this.#loader.compareClocks(entry, now);
-    const { timing, coordinator, rules } = this.#loader;
+    this.loader.compareClocks(entry, now);
+    const { timing, coordinator, rules } = this.loader;
     return {
       ...executionStatus(entry, this.options.name, rules.runState, timing.nextExecuteTime(entry, now), now),
       ...(coordinator === undefined ? {} : { lock: coordinator.status(entry) }),
@@ -127,7 +166,7 @@ export class Refresher<T> {
 
   /** Computes the due time anew if the wall clock was stepped. */
   compareClocks(entry: Entry<T>, now: number): void {
-    this.#loader.compareClocks(entry, now);
+    this.loader.compareClocks(entry, now);
   }
 
   /** Passes a promise to a platform. */
@@ -137,6 +176,8 @@ export class Refresher<T> {
 
   /** The backends that could not be reached the last time. */
   problems(): readonly CoordinationProblem[] {
-    return this.#loader.coordinator?.problems() ?? [];
+    return this.loader.coordinator?.problems() ?? [];
   }
 }
+
+const DONE: Promise<void> = Promise.resolve();

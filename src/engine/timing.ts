@@ -4,7 +4,6 @@ import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { coolDownMs } from './cool-down.ts';
-import type { AdoptedResult } from './coordinator.ts';
 import type { Entry } from './entry.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
 import { afterStep, askNextExecution } from './next-execution.ts';
@@ -71,59 +70,30 @@ export class Timing {
   }
 
   /**
-   * A value from a dump is in place, with its age and its due time.
+   * A value from a dump or from another instance is in place, with its age and its due time.
    *
    * @param nextExecuteTime epoch milliseconds; an instant that has passed is due.
+   * @param took how long its load took, in milliseconds.
    */
-  restored(entry: Entry<unknown>, ageMs: number, nextExecuteTime: number, maxStalenessMs?: number): void {
-    entry.isInvalidated = false;
-    this.#restored(entry, ageMs, nextExecuteTime, maxStalenessMs, 0);
-    entry.isScheduled = true; // once, by the schedule
-    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
-  }
-
-  /** As {@link restored}, for the snapshot of another instance, which has the same schedule. */
-  adopted(entry: Entry<unknown>, adopted: AdoptedResult<unknown>): void {
-    const { loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden } = adopted;
-    const now = this.#options.clock.monotonic();
-    const nextExecuteTime = this.#options.now() + Math.ceil(dueAt - now);
-    entry.clearFailures();
-    entry.isInvalidated = false;
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    this.#restored(entry, now - loadedAt, nextExecuteTime, maxStalenessMs, took);
-    entry.isScheduled = !isDueTimeOverridden;
-    entry.scheduledFor =
-      isDueTimeOverridden || !Number.isFinite(nextExecuteTime) ? undefined : nextExecuteTime;
-  }
-
-  /** Another instance is executing, or has done so: no load starts here behind a read for `forMs` milliseconds. */
-  deferred(entry: Entry<unknown>, forMs: number): void {
-    const { clock, kind } = this.#options;
-    const now = clock.monotonic();
-    entry.deferredUntil = now + forMs;
-    if (kind !== 'task' || entry.isLoaded) return;
-    // The task runs elsewhere: here it counts as done, and is due again then.
-    entry.putValue(undefined);
-    entry.nextExecuteTime = this.#options.now() + Math.ceil(forMs);
-    entry.setDue(now + forMs, now, now + CHECK_CLOCKS_EVERY_MS);
-  }
-
-  #restored(
+  restored(
     entry: Entry<unknown>,
     ageMs: number,
     nextExecuteTime: number,
     maxStalenessMs: number | undefined,
-    took: number,
+    took: number = 0,
   ): void {
     const { clock, random } = this.#options;
     const now = clock.monotonic();
     const wall = this.#options.now();
     const endedAt = wall - ageMs;
     const last = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, random } as const;
+    entry.isInvalidated = false;
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result: entry.value };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
+    entry.isScheduled = true; // once, by the schedule
+    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
   /** A load has failed: reads start no other before the cool-down ends. */

@@ -42,7 +42,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const { entry, refresher } = this.#member;
     this.#end(); // if its load is just settling
     this.#pass = this.#slot.afterPass();
-    const isStarted = refresher.reader.startAhead(entry, start.until, this.#slot.lookAheadMs);
+    const isStarted = refresher.startAhead(entry, start.until, this.#slot.lookAheadMs);
     if (isStarted) this.#ended = start.ended;
     this.#plan();
     return isStarted;
@@ -79,7 +79,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
 
   async firstLoad(): Promise<void> {
     const { entry, refresher } = this.#member;
-    if (!entry.isLoaded) await refresher.reader.requestStart(entry, true, undefined);
+    if (!entry.isLoaded) await refresher.requestStart(entry, true, undefined);
   }
 
   #end(): void {

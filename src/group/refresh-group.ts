@@ -244,12 +244,12 @@ export class RefreshGroup implements GroupLike {
   #addSingle<T>(member: SingleMember<T>): void {
     const owner = new EntryMember(member, (made) => this.#join(made));
     member.refresher.setOwner(owner);
-    member.refresher.reader.piggyback = this.#queue;
+    member.refresher.setPiggyback(this.#queue);
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
-    member.refresher.reader.piggyback = this.#queue;
+    member.refresher.setPiggyback(this.#queue);
   }
 
   #join(member: Member): GroupSlot {

@@ -51,7 +51,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * execution, and its failure. Rejects with `ClosedError` after {@link close}.
    */
   requestStart(options?: RequestStartOptions): Promise<void> {
-    return refresherOf(this).reader.requestStart(this.#entry, options?.wait, options?.waitUntil);
+    return refresherOf(this).requestStart(this.#entry, options?.wait, options?.waitUntil);
   }
 
   /** The state at this instant. Starts nothing, never throws. */

@@ -1,8 +1,8 @@
 import { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadAnswer } from '../engine/load-result.ts';
-import type { Load } from '../engine/loader.ts';
-import type { Reader, ReadOptions } from '../engine/reader.ts';
+import type { Load, ReadRules } from '../engine/loader.ts';
+import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -64,6 +64,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   // For fresh reads, which take the short way.
   readonly #entry: Entry<T>;
   readonly #reader: Reader<T>;
+  readonly #rules: ReadRules;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -80,7 +81,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
     super(resolved, entry, refresher);
     this.#entry = entry;
-    this.#reader = refresher.reader;
+    this.#reader = new Reader(refresher.loader);
+    this.#rules = refresher.loader.rules;
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -155,6 +157,6 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /** Neither the value nor another member of the group is due: the whole of a fresh read. */
   #isFresh(clock: CoarseClock): boolean {
     clock.update();
-    return clock.instant < this.#entry.freshUntil && clock.instant < this.#reader.piggyback.readsFrom;
+    return clock.instant < this.#entry.freshUntil && clock.instant < this.#rules.piggyback.readsFrom;
   }
 }

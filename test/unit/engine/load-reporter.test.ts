@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ClusterMember } from '../../../src/cluster/cluster-member.ts';
+import { Adoption, type RemoteLoad } from '../../../src/cluster/remote-result.ts';
 import { Entry } from '../../../src/engine/entry.ts';
 import { LoadReporter } from '../../../src/engine/load-reporter.ts';
 import { LoadError, LoadTimeoutError, LockUnavailableError } from '../../../src/errors.ts';
@@ -23,7 +25,7 @@ async function make({ listens = true, optionsOf = optionsOfValue } = {}) {
   const emitted: TicklessEvent[] = [];
   if (listens)
     for (const type of eventTypes) events.on(type, (event) => emitted.push(event as TicklessEvent));
-  return { reporter: new LoadReporter(options, events), lines: logger.lines, emitted };
+  return { options, events, reporter: new LoadReporter(options, events), lines: logger.lines, emitted };
 }
 
 function coolingDown(error: Error, until = NOW + 749.5): CoolingDown {
@@ -118,8 +120,10 @@ describe('the events', () => {
 
   it('of an adopted snapshot: its version and age; none of a task', async () => {
     const [value, task] = [await make(), await make({ optionsOf: optionsOfTask })];
-    const adopted = { version: 7, loadedAt: 6900 } as Parameters<LoadReporter['adopted']>[1];
-    for (const { reporter } of [value, task]) reporter.adopted(new Entry('NL'), adopted);
+    const remote = { version: 7, loadedAt: 6900 } as RemoteLoad<unknown>;
+    for (const { options, events } of [value, task]) {
+      new Adoption({ options, events } as ClusterMember, remote).report(new Entry('NL'));
+    }
     expect(value.emitted).toMatchObject([{ type: 'snapshot-adopted', version: 7, age: 100, key: 'NL' }]);
     expect(task.emitted).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AdoptedResult } from '../../../src/engine/coordinator.ts';
+import type { ClusterMember } from '../../../src/cluster/cluster-member.ts';
+import { Adoption, Deferral, type RemoteLoad } from '../../../src/cluster/remote-result.ts';
 import { Entry } from '../../../src/engine/entry.ts';
 import { Timing } from '../../../src/engine/timing.ts';
 import type { Execution, Schedule } from '../../../src/index.ts';
@@ -32,9 +33,8 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
       entry.isLoaded = true;
       return timing.succeeded(entry, { outcome, metadata }, clock.monotonic());
     },
-    adopt: (adopted: Pick<AdoptedResult<unknown>, 'loadedAt' | 'dueAt'> & Partial<AdoptedResult<unknown>>) =>
-      timing.adopted(entry, {
-        kind: 'adopted',
+    adopt: (adopted: Pick<RemoteLoad<unknown>, 'loadedAt' | 'dueAt'> & Partial<RemoteLoad<unknown>>) =>
+      new Adoption<unknown>({ options } as ClusterMember, {
         value: 'x',
         isAbsent: false,
         version: 1,
@@ -43,7 +43,9 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
         tags: undefined,
         isDueTimeOverridden: false,
         ...adopted,
-      }),
+      }).applyTo(entry, timing),
+    /** Another instance is executing. */
+    defer: (forMs: number) => new Deferral<unknown>(options, forMs, true).applyTo(entry),
     /** The wall clock is stepped, and both clocks are compared. */
     step: (ms: number) => {
       clock.stepWall(ms);
@@ -125,7 +127,7 @@ describe('the schedule is asked', () => {
 
   it('about a restored value after a step with its due time as the last result', async () => {
     const { clock, entry, timing, asked, step } = await make();
-    timing.restored(entry, 300, clock.now() + 700);
+    timing.restored(entry, 300, clock.now() + 700, undefined);
     expect(asked).toEqual([]);
     step(-HOUR);
     const now = clock.now();
@@ -257,8 +259,8 @@ it('freshUntil is the due time, at most a minute after the clocks were compared'
 
 describe('deferred', () => {
   it('a task that runs on another instance counts as done, and is due again then', async () => {
-    const { clock, entry, timing, due } = await make({ optionsOf: optionsOfTask });
-    timing.deferred(entry, 299.5);
+    const { clock, entry, due, defer } = await make({ optionsOf: optionsOfTask });
+    defer(299.5);
     expect(entry).toMatchObject({ isLoaded: true, deferredUntil: clock.monotonic() + 299.5 });
     expect(due()).toEqual([299.5, 300]);
     await entry.promise;
@@ -266,11 +268,11 @@ describe('deferred', () => {
 
   it('values and tasks that have run here stay as they are', async () => {
     const value = await make();
-    value.timing.deferred(value.entry, 300);
+    value.defer(300);
     expect(value.entry).toMatchObject({ isLoaded: false, dueAt: -Infinity });
     const task = await makeLoaded({ optionsOf: optionsOfTask });
     const { dueAt } = task.entry;
-    task.timing.deferred(task.entry, 300);
+    task.defer(300);
     expect(task.entry).toMatchObject({ dueAt, deferredUntil: task.clock.monotonic() + 300 });
   });
 });

@@ -1,0 +1,98 @@
+import type { RemoteResult } from '../engine/coordinator.ts';
+import { type Entry, keyOf } from '../engine/entry.ts';
+import type { LoadResult } from '../engine/load-result.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { Timing } from '../engine/timing.ts';
+import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { sharedStateOf } from './shared-state.ts';
+
+/** What another instance has loaded, or executed. */
+export interface RemoteLoad<T> {
+  /** `undefined` for a task, and for a key that the source does not have. */
+  readonly value: T;
+  readonly isAbsent: boolean;
+  /** The version of the snapshot; of a task the token of the round. */
+  readonly version: number;
+  /** When it was loaded (monotonic), or a little before: its age is never understated. */
+  readonly loadedAt: number;
+  /** When the next round begins (monotonic); `Infinity`: never by itself. */
+  readonly dueAt: number;
+  /** How long its load took, in milliseconds. */
+  readonly took: number;
+  /** The age limit that the load returned with it, if any. */
+  readonly maxStalenessMs: number | undefined;
+  readonly tags: readonly string[] | undefined;
+  /** The due time comes from the load, not from the schedule. */
+  readonly isDueTimeOverridden: boolean;
+}
+
+/** Adopts the load of another instance: its snapshot replaces the value here. */
+export class Adoption<T> implements RemoteResult<T> {
+  readonly isUnlessAwaited: boolean = false;
+  readonly result: LoadResult<T> | 'absent';
+  readonly #member: ClusterMember;
+  readonly #remote: RemoteLoad<T>;
+
+  constructor(member: ClusterMember, remote: RemoteLoad<T>) {
+    const { isAbsent, value, tags, maxStalenessMs } = remote;
+    this.#member = member;
+    this.#remote = remote;
+    this.result = isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
+  }
+
+  applyTo(entry: Entry<T>, timing: Timing): void {
+    const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden } = this.#remote;
+    const { options } = this.#member;
+    const now = options.clock.monotonic();
+    sharedStateOf(entry).adopted(version);
+    if (this.result === 'absent') {
+      timing.absent(entry, Math.max(0, dueAt - now));
+      return;
+    }
+    entry.clearFailures();
+    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+    timing.restored(entry, now - loadedAt, options.now() + Math.ceil(dueAt - now), maxStalenessMs, took);
+    if (!isDueTimeOverridden) return;
+    entry.isScheduled = false;
+    entry.scheduledFor = undefined;
+  }
+
+  report(entry: Entry<T>): void {
+    const { options, events } = this.#member;
+    if (options.kind === 'task') return; // it has no snapshot
+    const { version, loadedAt } = this.#remote;
+    events.emit('snapshot-adopted', { version, age: options.clock.monotonic() - loadedAt, ...keyOf(entry) });
+  }
+}
+
+/** Another instance is executing, and there is no result yet: the entry stays as it is for a while. */
+export class Deferral<T> implements RemoteResult<T> {
+  readonly result: undefined = undefined;
+  readonly isUnlessAwaited: boolean;
+  readonly #options: ResolvedOptions;
+  readonly #forMs: number;
+
+  /**
+   * @param forMs milliseconds until the entry is checked again.
+   * @param isUnlessAwaited only as long as no caller waits for the result.
+   */
+  constructor(options: ResolvedOptions, forMs: number, isUnlessAwaited: boolean) {
+    this.#options = options;
+    this.#forMs = forMs;
+    this.isUnlessAwaited = isUnlessAwaited;
+  }
+
+  applyTo(entry: Entry<T>): void {
+    const { clock, kind } = this.#options;
+    const now = clock.monotonic();
+    entry.deferredUntil = now + this.#forMs;
+    if (kind !== 'task' || entry.isLoaded) return;
+    // The task runs elsewhere: here it counts as done, and is due again then.
+    entry.putValue(undefined as T);
+    entry.nextExecuteTime = this.#options.now() + Math.ceil(this.#forMs);
+    entry.setDue(now + this.#forMs, now, now + CHECK_CLOCKS_EVERY_MS);
+  }
+
+  report(): void {}
+}
