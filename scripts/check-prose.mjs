@@ -38,7 +38,7 @@ const HABITS = [
   [/\bharm(?:s|ed)?\s+nobody\b|\bdo(?:es)?\s+no\s+harm\b/, 'does not affect …'],
   [/\b(?:an|each|another|its|your|own|lock's|store's)\s+engine\b(?!\s+of\s+tickless)|\bengines\b/, 'backend'],
   [/\bengine(?:'s)?\s+(?:own\s+)?(?:wall\s+)?clock\b|\bengine-clock\b/, "the server's clock"],
-  [/\btakeovers?\b|\btak(?:es?|ing)\s+over\s+(?:its|their|what|the\s+result)\b/, 'adopt; replace'],
+  [/\btak(?:es?|ing)\s+over\s+(?:its|their|what|the\s+result)\b/, 'adopt; replace'],
   [/\bpass(?:es|ed|ing)?\s+over\b/, 'ignores, overrides'],
   [/\bpush(?:es|ed|ing)?\s+out\b|\blet\s+go\b/, 'evict'],
   [/\bst(?:and|ands|anding|ood)\s+by\b|\bstand-by\b/, 'defers'],

@@ -45,6 +45,7 @@ const QUICK = [
   },
   { name: 'size', title: 'size of imports', command: tool('size-limit', []), after: ['build'] },
   { name: 'package', title: 'package', command: script('check-package.mjs'), after: ['build'] },
+  { name: 'prose', title: 'prose', command: script('check-prose.mjs') },
   { name: 'docs', title: 'code blocks of the documents', command: script('run-docs.mjs'), after: ['build'] },
   { name: 'examples', title: 'examples', command: vitest('examples'), after: ['build'] },
   {
@@ -98,6 +99,12 @@ const REST = [
     command: script('faults.mjs', '--quick'),
     alone: true,
     after: ['servers'],
+  },
+  {
+    name: 'docs-drivers',
+    title: 'code blocks that import drivers',
+    command: script('run-docs.mjs', '--drivers'),
+    after: ['built', 'servers'],
   },
   {
     name: 'cluster-demo',

@@ -37,7 +37,7 @@ export type {
 } from './cluster/store-contract.ts';
 export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenTooStale } from './engine/decide.ts';
-// What a load is told, and what it may answer.
+// Arguments and results of loads.
 export type { LoadContext, TaskContext } from './engine/load-context.ts';
 export {
   type Absent,
@@ -103,7 +103,7 @@ export {
 } from './observe/events.ts';
 export type { Logger } from './observe/logger.ts';
 export type { WaitUntil } from './observe/wait-until.ts';
-// Options that all have in common.
+// Options of all members.
 export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {

@@ -6,47 +6,44 @@ import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
-/** What the load of several keys is told. */
+/** The context of a load of several keys. */
 export interface LoadManyContext<K, Previous = unknown> extends Omit<LoadContext<Previous>, 'previous'> {
   /** Aborted when the load is over for all of its keys: past their deadline, superseded, or closed. */
   readonly signal: AbortSignal;
-  /** That of the key whose load began first; so is `trigger`. */
+  /** The attempt of the key whose load began first; `trigger` is also its own. */
   readonly attempt: number;
   /** No caller waited for any of the keys when their loads began. */
   readonly background: boolean;
-  /** Those of the keys that have a value now, for conditional requests. Answer `keep()` to leave one in place. */
+  /** The values of those keys that have one now, for conditional requests. Return `keep()` to leave one in place. */
   readonly previous: ReadonlyMap<K, NonNullable<LoadContext<Previous>['previous']>>;
 }
 
 /** For each of the keys its value, `loaded()`, `keep()`, `absent()`, or the `Error` that it failed with. */
 export type ManyAnswers<K, V> = ReadonlyMap<K, KeyedAnswer<V> | Error>;
 
-/**
- * Loads several keys in one go. It must not wait for `get` of a key of the same cache: that may be on board of the same
- * batch.
- */
+/** Loads several keys in one call. It must not wait for `get` of a key of the same cache: the key may be in the same batch. */
 export type LoadMany<K, V, Previous = V> = (
   keys: readonly K[],
   context: LoadManyContext<K, Previous>,
 ) => ManyAnswers<K, V> | PromiseLike<ManyAnswers<K, V>>;
 
-/** The load of one key, on board of a batch. */
+/** The load of one key in a batch. */
 interface BatchItem<K, V> {
   readonly entry: KeyedEntry<K, V>;
   readonly context: LoadContext<V>;
   readonly answer: Deferred<KeyedAnswer<V>>;
 }
 
-/** So many microtasks in a slot bring nobody new: who awaits a little before he asks comes along too. */
+/** A batch starts after this many microtasks without a new item: a caller that awaits a little first is included. */
 const QUIET_MICROTASKS = 8;
 
-/** So many timers in a slot do: pauses that began together end within a moment, not at once. */
+/** The same for timers: pauses that began together end within a moment, not at once. */
 const QUIET_TIMERS = 2;
 
-/** What batches are made of. */
+/** The parts of batches. */
 export interface BatchPlan<K, V> {
   readonly loadMany: LoadMany<K, V>;
-  /** At most so many keys per call, 1 or more. */
+  /** The highest number of keys per call, 1 or more. */
   readonly batchSize: number;
   readonly idOf: (key: K) => KeyId;
   readonly clock: Clock;
@@ -58,10 +55,10 @@ export interface BatchPlan<K, V> {
 /**
  * Joins the loads of keys that begin in the same turn of the event loop into calls of `loadMany`.
  *
- * To everybody else each key has a load of its own, with its own deadline, retries and cool-down. Here that load
- * boards the batch that is open. The batch departs when it is full, or when some rounds of microtasks have brought nobody
- * new. Second tries, successors of loads that were superseded, and loads behind a lock or a store begin one timer after the other; for
- * their batch it is rounds of timers.
+ * For the engine each key has a load of its own, with its own deadline, retries and cool-down. That load is enqueued in
+ * the open batch. The batch starts when it is full, or when several microtasks have added no item. Second tries,
+ * successors of loads that were superseded, and loads behind a lock or a store begin one timer after the other; their
+ * batch counts timers instead of microtasks.
  */
 export class Batches<K, V> {
   readonly #plan: BatchPlan<K, V>;
@@ -72,8 +69,8 @@ export class Batches<K, V> {
     this.#plan = plan;
   }
 
-  /** Loads one key, with others that are loaded now. Rejects with what the call, or its answer for the key, says. */
-  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
+  /** Loads one key in a batch. Rejects with the error of the call, or with the error that it returned for the key. */
+  enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
     const item = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
     const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
     const batch = isByTimer ? this.#openTimedBatch() : this.#openBatch();
@@ -86,7 +83,7 @@ export class Batches<K, V> {
     if (this.#open !== undefined) return this.#open;
     const batch: BatchItem<K, V>[] = [];
     this.#open = batch;
-    this.#startWhenComplete(batch, QUIET_MICROTASKS, (look) => Promise.resolve().then(look));
+    this.#startWhenComplete(batch, QUIET_MICROTASKS, (check) => Promise.resolve().then(check));
     return batch;
   }
 
@@ -94,26 +91,26 @@ export class Batches<K, V> {
     if (this.#openTimed !== undefined) return this.#openTimed;
     const batch: BatchItem<K, V>[] = [];
     this.#openTimed = batch;
-    this.#startWhenComplete(batch, QUIET_TIMERS, (look) => this.#plan.clock.setTimeout(look, 0).ref());
+    this.#startWhenComplete(batch, QUIET_TIMERS, (check) => this.#plan.clock.setTimeout(check, 0).ref());
     return batch;
   }
 
-  /** Looks at the batch again and again, and lets it depart when nobody has come for so many looks. */
+  /** Checks the batch repeatedly, and starts it after `quietChecks` checks without a new item. */
   #startWhenComplete(
     batch: readonly BatchItem<K, V>[],
     quietChecks: number,
-    soon: (look: () => void) => void,
+    soon: (check: () => void) => void,
   ): void {
     let count = 0;
     let quiet = 0;
-    const look = (): void => {
-      if (batch !== this.#open && batch !== this.#openTimed) return; // all its seats were taken
+    const check = (): void => {
+      if (batch !== this.#open && batch !== this.#openTimed) return; // it was full
       quiet = batch.length === count ? quiet + 1 : 0;
       count = batch.length;
       if (quiet >= quietChecks) this.#start(batch);
-      else soon(look);
+      else soon(check);
     };
-    soon(look);
+    soon(check);
   }
 
   #start(batch: readonly BatchItem<K, V>[]): void {
@@ -146,7 +143,7 @@ export class Batches<K, V> {
         try {
           this.#deliver(items, answers);
         } catch (error) {
-          fail(error); // a Map that lies
+          fail(error); // a Map whose methods throw
         }
       }, fail);
     } catch (error) {
@@ -169,7 +166,7 @@ export class Batches<K, V> {
     }
     if (unasked.length > 0) {
       const such = `${showKey(unasked[0])} (one of ${unasked.length})`;
-      logger.error('loadMany answered what it was not asked for', such);
+      logger.error('loadMany returned keys that were not requested', such);
     }
     for (const { entry, answer } of items) {
       const found = byId.get(entry.id);
@@ -180,7 +177,7 @@ export class Batches<K, V> {
   }
 }
 
-/** Aborted when all theirs are, with the reason of the last. */
+/** Aborted when the signals of all items are, with the reason of the last. */
 function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal {
   const controller = new AbortController();
   let left = items.length;
@@ -194,7 +191,7 @@ function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal
   return controller.signal;
 }
 
-/** The identity of a key that the source made up, which `keyOf` need not be able to take. */
+/** The identity of a key that the source returned; `keyOf` may throw for it. */
 function idOrNone<K>(idOf: (key: K) => KeyId, key: K): KeyId | undefined {
   try {
     return idOf(key);

@@ -22,7 +22,7 @@ export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous>
 /** The options of `RefreshingCache`; `name`, and `load` or `loadMany`, are required. */
 export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> extends ValueSharedOptions {
   /**
-   * Brings the value of one key from its source, synchronously or not: the value itself, `loaded(value, …)`, `keep()`,
+   * Loads the value of one key from its source, synchronously or not: the value itself, `loaded(value, …)`, `keep()`,
    * or `absent()` when the source has no such key. Throwing or rejecting fails the load of this key. See `load` of
    * `RefreshingValue` for the context that it runs in. Either this or `loadMany`.
    */
@@ -30,17 +30,17 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
     | ((key: K, context: KeyContext<K, Previous>) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>)
     | undefined;
   /**
-   * Brings the values of several keys: a `Map` with an answer for each, which may be all that `load` answers, or an
-   * `Error` for a key that failed. Keys whose loads begin in the same turn of the event loop come together. A key that
-   * the `Map` lacks has failed; one that was not asked for is told to the logger and dropped. Throwing or rejecting
-   * fails all of them. To everybody else each key has its own load, with its own cool-down, retries and deadline.
+   * Loads the values of several keys: returns a `Map` with a result for each, as `load` returns it, or an
+   * `Error` for a key that failed. Keys whose loads begin in the same turn of the event loop are loaded by one call. A key that
+   * the `Map` lacks has failed; one that was not requested is logged and dropped. Throwing or rejecting
+   * fails all of them. Each key still has its own cool-down, retries and deadline.
    */
   readonly loadMany?: LoadMany<K, V, Previous> | undefined;
-  /** At most so many keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
+  /** The highest number of keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
   readonly batchSize?: number | undefined;
   /**
-   * At most so many values are held; beyond that the least recently read one is let go. A whole number from 1. Memory
-   * for the order of so many is taken at once. @default 10,000; as many as fit, where only `maxSize` is given
+   * The highest number of values; beyond it the least recently read one is evicted. A whole number from 1. Memory for
+   * the order of all of them is allocated at once. @default 10,000; as many as fit, where only `maxSize` is given
    */
   readonly max?: number | undefined;
   /** The sizes of all values that are held add up to at most this. A whole number from 1. Requires `sizeOf`. */
@@ -62,8 +62,8 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    */
   readonly absentFor?: DurationLike | undefined;
   /**
-   * Of how many keys it is remembered that they are absent. They are held apart, and so are keys without a value whose
-   * load failed (at most `max` of them): look-ups of nonsense keys push out no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
+   * How many absent keys are remembered. They are kept apart from the values, and so are keys without a value whose load
+   * failed (at most `max` of them): reads of unknown keys evict no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
    */
   readonly maxAbsent?: number | undefined;
   /**
@@ -146,7 +146,7 @@ export function resolveCacheOptions<K, V extends P, P>(
     logger,
     isShared: membership !== undefined,
   });
-  return { ...base, perLoad: batchSize, load: (entry, context) => batches.load(entry, context) };
+  return { ...base, perLoad: batchSize, load: (entry, context) => batches.enqueue(entry, context) };
 }
 
 function checkOwn<K, V extends P, P>(

@@ -1,5 +1,5 @@
-/** Tags may be as many as keys; beyond this number of marks, all entries are validated once and the marks forgotten. */
-const MOST_MARKS = 10_000;
+/** There may be as many tags as keys. Beyond this number of marks all entries are validated once, and the marks dropped. */
+const MAX_MARKS = 10_000;
 
 /**
  * Invalidates many entries in one step, whatever their number.
@@ -12,7 +12,7 @@ export class Epochs {
   /** The present epoch. */
   now: number = 0;
   #allMark = 0;
-  #mostMarks = MOST_MARKS;
+  #maxMarks = MAX_MARKS;
   readonly #tagMarks: Map<string, number> = new Map();
 
   /** All entries are to be validated again, though none is invalidated: the wall clock was stepped. */
@@ -40,13 +40,13 @@ export class Epochs {
 
   /** There are too many marks: validate all entries, then call {@link forget}. */
   get isCrowded(): boolean {
-    return this.#tagMarks.size > this.#mostMarks;
+    return this.#tagMarks.size > this.#maxMarks;
   }
 
-  /** Forgets the marks up to that epoch: all entries are validated, and all loads of before have ended. */
+  /** Forgets the marks up to that epoch: all entries are validated, and all earlier loads have ended. */
   forget(upTo: number): void {
     for (const [tag, mark] of this.#tagMarks) if (mark <= upTo) this.#tagMarks.delete(tag);
     // The marks that are left must not make each further mark as expensive.
-    this.#mostMarks = Math.max(MOST_MARKS, 2 * this.#tagMarks.size);
+    this.#maxMarks = Math.max(MAX_MARKS, 2 * this.#tagMarks.size);
   }
 }

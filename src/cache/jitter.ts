@@ -6,10 +6,10 @@ import type { JitterWidth } from '../schedule/with-jitter.ts';
  * window that begins when the schedule says. Where the age limit leaves no room for the window after that, it begins
  * earlier, but not before half of the time.
  *
- * Asked again about the same execution, it stays with what it answered; where the window has moved away from that, it
- * draws from what is left of the window.
+ * A second call for the same execution returns the first result while that is within the window; otherwise it draws
+ * from the rest of the window.
  *
- * @param width how wide the window is to be, from the time between the load and the schedule's instant.
+ * @param width returns the width of the window, from the time between the load and the schedule's instant.
  */
 export function jittered(schedule: Schedule, width: JitterWidth): Schedule {
   function nextExecuteTime(execution: Execution): number {

@@ -1,8 +1,8 @@
 /**
  * A checksum of a text in eight hexadecimal digits: FNV-1a of 32 bits over its UTF-16 code units.
  *
- * It notices accidents: any one character that was changed for certain, other damage but for one case in four
- * billion. It is no signature: who wants to can make another text of the same sum.
+ * It detects accidents: any single changed character for certain, other damage in all but one case of four billion. It
+ * does not protect against forgery: another text of the same checksum is easy to make.
  *
  * @see http://www.isthe.com/chongo/tech/comp/fnv/
  */

@@ -284,7 +284,7 @@ export class ClusterMember {
 
   #logRecovery(what: 'lock' | 'store', { outageMs }: { readonly outageMs?: number }): void {
     if (outageMs === undefined) return;
-    this.options.logger.warn(`${what} available again`, `after ${showDuration(outageMs)}`);
+    this.options.logger.warn(`${what} available again after ${showDuration(outageMs)}`);
   }
 
   /** Once, until a snapshot is written again. */

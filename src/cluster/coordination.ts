@@ -5,7 +5,7 @@ import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** What a lock or a store object carries: the way to its backend, and the code that coordinates its members. */
+/** The coordination that a lock or a store object carries: the access to its backend, and the code for its members. */
 class BackendCoordination<S> implements Coordination {
   readonly access: BackendAccess<S>;
 

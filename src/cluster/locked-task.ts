@@ -8,18 +8,18 @@ import type { LockProvider } from './lock-contract.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions {
-  /** What is locked: the same on all instances. */
+  /** The name of the lock: the same on all instances. */
   readonly name: string;
   readonly lock: LockProvider;
   /**
-   * After that the lock is free whatever the task does, and its `signal` is aborted: so long a crash keeps others from
-   * running it. It is not extended, so it must be longer than the task ever takes. Over 0, finite.
+   * After this time the lock is free whatever the task does, and its `signal` is aborted. A crash keeps other instances
+   * from running the task for this time. It is not extended, so it must be longer than the task ever takes. Over 0, finite.
    * @default the lock's `leaseFor`
    */
   readonly lockAtMostFor?: DurationLike | undefined;
   /**
-   * Counted from the start, nobody else runs it before that, also where it was done sooner. It should be longer than
-   * the clocks and schedulers of the instances differ, and shorter than the time between two runs. Without it a
+   * No other instance runs the task before this time, counted from the start, has passed. It should be longer than the
+   * clocks and schedulers of the instances differ, and shorter than the time between two runs. Without it a
    * short task is run by each instance in turn. From 0 to `lockAtMostFor`. Of no effect where the task fails: another
    * instance may try at once. @default 0
    */
@@ -28,19 +28,19 @@ export interface LockedTaskOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What a locked task is told. */
+/** The argument of a locked task. */
 export interface LockedContext {
-  /** Aborted after `lockAtMostFor`: somebody else may run by then. */
+  /** Aborted after `lockAtMostFor`: another instance may run the task by then. */
   readonly signal: AbortSignal;
   /** The fencing token: grows with each run in the cluster. */
   readonly token: number;
 }
 
-/** What became of one call. Contention is an answer, not an error. */
+/** The outcome of one call. Contention is an answer, not an error. */
 export type LockedOutcome<R = unknown> =
   | { readonly kind: 'executed'; readonly result: R; readonly token: number }
   | {
-      /** Somebody else runs it (`held`), or has run it and `lockAtLeastFor` is not over (`done`). */
+      /** Another instance runs it (`held`), or has run it and `lockAtLeastFor` is not over (`done`). */
       readonly kind: 'held' | 'done';
       /** Milliseconds. */
       readonly retryAfter: number;
@@ -66,8 +66,8 @@ export type LockedOutcome<R = unknown> =
  * console.log((await nightly()).kind); // done
  * ```
  *
- * The function that it returns resolves with what became of the call. It rejects with the error of the task; with
- * `LeaseLostError` where the task succeeded after `lockAtMostFor`, so that others may have run it meanwhile; with
+ * The function that it returns resolves with the outcome of the call. It rejects with the error of the task; with
+ * `LeaseLostError` where the task succeeded after `lockAtMostFor`, so that another instance may have run it meanwhile; with
  * `LockUnavailableError` when the lock can't be asked, and the task was not run.
  *
  * @throws {OptionError} when an option breaks a rule.

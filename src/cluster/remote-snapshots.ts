@@ -34,7 +34,7 @@ export class RemoteSnapshots<T> {
     return this.#isBackground && !waiters?.hasReaders && (isLoaded || this.#member.options.kind === 'task');
   }
 
-  /** At its age limit a value is no reason to defer any longer. */
+  /** Shortens a deferral, so that it ends when the value reaches its age limit. */
   withinAgeLimit(forMs: number): number {
     const { clock, kind } = this.#member.options;
     if (!this.#entry.isLoaded || kind === 'task') return forMs;

@@ -75,7 +75,7 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#lease?.id.token;
   }
 
-  /** A caller joins that requires a fresh load: earlier snapshots of other instances are no result any longer. */
+  /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
   requireFresh(): void {
     this.#isFreshRequired = true;
   }

@@ -8,8 +8,8 @@ const LONGEST_ROUND_TRIP_MS = 1000;
  * The wall clock of the server of a lock, from its last answer: instances whose own wall clocks differ by hours agree on
  * when it is five o'clock. Before the first answer it is the wall clock of this machine.
  *
- * If the clocks of this machine have moved against each other since, either its wall clock was stepped, or it slept and
- * its monotonic clock stood still. The next answer tells which; until then a sleep is assumed.
+ * If the clocks of this machine have moved against each other since, either its wall clock was stepped, or the machine
+ * was suspended and its monotonic clock stopped. The next answer decides between them; until then a suspension is assumed.
  */
 export class ServerClock {
   readonly #machine: Clock;

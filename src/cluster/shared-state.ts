@@ -17,7 +17,7 @@ interface RoundUnderWay {
   requireFresh(): void;
 }
 
-/** What is known of an entry in the cluster: by its lock and its store. */
+/** The state of an entry in the cluster, as its lock and its store have reported it. */
 export class SharedState implements CoordinatedEntry {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;

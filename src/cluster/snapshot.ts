@@ -5,7 +5,7 @@ import { checksum } from './checksum.ts';
 import type { Codec, SnapshotStore } from './store-contract.ts';
 import { strictJson } from './strict-json.ts';
 
-/** A value on its way between instances, with what its load said of it. All durations in milliseconds. */
+/** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
 export interface Snapshot {
   readonly value: unknown;
   /** The source has no such key; there is no value. */
@@ -29,10 +29,10 @@ export interface Snapshot {
  */
 const ENVELOPE = 1;
 
-/** What others have put under the name may be large: it need not be read to the end. */
+/** A foreign text under the name may be large: without this beginning it is not read to the end. */
 const BEGINNING = '{"tickless":';
 
-/** What the line ends in. @param line the rest of it. */
+/** The end of the line. @param line the rest of it. */
 function sealOf(line: string, body: string): string {
   return `,"sum":"${checksum(`${line}\n${body}`)}"}`;
 }
@@ -98,7 +98,7 @@ export function withMetadata(
 }
 
 /**
- * Reads a snapshot. Rejects with an `Error` that says why it can't be used: not a snapshot, damaged, of another format,
+ * Reads a snapshot. Rejects with an `Error` that names the reason: not a snapshot, damaged, of another format,
  * refused by the codec or the schema.
  */
 export async function decodeSnapshot(
@@ -134,19 +134,19 @@ export async function decodeSnapshot(
   if (schema === undefined) return { ...about, value };
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { ...about, value: result.value };
-  throw new Error(`the schema refuses it: ${told(result.issues)}`);
+  throw new Error(`the schema refuses it: ${showIssues(result.issues)}`);
 }
 
-/** A schema may tell of each of a million elements. */
-const MOST_ISSUES = 8;
+/** A schema may report an issue for each of a million elements. */
+const MAX_ISSUES = 8;
 
-function told(issues: readonly { readonly message: string }[]): string {
-  const messages = issues.slice(0, MOST_ISSUES).map(({ message }) => message);
+function showIssues(issues: readonly { readonly message: string }[]): string {
+  const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => message);
   const more = issues.length - messages.length;
   return messages.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
-/** Nothing of it was cut off, added or changed since it was written. */
+/** Throws if anything was cut off, added or changed since the write. */
 function checkWhole({ length }: Header, line: string, body: string): void {
   if (body.length !== length) throw new Error(`it is ${body.length} characters long, and was ${length}`);
   if (line.slice(-SEAL_LENGTH) !== sealOf(line.slice(0, -SEAL_LENGTH), body)) {
@@ -159,9 +159,9 @@ function readHeader(line: string): Header {
   try {
     if (line.startsWith(BEGINNING)) header = JSON.parse(line) as Partial<Header> | null;
   } catch {
-    // no JSON
+    // not JSON
   }
-  if (typeof header?.tickless !== 'number') throw new Error('it is no snapshot of tickless');
+  if (typeof header?.tickless !== 'number') throw new Error('it is not a snapshot of tickless');
   if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
   const { format, age = 0, dueIn, took, maxStaleness = null, tags = [] } = header;
   const isWhole =
@@ -186,7 +186,7 @@ function orNull(number: number): number | null {
   return number === Infinity ? null : number;
 }
 
-/** So many bytes become characters at a time: a call takes a bounded number of arguments. */
+/** The number of bytes per call: a call takes a bounded number of arguments. */
 const CHUNK = 0x8000;
 
 function toBase64(bytes: Uint8Array): string {

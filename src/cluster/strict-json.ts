@@ -1,22 +1,24 @@
 /**
- * A value as JSON, if it comes back from there as what it was.
+ * A value as JSON, if decoding gives the same value again.
  *
- * @throws {TypeError} for what JSON would silently turn into something else: a `Map`, a `Date`, an instance of a class,
- * `NaN`, `undefined` in an array. Not told, since it makes no difference to who reads values: -0 comes back as 0, an
- * object without a prototype with one; symbols as keys, and properties of an array beside its elements, are no part of it.
+ * @throws {TypeError} for values that JSON would silently change: a `Map`, a `Date`, an instance of a class, `NaN`,
+ * `undefined` in an array. Some changes are accepted, because readers see no difference: -0 becomes 0, an object without
+ * a prototype gets one; symbols as keys, and properties of an array beside its elements, are left out.
  */
 export function strictJson(value: unknown): string {
   const text = JSON.stringify(value, function (this: Record<string, unknown>, key) {
     const held = this[key]; // before any toJSON()
-    const what = whatJsonCannotKeep(held, Array.isArray(this));
-    if (what !== undefined) throw new TypeError(`JSON can't keep ${what}${key === '' ? '' : ` (at ${key})`}`);
+    const lossy = lossyKind(held, Array.isArray(this));
+    if (lossy !== undefined)
+      throw new TypeError(`JSON can't keep ${lossy}${key === '' ? '' : ` (at ${key})`}`);
     return held;
   });
   if (text === undefined) throw new TypeError("JSON can't keep undefined");
   return text;
 }
 
-function whatJsonCannotKeep(value: unknown, isInArray: boolean): string | undefined {
+/** Describes a value that JSON can't keep. */
+function lossyKind(value: unknown, isInArray: boolean): string | undefined {
   switch (typeof value) {
     case 'number':
       return Number.isFinite(value) ? undefined : `${value}`;
@@ -25,7 +27,7 @@ function whatJsonCannotKeep(value: unknown, isInArray: boolean): string | undefi
     case 'symbol':
       return `a ${typeof value}`;
     case 'undefined':
-      return isInArray ? 'undefined in an array' : undefined; // a property without a value is none
+      return isInArray ? 'undefined in an array' : undefined; // such a property is left out
     case 'object':
       return value === null || isPlain(value)
         ? undefined
@@ -36,7 +38,7 @@ function whatJsonCannotKeep(value: unknown, isInArray: boolean): string | undefi
 }
 
 function isPlain(value: object): boolean {
-  // By the length of the chain, not by identity: it may be of another realm (a worker, vm, an iframe).
+  // By the length of the chain, not by identity: the object may come from another realm (a worker, vm, an iframe).
   const prototype = Object.getPrototypeOf(value);
   const base = Array.isArray(value) && prototype !== null ? Object.getPrototypeOf(prototype) : prototype;
   return base === null || Object.getPrototypeOf(base) === null;

@@ -1,8 +1,8 @@
-/** What a coordinator remembers of an entry. The engine and the caches tell it what happened to the entry. */
+/** The part of an entry that its coordinator remembers. The engine and the caches report each change to it. */
 export interface CoordinatedEntry {
   /** A round is under way, or its lease is being released. */
   readonly isBusy: boolean;
-  /** Nothing is to be remembered but the version. */
+  /** Only the version is to be remembered. */
   readonly isAtRest: boolean;
   /** The snapshot of that version, or the absence that it reports, is in place. */
   adopted(version: number): void;

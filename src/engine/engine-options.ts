@@ -1,7 +1,7 @@
 import type { Membership } from './coordinator.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
-/** The options of an engine: those of its member, and its part in a cluster. */
+/** The options of a member, and its part in a cluster. */
 export interface EngineOptions extends ResolvedOptions {
   /** `undefined` without a lock and a store. */
   readonly membership: Membership | undefined;

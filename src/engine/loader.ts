@@ -50,7 +50,7 @@ export class Loader<T> {
   readonly timing: Timing;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
-  /** What decides on reads: whether they may start loads, and the options. */
+  /** Whether reads may start loads, and the options that decide on reads. */
   readonly rules: { runState: RunState } & DecisionRules;
   /** The owner of the entries, where it must know what happens to them. */
   owner: EntryOwner<T> | undefined = undefined;

@@ -5,7 +5,7 @@ import { reasonOf } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
 
-/** What the health of an entry depends on beside the entry. */
+/** The options that the health of an entry depends on. */
 interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
   readonly name: string;
   readonly isRequired: boolean;

@@ -193,8 +193,8 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Whether reads can be served, and all problems of the members. For a readiness endpoint: `ok` is false only when reads
-   * fail, and will go on failing. Failing reloads of values within `maxStaleness` are reported as problems, but are no
-   * reason to take the instance out of service. A strict endpoint checks `problems.length`.
+   * fail, and will go on failing. Failing reloads of values within `maxStaleness` are reported as problems, but do
+   * not make `ok` false. A strict endpoint checks `problems.length`.
    */
   health(): Health {
     return this.#healthOf([...this.#members.values()]);

@@ -41,7 +41,7 @@ export interface Lock extends LockProvider {
   extend(lease: LeaseId, leaseFor?: number): Promise<boolean>;
 }
 
-/** What is particular to a backend. */
+/** The particulars of a backend. */
 export interface LockEngineKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;

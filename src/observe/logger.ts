@@ -22,11 +22,13 @@ export class SafeLogger {
     this.#logger = logger;
   }
 
-  warn(text: string, cause: unknown): void {
+  /** @param cause its message ends the line; `undefined`: the text is all. */
+  warn(text: string, cause?: unknown): void {
     this.#write('warn', text, cause);
   }
 
-  error(text: string, cause: unknown): void {
+  /** As {@link warn}. */
+  error(text: string, cause?: unknown): void {
     this.#write('error', text, cause);
   }
 
@@ -34,9 +36,9 @@ export class SafeLogger {
     const logger = this.#logger;
     if (logger === false) return;
     const prefix = `${this.#name}: `; // errors of tickless begin with it too
-    const message = messageOf(cause);
+    const message = cause === undefined ? '' : messageOf(cause);
     const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-    const line = oneLine(`tickless: ${prefix}${text}: ${reason}`);
+    const line = oneLine(`tickless: ${prefix}${text}${reason === '' ? '' : `: ${reason}`}`);
     callUserCode(
       () => logger[level](line),
       () => {}, // there is no other place to report the error of a logger

@@ -39,7 +39,7 @@ export interface StoreOptions {
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
 export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete'>;
 
-/** What is particular to a backend. */
+/** The particulars of a backend. */
 export interface StoreEngineKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { absent, type KeyedAnswer, keep, RefreshingCache } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
+import { doing } from './commands.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
 type Key = (typeof KEYS)[number];
@@ -10,8 +11,8 @@ interface Held {
   readonly size: number;
 }
 
-/** What the source does during a step. */
-type Source = 'has it' | 'fails' | 'has no such key' | 'says not modified';
+/** The answer of the source during a step. */
+type Source = 'value' | 'error' | 'absent' | 'not modified';
 
 interface Command {
   readonly do:
@@ -31,27 +32,22 @@ interface Command {
   readonly source: Source;
 }
 
+const args = {
+  keys: fc.uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 5 }),
+  size: fc.integer({ min: 1, max: 12 }),
+  source: fc.oneof(
+    { weight: 8, arbitrary: fc.constant('value') },
+    fc.constantFrom('error', 'absent', 'not modified'),
+  ),
+};
+const of = doing<Command>;
 const commands: fc.Arbitrary<Command[]> = fc.array(
-  fc.record({
-    do: fc.oneof(
-      {
-        weight: 12,
-        arbitrary: fc.constantFrom('get' as const, 'get' as const, 'current' as const, 'getMany' as const),
-      },
-      {
-        weight: 8,
-        arbitrary: fc.constantFrom('set' as const, 'refresh' as const, 'peek' as const, 'wait' as const),
-      },
-      { weight: 3, arbitrary: fc.constantFrom('delete' as const, 'invalidate' as const) },
-      { weight: 1, arbitrary: fc.constant('clear' as const) },
-    ),
-    keys: fc.uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 5 }),
-    size: fc.integer({ min: 1, max: 12 }),
-    source: fc.oneof(
-      { weight: 8, arbitrary: fc.constant('has it' as const) },
-      fc.constantFrom('fails' as const, 'has no such key' as const, 'says not modified' as const),
-    ),
-  }),
+  fc.oneof(
+    of(12, ['get', 'get', 'current', 'getMany'], args),
+    of(8, ['set', 'refresh', 'peek', 'wait'], args),
+    of(3, ['delete', 'invalidate'], args),
+    of(1, ['clear'], args),
+  ),
   { maxLength: 80 },
 );
 
@@ -60,7 +56,7 @@ interface Bound {
   readonly maxSize?: number;
 }
 
-/** The plain model: a `Map` whose order is that of use, and sums that are added up anew each time. */
+/** The model: a `Map` in the order of use, whose sizes are added up each time. */
 class Model {
   readonly held: Map<Key, Held> = new Map();
   readonly #bound: Bound;
@@ -72,10 +68,10 @@ class Model {
   /** A read. */
   use(key: Key): void {
     const value = this.held.get(key);
-    if (value !== undefined) this.#toTheEnd(key, value);
+    if (value !== undefined) this.#moveToEnd(key, value);
   }
 
-  /** A value that was loaded, or set. Only one that is new, or of another size, counts as used by that. */
+  /** A value was loaded or set. Only a new one, or one of another size, counts as used by that. */
   put(key: Key, value: Held): void {
     const { max = Infinity, maxSize = Infinity } = this.#bound;
     const before = this.held.get(key);
@@ -87,7 +83,7 @@ class Model {
       this.held.delete(key);
       return;
     }
-    this.#toTheEnd(key, value);
+    this.#moveToEnd(key, value);
     for (const oldest of this.held.keys()) {
       if (this.held.size <= max && this.sum <= maxSize) break;
       this.held.delete(oldest);
@@ -98,45 +94,44 @@ class Model {
     return [...this.held.values()].reduce((total, { size }) => total + size, 0);
   }
 
-  #toTheEnd(key: Key, value: Held): void {
+  #moveToEnd(key: Key, value: Held): void {
     this.held.delete(key);
     this.held.set(key, value);
   }
 }
 
+const max = fc.integer({ min: 1, max: 5 });
+const maxSize = fc.integer({ min: 1, max: 30 });
 const bounds: Record<string, fc.Arbitrary<Bound>> = {
-  max: fc.record({ max: fc.integer({ min: 1, max: 5 }) }),
-  maxSize: fc.record({ maxSize: fc.integer({ min: 1, max: 30 }) }),
-  'max and maxSize': fc.record({
-    max: fc.integer({ min: 1, max: 5 }),
-    maxSize: fc.integer({ min: 1, max: 30 }),
-  }),
+  max: fc.record({ max }),
+  maxSize: fc.record({ maxSize }),
+  'max and maxSize': fc.record({ max, maxSize }),
 };
 
 for (const [what, bound] of Object.entries(bounds)) {
-  it(`with ${what}, holds what a plain model holds, in its order`, async () => {
+  it(`with ${what}, holds the same values as a simple model, in the same order`, async () => {
     await fc.assert(
       fc.asyncProperty(commands, bound, async (steps, limits) => {
         const clock = new FakeClock();
         const model = new Model(limits);
-        let source: Source = 'has it';
+        let source: Source = 'value';
         let size = 1;
-        /** What loads bring, in their order; the model takes it in when they have landed. */
-        let landings: (() => void)[] = [];
+        /** The results of loads in their order, which the model gets once they have settled. */
+        let results: (() => void)[] = [];
         const load = async (key: Key): Promise<KeyedAnswer<Held>> => {
           const held = cache.peek(key);
-          // It may be pushed out before its load has landed; then it takes a place again, whatever that brings.
-          if (held !== undefined && (source === 'fails' || source === 'says not modified')) {
-            landings.push(() => model.put(key, held));
+          // It may be evicted before its load has settled; then it takes a place again, whatever the result.
+          if (held !== undefined && (source === 'error' || source === 'not modified')) {
+            results.push(() => model.put(key, held));
           }
-          if (source === 'fails') throw new Error('down');
-          if (source === 'says not modified' && held !== undefined) return keep();
-          if (source === 'has no such key') {
-            landings.push(() => model.held.delete(key));
+          if (source === 'error') throw new Error('down');
+          if (source === 'not modified' && held !== undefined) return keep();
+          if (source === 'absent') {
+            results.push(() => model.held.delete(key));
             return absent();
           }
           const value = { size };
-          landings.push(() => model.put(key, value));
+          results.push(() => model.put(key, value));
           return value;
         };
         const cache = new RefreshingCache<Key, Held>({
@@ -170,7 +165,7 @@ for (const [what, bound] of Object.entries(bounds)) {
               for (const one of step.keys) model.use(one);
               cache.getMany(step.keys, { onError: () => {} }).catch(() => {});
               break;
-            case 'refresh': // no read
+            case 'refresh': // not a read
               cache.refresh(key).catch(() => {});
               break;
             case 'peek':
@@ -199,10 +194,10 @@ for (const [what, bound] of Object.entries(bounds)) {
         };
         for (const step of steps) {
           ({ source, size } = step);
-          landings = [];
+          results = [];
           run(step);
           await clock.advance(step.do === 'wait' ? 10 * step.size : 0);
-          for (const land of landings) land();
+          for (const apply of results) apply();
           expect([...cache.keys()]).toEqual([...model.held.keys()]);
           expect(cache.size).toBe(model.held.size);
           for (const key of KEYS) expect(cache.peek(key)).toBe(model.held.get(key));

@@ -10,11 +10,12 @@ import {
 } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { settled } from '../support/settle.ts';
+import { doing } from './commands.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'] as const;
 type Key = (typeof KEYS)[number];
 
-/** What the cache holds: whose it is, and how many steps that outdate that key had come before. */
+/** A value of the cache: its key, and how many steps had outdated that key before its load began. */
 interface Held {
   readonly key: Key;
   readonly version: number;
@@ -34,60 +35,17 @@ type Command =
 
 const key = fc.constantFrom(...KEYS);
 
+const of = doing<Command>;
 const commands: fc.Arbitrary<Command[]> = fc.array(
   fc.oneof(
-    { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get' as const, 'current' as const), key }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'set',
-          'delete',
-          'invalidate',
-          'drop',
-          'refresh',
-          'refresh',
-        ) as fc.Arbitrary<'set'>,
-        key,
-      }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ do: fc.constant('getMany' as const), keys: fc.array(key, { maxLength: 6 }) }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'clear',
-          'invalidateAll',
-          'invalidateWhere',
-          'dumpAndRestore',
-        ) as fc.Arbitrary<'clear'>,
-      }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        do: fc.constant('invalidateTag' as const),
-        tag: fc.constantFrom('vowel', 'all', 'none'),
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constant('advance' as const),
-        ms: fc.constantFrom(0, 40, 100, 150, 1000),
-      }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        do: fc.constant('source' as const),
-        is: fc.constantFrom('up' as const, 'up' as const, 'down' as const, 'without the key' as const),
-      }),
-    },
-    { weight: 7, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(20) }) },
+    of(8, ['get', 'current'], { key }),
+    of(4, ['set', 'delete', 'invalidate', 'drop', 'refresh', 'refresh'], { key }),
+    of(2, ['getMany'], { keys: fc.array(key, { maxLength: 6 }) }),
+    of(1, ['clear', 'invalidateAll', 'invalidateWhere', 'dumpAndRestore']),
+    of(2, ['invalidateTag'], { tag: fc.constantFrom('vowel', 'all', 'none') }),
+    of(4, ['advance'], { ms: fc.constantFrom(0, 40, 100, 150, 1000) }),
+    of(2, ['source'], { is: fc.constantFrom('up', 'up', 'down', 'without the key') }),
+    of(7, ['end'], { which: fc.nat(20) }),
   ),
   { maxLength: 60 },
 );
@@ -103,17 +61,17 @@ interface Live {
   reject(error: unknown): void;
 }
 
-/** All that a read or a refresh may fail with; a key that is asked for is the one that the error is about. */
+/** The errors of reads and refreshes, each about the key of the call. */
 const FAILURES = ['LoadError', 'LoadTimeoutError', 'CoolingDownError', 'AbsentError'];
 
 for (const many of [false, true]) {
-  it(`with ${many ? 'loadMany' : 'load'}, whatever happens in whatever order, the rules hold for each key`, async () => {
+  it(`with ${many ? 'loadMany' : 'load'}, the rules hold for each key after any commands in any order`, async () => {
     await fc.assert(
       fc.asyncProperty(commands, fc.integer({ min: 1, max: 3 }), async (steps, max) => {
         const clock = new FakeClock();
         const lives: Live[] = [];
         let source: 'up' | 'down' | 'without the key' = 'up';
-        // The model: how many steps have outdated the key, and the newest that was seen of it.
+        // The model: how many steps have outdated the key, and its newest version that a read has found.
         const version = new Map<Key, number>(KEYS.map((one) => [one, 0]));
         const seen = new Map<Key, number>(KEYS.map((one) => [one, 0]));
         const now = (one: Key): number => version.get(one) as number;
@@ -124,7 +82,7 @@ for (const many of [false, true]) {
           new Promise(
             (resolve, reject) => void lives.push({ key: one, version: now(one), signal, resolve, reject }),
           );
-        // A batch brings promises here, so that each key of it ends for itself.
+        // A batch returns promises here, so that each of its keys ends by itself.
         const loadMany = async (keys: readonly Key[]): Promise<never> => {
           const signals = keys.map((one) => [one, load(one, { signal: signalOf(one) })] as const);
           return new Map(signals) as never;
@@ -164,7 +122,7 @@ for (const many of [false, true]) {
               expect(error.key).toBe(one);
             },
           );
-          checked.catch(() => {}); // told at the end, when all are awaited
+          checked.catch(() => {}); // reported at the end, when all are awaited
           waits.push(checked);
         };
         const end = (live: Live): void => {
@@ -181,7 +139,7 @@ for (const many of [false, true]) {
             case 'get': {
               const held = cache.peek(step.key);
               const promise = cache.get(step.key);
-              // Who finds no value waits for one that is not older than his question.
+              // A read without a value waits for one that is not older than the read.
               follow(step.key, promise, held === undefined ? now(step.key) : 0);
               if (held !== undefined) expect(await settled(promise)).toEqual({ value: held });
               break;
@@ -254,7 +212,7 @@ for (const many of [false, true]) {
               const before = [...cache.keys()];
               const dump = cache.dump();
               expect(dump.entries.map((entry) => entry.key)).toEqual(before);
-              // What is held is not older than the dump of it.
+              // Each value in the cache is as new as its dump.
               expect(cache.restore(dump)).toEqual({ restored: 0, dropped: before.length });
               expect([...cache.keys()]).toEqual(before);
               break;
@@ -290,7 +248,7 @@ for (const many of [false, true]) {
           let running = 0;
           for (const one of KEYS) {
             const liveOfKey = lives.filter((live) => live.key === one && !live.signal.aborted);
-            // Rule 1, and rule 4: running says whether there is one.
+            // Rule 1, and rule 4: `running` is true while there is one.
             if (!many) {
               expect(liveOfKey.length).toBeLessThanOrEqual(1);
               expect(cache.inspect(one)?.running ?? false).toBe(liveOfKey.length === 1);
@@ -300,7 +258,7 @@ for (const many of [false, true]) {
           // Rule 8
           if (running === 0) expect(clock.timerCount).toBe(0);
         }
-        // Nobody waits for ever: at the latest all deadlines end it.
+        // No read waits for ever: all deadlines have passed by then.
         for (let i = 0; i < 4; i++) await clock.advance(1000);
         expect(KEYS.filter((one) => cache.inspect(one)?.running)).toEqual([]);
         expect(clock.timerCount).toBe(0);

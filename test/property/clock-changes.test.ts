@@ -26,7 +26,7 @@ const two = (number: number): string => String(number).padStart(2, '0');
 const show = (instant: number): string =>
   Number.isFinite(instant) ? new Date(instant).toISOString() : `${instant}`;
 
-/** What a schedule answers that is not what was calculated. A list of them says more than the first one. */
+/** The results of a schedule that differ from the calculation. A list of them shows more than the first one. */
 class Disagreements {
   readonly found: string[] = [];
   count = 0;
@@ -57,7 +57,7 @@ function atEachChange(
 }
 
 /**
- * Before, on the edges and in the midst of what is left out or repeated; where it is repeated, in both passes. One half
+ * Before, on the edges and within the hours that are skipped or repeated; where they are repeated, in both passes. One half
  * of them at two changes of a zone, mostly on and back, the other half at the next two.
  */
 function sincesAround({ at, low, high }: Change, turn: number): number[] {
@@ -218,7 +218,7 @@ it.each([
   ['Pacific/Fakaofo', Date.UTC(2011, 11, 30)],
   ['Pacific/Kiritimati', Date.UTC(1994, 11, 31)],
   ['Pacific/Kwajalein', Date.UTC(1993, 7, 21)],
-])('a day that %s left out is passed over', (zone, day) => {
+])('a day that %s has skipped is skipped', (zone, day) => {
   const stretches = stretchesOf(zone, day - 30 * DAY, day + 31 * DAY);
   expect(changesOf(stretches)).toEqual([{ at: expect.any(Number), low: day, high: day + DAY }]);
   const disagreements = new Disagreements();

@@ -6,7 +6,7 @@ import { FakeClock } from '../../src/testing/index.ts';
 const PERIOD = 60_000;
 const LONGEST = 5 * PERIOD;
 
-/** What happens between two looks at the grid. */
+/** The events between two checks of the grid. */
 interface Turn {
   readonly elapsed: number;
   /** Of the wall clock. Less than a second is slewing, not a step. */
@@ -59,7 +59,7 @@ for (const anchoredAt of [undefined, 12_345] as const) {
           const since = anchoredAt ?? clock.now() - clock.monotonic();
           return (((instant - since) % PERIOD) + PERIOD) % PERIOD;
         };
-        const named: { readonly past: number; readonly wait: number }[] = []; // what a listener throws reaches nobody
+        const named: { readonly past: number; readonly wait: number }[] = []; // an error of a listener would only be logged
         value.on('load-succeeded', () => {
           const { nextExecuteTime } = value.inspect();
           named.push({ past: past(nextExecuteTime), wait: nextExecuteTime - clock.now() });

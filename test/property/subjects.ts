@@ -1,13 +1,13 @@
 import { RefreshingCache, RefreshingValue } from '../../src/index.ts';
 import type { FakeClock } from '../../src/testing/index.ts';
 
-/** What is held: of which load or `set` it is, and how often the key had been outdated before that began. */
+/** A value: its key, and how often the key had been outdated before its load or `set` began. */
 export interface Held {
   readonly key: string;
   readonly epoch: number;
 }
 
-/** A value, or one key of a cache: what the same calls are made of. */
+/** A value, or one key of a cache, with the same methods. */
 export interface Subject {
   get(): Promise<Held>;
   refresh(): Promise<Held>;
@@ -18,11 +18,11 @@ export interface Subject {
   isRunning(): boolean;
 }
 
-/** What a subject is made of. */
+/** The parts of a subject. */
 export interface Parts {
   readonly clock: FakeClock;
   load(key: string, signal: AbortSignal): Promise<Held>;
-  /** A load has landed, and readers may see what it brought. */
+  /** A load has settled, and readers may see its result. */
   landed(key: string): void;
 }
 
@@ -79,7 +79,7 @@ export function subjectsOfCache(max: number, isMany: boolean): (parts: Parts) =>
   };
 }
 
-/** What is thrown becomes a rejection, which the others of the batch leave alone. */
+/** An error that is thrown becomes a rejection, which does not affect the rest of the batch. */
 function attempt(load: () => Promise<Held>): Promise<Held> {
   const end = new Promise<Held>((resolve) => resolve(load()));
   end.catch(() => {});

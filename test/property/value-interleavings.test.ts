@@ -32,7 +32,7 @@ const pauses = fc.array(fc.boolean(), { minLength: 1, maxLength: 16 });
 class Watched {
   /** How often it was outdated: by `set`, `invalidate`, `delete`. */
   epoch = 0;
-  /** What `set` or `delete` came last: nothing begun before may be seen. */
+  /** The epoch of the last `set` or `delete`: no result of a load begun before may be seen. */
   least = 0;
   refreshes = 0;
   calls = 0;
@@ -54,7 +54,7 @@ async function interleave(
       const names = ['v', 'a', 'b'];
       const watched = new Map(names.map((name) => [name, new Watched()]));
       const watch = (key: string): Watched => watched.get(key) as Watched;
-      const broken: string[] = []; // what a listener throws would reach nobody
+      const broken: string[] = []; // an error of a listener would only be logged
       const waits: { readonly what: string; isOver: boolean }[] = [];
       let loads = 0;
 
@@ -74,7 +74,7 @@ async function interleave(
       const landed = (key: string): void => {
         const held = subjectOf(key)?.peek();
         if (held !== undefined && held.epoch !== watch(key).epoch)
-          broken.push(`${key} took in what was outdated`);
+          broken.push(`${key} took an outdated result`);
       };
       const subjects = make({ clock, load, landed });
       const keys = subjects.length === 1 ? ['v'] : ['a', 'b'];
@@ -94,11 +94,11 @@ async function interleave(
           (got) => {
             wait.isOver = true;
             if (got.key !== key || got.epoch < least) broken.push(`${what} got an older one`);
-            if (same !== undefined && got !== same) broken.push(`${what} did not get what was held`);
+            if (same !== undefined && got !== same) broken.push(`${what} did not get the value`);
           },
           () => {
             wait.isOver = true;
-            if (same !== undefined) broken.push(`${what} was refused what was held`);
+            if (same !== undefined) broken.push(`${what} was refused the value`);
           },
         );
       };
@@ -152,7 +152,7 @@ async function interleave(
       let turn = 0;
       while (scheduler.count() > 0) {
         await scheduler.waitOne();
-        // With a pause all that follows has happened; without, the next comes in the midst of it.
+        // With a pause all consequences have happened; without one the next event comes between them.
         const isFlushed = isPause[turn++ % isPause.length] as boolean;
         if (isFlushed || scheduler.count() === 0) await clock.flush();
         check(isFlushed);
@@ -169,13 +169,13 @@ async function interleave(
   );
 }
 
-it('of a value: in whatever order calls and ends of loads come, rules 1, 3, 4 and 7 hold and nobody waits for ever', () =>
+it('of a value: rules 1, 3, 4 and 7 hold in any order of calls and ends of loads, and no caller waits for ever', () =>
   interleave(subjectOfValue, { seesSignals: true, evicts: false }));
 
 it('of the keys of a cache', () =>
   interleave(subjectsOfCache(2, false), { seesSignals: true, evicts: false }));
 
-it('of the keys of a cache that push each other out', () =>
+it('of the keys of a cache that evict each other', () =>
   interleave(subjectsOfCache(1, false), { seesSignals: true, evicts: true }));
 
 it('of the keys of a cache with loadMany', () =>

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { keep, type LoadAnswer, type LoadContext, RefreshingValue } from '../../src/index.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { settled } from '../support/settle.ts';
+import { doing } from './commands.ts';
 
-/** What a load brings: which call it was, and how many invalidations and sets had come before it began. */
+/** The value of a load: how many invalidations and sets had come before it began. */
 interface Loaded {
   readonly epoch: number;
 }
@@ -25,37 +26,13 @@ type Command =
   | { readonly do: 'advance'; readonly ms: number }
   | { readonly do: 'end'; readonly how: 'value' | 'keep' | 'undefined' | 'reject' };
 
+const of = doing<Command>;
 const commands = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('read' as const, 'current' as const) }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constantFrom(
-          'refresh' as const,
-          'request' as const,
-          'invalidate' as const,
-          'drop' as const,
-          'set' as const,
-          'pause' as const,
-          'resume' as const,
-        ),
-      }),
-    },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        do: fc.constant('advance' as const),
-        ms: fc.constantFrom(0, 40, 60, 100, 400, 3000),
-      }),
-    },
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        do: fc.constant('end' as const),
-        how: fc.constantFrom('value' as const, 'keep' as const, 'undefined' as const, 'reject' as const),
-      }),
-    },
+    of(6, ['read', 'current']),
+    of(4, ['refresh', 'request', 'invalidate', 'drop', 'set', 'pause', 'resume']),
+    of(4, ['advance'], { ms: fc.constantFrom(0, 40, 60, 100, 400, 3000) }),
+    of(6, ['end'], { how: fc.constantFrom('value', 'keep', 'undefined', 'reject') }),
   ),
   { maxLength: 60 },
 );
@@ -68,12 +45,12 @@ interface Live {
   reject(error: unknown): void;
 }
 
-it('whatever happens in whatever order, the rules hold after each step', async () => {
+it('the rules hold after each of any commands in any order', async () => {
   await fc.assert(
     fc.asyncProperty(commands, fc.boolean(), async (steps: readonly Command[], isLimited) => {
       const clock = new FakeClock();
       const started: Live[] = [];
-      const broken: string[] = []; // what a listener throws would reach nobody
+      const broken: string[] = []; // an error of a listener would only be logged
       let epoch = 0;
       let coolDownUntil = Number.NEGATIVE_INFINITY;
       const value: RefreshingValue<Loaded> = new RefreshingValue<Loaded>({
@@ -92,20 +69,19 @@ it('whatever happens in whatever order, the rules hold after each step', async (
       value.on('cooling-down', ({ delay }) => {
         coolDownUntil = clock.monotonic() + delay;
       });
-      value.on('load-succeeded', () => {
-        coolDownUntil = Number.NEGATIVE_INFINITY;
-      });
-      value.on('load-kept', () => {
-        coolDownUntil = Number.NEGATIVE_INFINITY;
-      });
+      for (const type of ['load-succeeded', 'load-kept'] as const) {
+        value.on(type, () => {
+          coolDownUntil = Number.NEGATIVE_INFINITY;
+        });
+      }
       value.on('load-started', ({ trigger, background }) => {
-        // By itself a read starts nothing in a cool-down, nor while paused.
+        // A read starts nothing in a cool-down, nor while paused.
         if (background || trigger === 'due' || trigger === 'first') {
           if (clock.monotonic() < coolDownUntil) broken.push('started in a cool-down');
           if (value.inspect().paused) broken.push('started while paused');
         }
       });
-      // A value that is kept after an invalidation is up to date, but does not say so; the model can't tell.
+      // A value that is kept after an invalidation is new with an old epoch: the model does not know that case.
       const isKept = (since: number): boolean => (value.peek()?.epoch ?? since) === since;
       let mustBeAtLeast = 0;
       const waits: Promise<unknown>[] = [];
@@ -135,7 +111,7 @@ it('whatever happens in whatever order, the rules hold after each step', async (
               (got) => expect(got.epoch).toBeGreaterThanOrEqual(from),
               (error) => expect(error.code).toMatch(/^ERR_TICKLESS_LOAD/),
             );
-            refreshed.catch(() => {}); // told at the end, when all waits are awaited
+            refreshed.catch(() => {}); // reported at the end, when all are awaited
             waits.push(refreshed);
             break;
           }
@@ -175,16 +151,16 @@ it('whatever happens in whatever order, the rules hold after each step', async (
         const status = value.inspect();
         // Rule 5
         expect(broken).toEqual([]);
-        // Rule 1: one at most is not aborted. (Ended ones have been taken out.)
+        // Rule 1: at most one is not aborted. (Ended ones have been removed.)
         expect(started.filter(({ signal }) => !signal.aborted).length).toBeLessThanOrEqual(1);
-        // Rule 4: running says whether there is one.
+        // Rule 4: `running` is true while there is one.
         expect(status.running).toBe(started.some(({ signal }) => !signal.aborted));
-        // Rule 7: what was set is never replaced by a load begun before.
+        // Rule 7: a value that was set is never replaced by a load begun before.
         if (status.value !== undefined) expect(status.value.epoch).toBeGreaterThanOrEqual(mustBeAtLeast);
         // Rule 8: no timer without an execution.
         if (!status.running) expect(clock.timerCount).toBe(0);
       }
-      // Nobody waits for ever: at the latest all deadlines end it.
+      // No read waits for ever: all deadlines have passed by then.
       for (let i = 0; i < 3; i++) await clock.advance(1000);
       value.invalidate({ drop: false });
       for (let i = 0; i < 3; i++) await clock.advance(1000);

@@ -1,8 +1,8 @@
 import { DAY, everyZone, HOUR, linkedZones, MINUTE, offsetAt } from '../unit/schedule/wall-clock.ts';
 
 /**
- * What the clocks of all zones do in ten years, and when a time of the day comes by them: what calendar schedules are
- * held against. From Intl alone, as `wall-clock`.
+ * The changes of the clocks of all zones in ten years, and the instants of times of the day: the reference for calendar
+ * schedules. From Intl alone, as `wall-clock`.
  */
 
 export const TEN_YEARS: { readonly from: number; readonly to: number } = {
@@ -98,7 +98,7 @@ export function clockChanges(zone: string): readonly number[] {
   return changes;
 }
 
-/** What a clock shows, as the epoch milliseconds of the same date and time in UTC. */
+/** The date and time that a clock shows, as the epoch milliseconds of the same date and time in UTC. */
 export type WallTime = number;
 
 /** The first instant at which the clock shows a wall time or a later one. */

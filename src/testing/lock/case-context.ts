@@ -150,7 +150,7 @@ export class LockCaseContext {
     same(record.token, token, `${what}: the token`);
     same(record.owner, owner, `${what}: the owner`);
     same(record.state, 'running', `${what}: the state`);
-    this.isLeft(record.leaseLeft, this.long, `${what}: what is left of the lease`);
+    this.isLeft(record.leaseLeft, this.long, `${what}: the rest of the lease`);
   }
 }
 

@@ -78,7 +78,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     }
   });
 
-  it('ends with a forced load that succeeds: what is due next is loaded, however long it would have lasted', async () => {
+  it('ends with a forced load that succeeds: the next due read starts a load', async () => {
     const { clock, manual, value } = await loadedManualValue({ coolDown: 60_000 });
     await clock.advance(1000);
     value.current;
@@ -180,7 +180,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     expect(runs).toBe(2);
   });
 
-  it('refresh and execute pass over it', async () => {
+  it('refresh and execute ignore it', async () => {
     const clock = new FakeClock();
     let loads = 0;
     const value = new RefreshingValue({
@@ -204,9 +204,9 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     'is negative': () => -1,
     'is 1': () => 1,
     'is infinite': () => Number.POSITIVE_INFINITY,
-    'is no number': () => 'x',
+    'is not a number': () => 'x',
   })) {
-    it(`holds with a source of randomness that ${name}, which is told`, async () => {
+    it(`holds with a source of randomness that ${name}, which is logged`, async () => {
       const clock = new FakeClock();
       const logger = recordLines();
       const value = new RefreshingValue({

@@ -36,7 +36,7 @@ const failing = (): {
   return { value, clock, lines: logger.lines, fail };
 };
 
-describe('rule 6: background failures reach listeners and the logger, nobody else', () => {
+describe('rule 6: background failures reach listeners and the logger only', () => {
   it('logs one line with the name, the attempt, the next try and the cause', async () => {
     const { lines, fail } = failing();
     await fail();
@@ -59,7 +59,7 @@ describe('rule 6: background failures reach listeners and the logger, nobody els
     });
   });
 
-  it('logger: false silences it, and a logger that throws harms nobody', async () => {
+  it('logger: false silences it, and a logger that throws does not affect reads', async () => {
     for (const logger of [
       false as const,
       {

@@ -46,7 +46,7 @@ describe('rule 8: idle means idle', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('timers keep the process alive only while somebody waits', async () => {
+  it('timers keep the process alive only while a caller waits', async () => {
     const clock = new HoldingClock();
     const manual = new ManualLoad<number>();
     const value = new RefreshingValue({ name: 'v', load: manual.load, schedule: 100, clock, logger: false });

@@ -29,7 +29,7 @@ describe('rule 11: at most one completed execution per round', () => {
     }
   });
 
-  it('a lease that could not be extended is known by the load, and what it brings is not published', async () => {
+  it('a load whose lease could not be extended is aborted, and its result is not published', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1025);
@@ -130,7 +130,7 @@ describe('rule 11: at most one completed execution per round', () => {
     expect(typesOf(events)).toContain('lease-lost');
   });
 
-  it('where the lease expires between landing and publishing, that is told, and nothing is published', async () => {
+  it('where the lease expires between settling and publishing, that is emitted, and nothing is published', async () => {
     const cluster = new ManualCluster();
     const { value, manual, clock, link, events } = cluster.instance();
     const jump = jumpOf(clock);

@@ -39,7 +39,7 @@ describe('rule 12: tokens grow strictly per name', () => {
     expect(tokens).toHaveLength(8);
   });
 
-  it('over an engine that comes back empty, because its clock is in them', async () => {
+  it('over a backend that restarts empty, because its clock is in them', async () => {
     const clock = new FakeClock();
     const before = await leaseOf(memoryLock({ clock }));
     await clock.advance(1);
@@ -48,7 +48,7 @@ describe('rule 12: tokens grow strictly per name', () => {
     expect(after.token).toBeGreaterThan(before.token);
   });
 
-  it('each load is told its token, and its snapshot bears it as version', async () => {
+  it('each load gets its token, and its snapshot bears it as version', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     const { value, manual } = a!;
@@ -66,7 +66,7 @@ describe('rule 12: tokens grow strictly per name', () => {
     expect(tokens[2]).toBeGreaterThan(tokens[1] as number);
   });
 
-  it('a store refuses an older token; that is told, and the newer snapshot is taken at the next read', async () => {
+  it('a store refuses an older token; that is emitted, and the newer snapshot is adopted at the next read', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1025);

@@ -51,7 +51,7 @@ describe('rule 13: a value never goes back', () => {
     manual.call(1).resolve('two');
     await refreshed;
     await cluster.clock.flush();
-    expect(value.inspect().lock?.version).toBeUndefined(); // nobody else has it
+    expect(value.inspect().lock?.version).toBeUndefined(); // no other instance has it
     link.mend();
     const other = cluster.instance({ schedule: { hours: 1 } });
     const elsewhere = other.value.refresh();
@@ -102,7 +102,7 @@ describe('rule 13: a value never goes back', () => {
     await cluster.clock.flush();
     a!.manual.call(1).resolve('two');
     await later;
-    await cluster.clock.advance({ minutes: 59, seconds: 59 }); // the hold that b was told of is over
+    await cluster.clock.advance({ minutes: 59, seconds: 59 }); // the hold that b knows of is over
     b!.value.current;
     await cluster.clock.flush();
     expect(b!.value.peek()).toBe('two');

@@ -50,7 +50,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     expect(await second).toBe('of b');
   });
 
-  it('refresh passes over the backoff and over the hold of a round that is done', async () => {
+  it('refresh ignores the backoff and the hold of a round that is done', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
     const done = b!.value.refresh();
@@ -64,7 +64,7 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     expect(await refreshed).toBe('two');
   });
 
-  it('done holds the round until the next due time, whoever asks', async () => {
+  it('done holds the round until the next due time for all instances', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { minutes: 10 } });
     const restarted = cluster.instance({ schedule: 10 }); // thinks that it is due sooner

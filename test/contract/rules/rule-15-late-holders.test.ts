@@ -74,7 +74,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     expect(await lock.inspect('v')).toEqual(before);
   });
 
-  it('neither does one of a lease that has expired and that nobody took', async () => {
+  it('a lease that has expired is neither extended nor released, also without a next holder', async () => {
     const { lock, clock } = new ManualCluster();
     const first = await lock.acquire({ name: 'v' });
     if (first.kind !== 'acquired') throw new Error(first.kind);
@@ -84,7 +84,7 @@ describe('rule 15: holders that are killed, paused or late', () => {
     expect((await lock.acquire({ name: 'v' })).kind).toBe('acquired');
   });
 
-  it('force passes over a hold, never over a live lease', async () => {
+  it('force ignores a hold, never a live lease', async () => {
     const { lock } = new ManualCluster();
     const first = await lock.acquire({ name: 'v' });
     if (first.kind !== 'acquired') throw new Error(first.kind);

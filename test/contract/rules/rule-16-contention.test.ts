@@ -57,7 +57,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     a!.link.break('refused', 'acquire');
     void a!.value.refresh();
     await cluster.clock.flush();
-    expect(a!.logger.lines).toEqual([outage, 'warn tickless: v: lock available again: after 3.1 s', outage]);
+    expect(a!.logger.lines).toEqual([outage, 'warn tickless: v: lock available again after 3.1 s', outage]);
   });
 
   it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {

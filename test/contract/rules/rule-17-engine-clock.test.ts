@@ -4,7 +4,7 @@ import { ManualCluster } from '../../support/cluster.ts';
 
 const HOUR = 3_600_000;
 
-describe("rule 17: only the engine's clock decides", () => {
+describe("rule 17: only the server's clock decides", () => {
   it('instances whose wall clocks are hours apart agree on when it is five o’clock', async () => {
     const cluster = new ManualCluster(); // it is noon
     const { clock } = cluster;

@@ -23,7 +23,7 @@ describe('rule 18: commands per round', () => {
     }
   });
 
-  it('who comes when the round is done: two as well', async () => {
+  it('two as well for an instance that is read when the round is done', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
@@ -37,24 +37,32 @@ describe('rule 18: commands per round', () => {
     expect(b!.link.take()).toEqual(['acquire', 'read']);
   });
 
-  it('who stands by while another loads asks once, however often it is read', async () => {
+  it('one while another instance loads, however often the value is read, and one for its snapshot', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
     a!.value.current;
     await cluster.clock.flush();
     for (let read = 0; read < 20; read++) {
-      b!.value.current;
+      expect(await b!.value.get()).toBe('one');
       await cluster.clock.advance(10);
     }
     expect(b!.link.take()).toEqual(['acquire']);
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(200);
+    b!.value.current;
+    await cluster.clock.flush();
+    expect(b!.link.take()).toEqual(['read']);
+    expect(b!.value.peek()).toBe('two');
   });
 
   it('a warm start is one read', async () => {
     const cluster = new ManualCluster();
     await cluster.warm(1);
     const restarted = cluster.instance();
-    expect(await restarted.value.get()).toBe('one');
+    const reads = [restarted.value.get(), restarted.value.get()];
+    await cluster.clock.flush();
+    expect(await Promise.all(reads)).toEqual(['one', 'one']);
     expect(restarted.link.take()).toEqual(['read']);
   });
 
@@ -72,6 +80,7 @@ describe('rule 18: commands per round', () => {
     await refreshed;
     await cluster.clock.advance(60_000);
     expect(a!.link.take()).toEqual(['write', 'release']);
+    expect(cluster.clock.timerCount).toBe(0);
   });
 
   it('reads of a cold value that waits cost none either', async () => {

@@ -30,7 +30,7 @@ test('key and value are inferred from load', async () => {
   cache.set('1012', 'Amsterdam');
 });
 
-test('a context that is taken apart does not spoil the inference', () => {
+test('key and value are inferred where the context is destructured', () => {
   const cache = new RefreshingCache({
     name,
     load: async (code: string, { signal, key }) => {
@@ -68,7 +68,7 @@ test('key and value are inferred from loadMany', async () => {
   expectTypeOf(mixed.current('a')).toEqualTypeOf<City>();
 });
 
-test('of a group', () => {
+test('members of a group', () => {
   const group = new RefreshGroup();
   const cache = group.cache({ name, load: async (code: string) => ({ code }) });
   expectTypeOf(cache).toEqualTypeOf<RefreshingCache<string, { code: string }>>();

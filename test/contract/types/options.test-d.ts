@@ -13,9 +13,9 @@ import {
 const name = 'v';
 const load = async (): Promise<string> => 'value';
 const maybe = async (): Promise<string | undefined> => undefined;
+const value = new RefreshingValue({ name, load });
 
-test('name and load are required, all else is not', () => {
-  new RefreshingValue({ name, load });
+test('name and load are required, nothing else is', () => {
   // @ts-expect-error: no options at all
   new RefreshingValue();
   // @ts-expect-error: no name
@@ -29,23 +29,10 @@ test('name and load are required, all else is not', () => {
   new PeriodicExecutor({ name });
 });
 
-test('every option may also be undefined', () => {
-  const options: RefreshingValueOptions<string> = {
-    name,
-    load,
-    schedule: undefined,
-    retry: undefined,
-    coolDown: undefined,
-    timeout: undefined,
-    maxStaleness: undefined,
-    whenTooStale: undefined,
-    allowUndefined: undefined,
-    waitUntil: undefined,
-    logger: undefined,
-    clock: undefined,
-    random: undefined,
-  };
-  new RefreshingValue(options);
+test('every other option may be undefined', () => {
+  type Given = Omit<Required<RefreshingValueOptions<string>>, 'name' | 'load'>;
+  type All = { readonly [option in keyof Given]: undefined };
+  expectTypeOf<All & { name: string; load: typeof load }>().toExtend<RefreshingValueOptions<string>>();
 });
 
 test('options of a wrong type are errors', () => {
@@ -55,7 +42,7 @@ test('options of a wrong type are errors', () => {
   new RefreshingValue({ name, load: 'value' });
   // @ts-expect-error: misspelt
   new RefreshingValue({ name, load, shedule: 1000 });
-  // @ts-expect-error: no such policy
+  // @ts-expect-error: an unknown policy
   new RefreshingValue({ name, load, whenTooStale: 'refuse' });
   // @ts-expect-error: false or a logger
   new RefreshingValue({ name, load, logger: true });
@@ -65,100 +52,69 @@ test('options of a wrong type are errors', () => {
   new RefreshingValue({ name, load, coolDown: { initial: 1000, factor: '2' } });
   // @ts-expect-error: waitUntil takes a promise
   new RefreshingValue({ name, load, waitUntil: (count: number) => count });
-  // @ts-expect-error: random answers a number
+  // @ts-expect-error: random returns a number
   new RefreshingValue({ name, load, random: () => 'a' });
   // @ts-expect-error: a task has no age
   new PeriodicExecutor(load, { name, maxStaleness: 1000 });
-  // @ts-expect-error: a task has no value, and returns what it likes
+  // @ts-expect-error: a task has no value, and may return anything
   new PeriodicExecutor(load, { name, allowUndefined: true });
 });
 
-test('allowUndefined is for loads whose type has undefined in it', () => {
-  const value = new RefreshingValue({ name, load: maybe, allowUndefined: true });
-  expectTypeOf(value.get()).toEqualTypeOf<Promise<string | undefined>>();
-  expectTypeOf(value.current).toEqualTypeOf<string | undefined>();
-  value.set(undefined);
-  new RefreshingValue({ name, load: maybe });
+test('allowUndefined is for loads whose type includes undefined', () => {
+  const maybeValue = new RefreshingValue({ name, load: maybe, allowUndefined: true });
+  expectTypeOf(maybeValue.get()).toEqualTypeOf<Promise<string | undefined>>();
+  expectTypeOf(maybeValue.current).toEqualTypeOf<string | undefined>();
+  maybeValue.set(undefined);
   new RefreshingValue({ name, load: maybe, allowUndefined: false });
   new RefreshingValue({ name, load: async () => {}, allowUndefined: true });
   new RefreshingValue({ name, load, allowUndefined: false });
-  // @ts-expect-error: this load never brings undefined
+  // @ts-expect-error: this load never returns undefined
   new RefreshingValue({ name, load, allowUndefined: true });
 });
 
 test('a duration is a number, an object of units, or has toMillis()', () => {
-  const durations: DurationLike[] = [
+  const days = { days: 1, hours: 2, minutes: 3, seconds: 4, milliseconds: 5 };
+  for (const duration of [
     1000,
     Number.POSITIVE_INFINITY,
-    { minutes: 10 },
-    { days: 1, hours: 2, minutes: 3, seconds: 4, milliseconds: 5 },
-    Duration.fromObject({ minutes: 10 }),
+    days,
     Duration.fromISO('PT10M'),
-    { toMillis: () => 600_000 },
-  ];
-  for (const duration of durations) {
-    new RefreshingValue({
-      name,
-      load,
-      schedule: duration,
-      timeout: duration,
-      maxStaleness: duration,
-      coolDown: duration,
-    });
+    { toMillis: () => 6 },
+  ]) {
+    expectTypeOf(duration).toExtend<DurationLike>();
   }
-  new RefreshingValue({
-    name,
-    load,
-    coolDown: { initial: Duration.fromMillis(5), factor: 1, max: { minutes: 1 } },
-  });
-  // @ts-expect-error: no such form
+  const options = { name, load, schedule: days, timeout: days, maxStaleness: days, coolDown: days };
+  new RefreshingValue(options);
+  new RefreshingValue({ ...options, coolDown: { initial: Duration.fromMillis(5), factor: 1, max: days } });
+  // @ts-expect-error: an unknown form
   new RefreshingValue({ name, load, timeout: '10m' });
-  // @ts-expect-error: no such unit
+  // @ts-expect-error: an unknown unit
   new RefreshingValue({ name, load, timeout: { weeks: 1 } });
   // @ts-expect-error: a Date is an instant
   new RefreshingValue({ name, load, timeout: new Date() });
 });
 
 test('retry takes the options of p-retry', () => {
-  const retry: Omit<PRetryOptions, 'signal' | 'unref'> = {
-    retries: 3,
-    factor: 2,
-    minTimeout: 100,
-    maxTimeout: 1000,
-    randomize: true,
-    maxRetryTime: 10_000,
-    onFailedAttempt: ({ error, attemptNumber, retriesLeft }) =>
-      void [error.message, attemptNumber, retriesLeft],
-    shouldRetry: ({ error }) => error.name !== 'TypeError',
-    shouldConsumeRetry: async ({ retriesConsumed }) => retriesConsumed < 2,
-  };
-  new RefreshingValue({ name, load, retry });
+  const retry = {} as Omit<PRetryOptions, 'signal' | 'unref'>;
   new PeriodicExecutor(load, { name, retry });
-  new RefreshingValue({
-    name,
-    load,
-    retry: { retries: 2, onFailedAttempt: ({ error }) => console.log(error.message) },
-  });
+  const onFailedAttempt: typeof retry.onFailedAttempt = ({ error }) => console.log(error.message);
+  new RefreshingValue({ name, load, retry: { retries: 2, onFailedAttempt } });
   // @ts-expect-error: its own type
   new RefreshingValue({ name, load, retry: { retries: 'two' } });
   // @ts-expect-error: not an option of p-retry
   new RefreshingValue({ name, load, retry: { attempts: 2 } });
-  // @ts-expect-error: the deadline is the business of tickless
+  // @ts-expect-error: tickless has its own deadline
   new RefreshingValue({ name, load, retry: { signal: AbortSignal.abort() } });
-  // @ts-expect-error: so is what keeps the process alive
+  // @ts-expect-error: tickless keeps the process alive by itself
   new RefreshingValue({ name, load, retry: { unref: true } });
 });
 
-test('what a read takes', () => {
-  const value = new RefreshingValue({ name, load });
-  value.get({
-    patience: { milliseconds: 50 },
-    signal: AbortSignal.timeout(1),
-    waitUntil: (end) => void end.then(),
-  });
+test('the options of a read', () => {
+  const waitUntil = (end: Promise<unknown>): void => void end.then();
+  value.get({ patience: { milliseconds: 50 }, signal: AbortSignal.timeout(1), waitUntil });
   // @ts-expect-error: a signal, not its controller
   value.get({ signal: new AbortController() });
-  // @ts-expect-error: no such option
+  // @ts-expect-error: an unknown option
   value.get({ maxAge: 5 });
   value.requestStart({ wait: true });
   // @ts-expect-error: true or false
@@ -177,6 +133,5 @@ test('a task may return anything, and gets no previous value', () => {
 });
 
 test('both can be disposed of', () => {
-  expectTypeOf<RefreshingValue<string>>().toExtend<AsyncDisposable>();
-  expectTypeOf<PeriodicExecutor>().toExtend<AsyncDisposable>();
+  expectTypeOf<RefreshingValue<string> | PeriodicExecutor>().toExtend<AsyncDisposable>();
 });

@@ -50,10 +50,10 @@ test('all forms of a schedule are accepted', () => {
   }
 });
 
-test('others are not', () => {
-  // @ts-expect-error: no text
+test('other forms are rejected', () => {
+  // @ts-expect-error: a cron line is passed to cron()
   value.reschedule('0 5 * * *');
-  // @ts-expect-error: no answer
+  // @ts-expect-error: returns nothing
   value.reschedule(() => {});
   // @ts-expect-error: an instant is a number
   value.reschedule(() => new Date());
@@ -67,7 +67,7 @@ test('others are not', () => {
   dailyAt('05:00', { timezone: 'Europe/Amsterdam' });
 });
 
-test('an execution tells what a strategy needs', () => {
+test('a strategy gets the last execution', () => {
   const schedule: Schedule = {
     nextExecuteTime(execution) {
       expectTypeOf(execution).toEqualTypeOf<Execution>();

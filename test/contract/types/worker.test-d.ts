@@ -23,7 +23,7 @@ declare const codes: Codes;
 const module = new URL('./load.js', import.meta.url);
 const name = 'codes';
 
-// What `typeof import('./load.js')` would be.
+// Types of modules, as `typeof import('./load.js')` has them.
 interface ValueModule {
   load: (context: LoadContext<string>) => Promise<Codes | ReturnType<typeof keep>>;
 }
@@ -40,7 +40,7 @@ interface ManyModule {
   load: (codes: readonly string[]) => Promise<Map<string, number | Error>>;
 }
 
-test('the value is what the type argument says', () => {
+test('the value has the type of the type argument', () => {
   const value = new RefreshingValue({ name, load: loadInWorker<Codes>(module) });
   expectTypeOf(value).toEqualTypeOf<RefreshingValue<Codes>>();
   expectTypeOf(new RefreshingValue({ name, load: loadInWorker(module) }).current).toBeUnknown();
@@ -53,18 +53,15 @@ test('the value is what the type argument says', () => {
   expectTypeOf(many.current('1012')).toEqualTypeOf<number>();
 });
 
-test('the value is what the module loads', () => {
+test('the value has the type of the load of the module', () => {
   const value = new RefreshingValue({ name, load: loadInWorker<ValueModule>(module) });
   expectTypeOf(value).toEqualTypeOf<RefreshingValue<Codes>>();
-  expectTypeOf(
-    new RefreshingValue({ name, load: loadInWorker<SynchronousModule>(module) }).current,
-  ).toEqualTypeOf<Codes>();
-  expectTypeOf(
-    new RefreshingValue({ name, load: loadInWorker<BareModule>(module) }).current,
-  ).toEqualTypeOf<Codes>();
-  expectTypeOf(
-    new RefreshGroup().value({ name, load: loadInWorker<ValueModule>(module) }).current,
-  ).toEqualTypeOf<Codes>();
+  const synchronous = new RefreshingValue({ name, load: loadInWorker<SynchronousModule>(module) });
+  expectTypeOf(synchronous.current).toEqualTypeOf<Codes>();
+  const bare = new RefreshingValue({ name, load: loadInWorker<BareModule>(module) });
+  expectTypeOf(bare.current).toEqualTypeOf<Codes>();
+  const member = new RefreshGroup().value({ name, load: loadInWorker<ValueModule>(module) });
+  expectTypeOf(member.current).toEqualTypeOf<Codes>();
 });
 
 test('key and value are those of the module', () => {
@@ -72,7 +69,7 @@ test('key and value are those of the module', () => {
   expectTypeOf(cache).toEqualTypeOf<RefreshingCache<string, number>>();
   const many = new RefreshingCache({ name, loadMany: loadInWorker<ManyModule>(module) });
   expectTypeOf(many.current('1012')).toEqualTypeOf<number>();
-  // @ts-expect-error: the load of a key is none of a value
+  // @ts-expect-error: the load of a key can't load a value
   new RefreshingValue({ name, load: loadInWorker<KeyModule>(module) });
   // @ts-expect-error: nor the other way round
   new RefreshingCache<string, Codes>({ name, load: loadInWorker<ValueModule>(module) });
@@ -93,11 +90,11 @@ test('options', () => {
     concurrency: 1,
   });
   loadInWorker('file:///load.js', { resourceLimits: { maxOldGenerationSizeMb: 100 } });
-  // @ts-expect-error: no such limit
+  // @ts-expect-error: an unknown limit
   loadInWorker(module, { resourceLimits: { heap: 100 } });
-  // @ts-expect-error: which buffers are handed over is found out
+  // @ts-expect-error: the buffers to transfer are found in the value
   loadInWorker(module, { transfer: () => [] });
-  // @ts-expect-error: a value comes by promise
+  // @ts-expect-error: it returns a promise
   expectTypeOf(loadInWorker<Codes>(module)()).toEqualTypeOf<Codes>();
   expectTypeOf(loaded(codes)).not.toBeAny();
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LockProvider, RefreshingValue } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
 import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
@@ -141,7 +142,7 @@ describe('a row that holds anything', () => {
           acquire: async () => given,
         } as unknown as LockProvider;
         await expectServing(
-          { ...lock, release: async () => true, extend: async () => true },
+          asLock({ ...lock, release: async () => true, extend: async () => true }),
           () => !isReadable(given),
         );
       }),

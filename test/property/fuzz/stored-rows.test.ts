@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cron, dailyAt, httpFreshness, type ScheduleLike, type StoredSnapshot } from '../../../src/index.ts';
+import { asStore } from '../../../src/store/as-store.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
 import { runs } from './support/runs.ts';
@@ -132,7 +133,7 @@ describe('an envelope', () => {
       expect(await told({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
     }
     for (const version of [undefined, null, '1', [1], { valueOf: 1 }]) {
-      expect(await told({ tickless: version })).toContain('it is no snapshot of tickless');
+      expect(await told({ tickless: version })).toContain('it is not a snapshot of tickless');
     }
     const evil = `x\u001b[2J\n${'long'.repeat(1e6)}`;
     const line = (await told({ format: evil })) as string;
@@ -200,10 +201,10 @@ describe('a row', () => {
       expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
       expect((await readOf(store, false)).lines[0]).toContain(words);
       // A store that was not made by createStore is believed no more.
-      const bare = {
+      const bare = asStore({
         ...store,
         read: async () => ({ ...rowOf(sealed({}, BODY)), ...change }) as StoredSnapshot,
-      };
+      });
       expect((await readOf(bare, false)).lines[0]).toContain(words);
     }
   });

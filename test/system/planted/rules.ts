@@ -98,7 +98,7 @@ export const rules: readonly RuleFault[] = [
     name: 'any result of a schedule is taken',
     in: 'src/engine/next-execution.ts',
     replace: 'askNextExecution',
-    by: "(ask, execution) => ({ kind: 'at', nextExecuteTime: ask(execution) })",
+    by: '(ask, execution) => ask(execution)',
   },
   {
     rule: 5,

@@ -171,7 +171,7 @@ describe('getMany', () => {
     const { cache } = make(failing);
     const error = (await rejectionOf(cache.getMany(['!b', 'a', '!a']))) as AggregateError;
     expect(error).toBeInstanceOf(AggregateError);
-    expect(error.message).toMatch(/^c: 2 keys could not be had: .*no !b/);
+    expect(error.message).toMatch(/^c: 2 keys could not be read: .*no !b/);
     expect(error.errors).toMatchObject([
       { name: 'LoadError', key: '!b' },
       { name: 'LoadError', key: '!a' },
@@ -239,13 +239,13 @@ describe('bad answers', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it('keys that were not asked for are told to the logger once, and not held', async () => {
+  it('keys that were not requested are logged once, and not kept', async () => {
     const logger = recordLines();
     const answer = (keys: readonly string[]): unknown => all([...keys, 'x', 'y']);
     const { cache } = make(answer, { logger });
     expect([...(await cache.getMany(['a', 'b'])).values()]).toEqual(['va', 'vb']);
     expect([cache.size, cache.peek('x'), logger.lines.length]).toEqual([2, undefined, 1]);
-    expect(logger.lines[0]).toMatch(/^error tickless: c: .*not asked for.*"x"/);
+    expect(logger.lines[0]).toMatch(/^error tickless: c: .*not requested.*"x"/);
   });
 
   it('a foreign key that keyOf can not take harms no other', async () => {

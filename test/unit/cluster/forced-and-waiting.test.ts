@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isStaleValueError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 describe('forced loads', () => {
-  it('refresh passes over the hold of a round that is done', async () => {
-    const cluster = new ManualCluster();
-    const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });
-    const refreshed = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('two');
-    expect(await refreshed).toBe('two');
-  });
-
-  it('but not over a live lease: what its holder brings is the answer', async () => {
+  it('refresh never ignores a live lease: it resolves with the result of the holder', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
     const ofA = a!.value.refresh();
@@ -29,7 +19,7 @@ describe('forced loads', () => {
   });
 
   it.each([0, 1])(
-    'nor is what a lease has brought already that is still to be given back, for instance %i',
+    'refresh loads anew while the lease of a finished load is still to be released, on instance %i',
     async (who) => {
       const cluster = new ManualCluster();
       const all = await cluster.warm(2);
@@ -185,26 +175,6 @@ describe('reads that wait by choice', () => {
 });
 
 describe('while another instance loads', () => {
-  it('reads are served, and one look is enough for the snapshot', async () => {
-    const cluster = new ManualCluster();
-    const [a, b] = await cluster.warm(2);
-    await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    for (let read = 0; read < 20; read++) {
-      expect(await b!.value.get()).toBe('one');
-      await cluster.clock.advance(10);
-    }
-    expect(b!.link.take()).toEqual(['acquire']);
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.advance(200);
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.link.take()).toEqual(['read']);
-    expect(b!.value.peek()).toBe('two');
-    expect(typesOf(b!.events)).toContain('snapshot-adopted');
-  });
-
   it('where it dies, the one that stood by takes over', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);

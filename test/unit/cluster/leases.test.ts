@@ -115,19 +115,6 @@ it('a release that fails is not waited for any longer than the lease lasts', asy
 });
 
 describe('renewal', () => {
-  it('begins a third after the lease was given, and ends with the load', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    const first = value.get();
-    await cluster.clock.advance(LEASE_MS);
-    expect(link.take()).toEqual(['read', 'acquire', 'extend', 'extend', 'extend']);
-    manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.advance(10 * LEASE_MS);
-    expect(link.take()).toEqual(['write', 'release']);
-    expect(cluster.clock.timerCount).toBe(0);
-  });
-
   it('ends at the deadline; a load that ignores its signal keeps the lease until it expires', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { timeout: 2500 });

@@ -257,7 +257,7 @@ describe('log lines', () => {
     a!.manual.call(4).resolve('4');
     await cluster.clock.flush();
     expect(a!.value.inspect().lock?.storeError).toBeUndefined();
-    expect(a!.logger.lines[1]).toMatch(/^warn tickless: v: store available again: after /);
+    expect(a!.logger.lines[1]).toMatch(/^warn tickless: v: store available again after /);
     await cluster.clock.advance(1030);
     a!.link.break('refused', 'write');
     void a!.value.refresh();

@@ -3,26 +3,6 @@ import { isLoadTimeoutError, loaded } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
-describe('many readers of one instance', () => {
-  it('ask the lock and the store for no more than one of them', async () => {
-    const steps: unknown[] = [];
-    for (const readers of [1, 3]) {
-      const cluster = new ManualCluster();
-      const [a, b] = [cluster.instance(), cluster.instance()];
-      const first = a.value.get();
-      await cluster.clock.flush();
-      a.manual.call(0).resolve('one');
-      await first;
-      await cluster.clock.advance(100);
-      const reads = Array.from({ length: readers }, () => b.value.get());
-      await cluster.clock.flush();
-      expect(new Set(await Promise.all(reads))).toEqual(new Set(['one']));
-      steps.push(b.link.take());
-    }
-    expect(steps[1]).toEqual(steps[0]);
-  });
-});
-
 describe('a lock and a store: one loads, the others take it over', () => {
   it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
     const cluster = new ManualCluster();

@@ -84,13 +84,6 @@ describe('a pass of a DueQueue', () => {
     expect([story, queue.running]).toEqual([['end a', 'end c'], 0]);
   });
 
-  it('does not begin without a request', async () => {
-    const { clock, story, member } = make();
-    member('a', 0);
-    await clock.advance(100);
-    expect(story).toEqual([]);
-  });
-
   it('never exceeds its concurrency, also when members request a pass during a start', () => {
     for (const concurrency of [1, 3, Infinity]) {
       const { queue, story, member } = make({ concurrency });
@@ -208,12 +201,6 @@ describe('the promise of requestAndWait', () => {
     expect(await settled(second)).toEqual({ value: undefined });
   });
 
-  it('resolves at once where nothing is due', async () => {
-    const { queue, member } = make();
-    member('later', 10);
-    expect(await settled(queue.requestAndWait())).toEqual({ value: undefined });
-  });
-
   it('ends with its pass: the next one does not keep the process alive', async () => {
     const { queue, member } = make();
     const a = member('a', -1);
@@ -260,29 +247,17 @@ describe('a slot', () => {
     queue.request();
     expect(story).toEqual(['rescan b']);
   });
-
-  it('has the time that a member may be started ahead', () => {
-    const { member } = make({ lookAheadMs: 1234 });
-    const { slot } = member('a', 0);
-    expect(slot.lookAheadMs).toBe(1234);
-  });
 });
 
 describe('a closed DueQueue', () => {
-  it('is not triggered by reads', () => {
-    const { queue, member } = make({ piggyback: true });
-    member('a', 10);
-    expect(queue.readsFrom).toBe(10);
-    queue.close();
-    expect(queue.readsFrom).toBe(Infinity);
-  });
-
-  it('starts nothing, lets the loads under way end, and resolves its promise then', async () => {
+  it('starts nothing, is not triggered by reads, lets the loads under way end, and resolves its promise then', async () => {
     const { queue, story, member } = make({ concurrency: 1, piggyback: true });
     const a = member('a', -2);
-    member('b', -1);
+    const { slot } = member('b', -1);
     const end = queue.requestAndWait();
     queue.close();
+    slot.plan(-1);
+    expect(queue.readsFrom).toBe(Infinity);
     queue.read();
     expect(await settled(end)).toBe('pending');
     a.end(-1);
@@ -294,12 +269,6 @@ describe('a closed DueQueue', () => {
 });
 
 describe('readsFrom', () => {
-  it('is never, without piggyback', () => {
-    const { queue, member } = make();
-    member('a', -1);
-    expect(queue.readsFrom).toBe(Infinity);
-  });
-
   it('is the soonest due time, at most a minute after the clocks were compared', async () => {
     const { clock, queue, member } = make({ piggyback: true });
     const a = member('a', 90_000);

@@ -5,7 +5,7 @@ import { FITS, misfit, seeded, uniform } from '../../support/distribution.ts';
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-/** Ordinary ones, and whatever the options let through. */
+/** Ordinary cool-downs, and the extremes that the options allow. */
 const coolDowns: fc.Arbitrary<CoolDown> = fc
   .record({
     initialMs: fc.oneof(
@@ -30,11 +30,11 @@ const failureCounts = fc.oneof(
   fc.constantFrom(1, 2 ** 31, 1e9, Number.MAX_SAFE_INTEGER),
 );
 
-/** All of the span after so many failures, of which a cool-down is at least the half. */
+/** The whole span after a number of failures; a cool-down is at least half of it. */
 const span = (coolDown: CoolDown, failures: number): number => coolDownMs(coolDown, failures, 0) * 2;
 
 describe('coolDownMs', () => {
-  it('lies between half and all of the span, and is a finite number over 0, however many failures', () => {
+  it('is between half and all of the span, finite and over 0, after any number of failures', () => {
     fc.assert(
       fc.property(coolDowns, failureCounts, random, (coolDown, failures, drawn) => {
         const ms = coolDownMs(coolDown, failures, drawn);
@@ -50,7 +50,7 @@ describe('coolDownMs', () => {
     );
   });
 
-  it('begins with the initial span, grows by the factor with each failure, and stays at the cap', () => {
+  it('starts with the initial span, grows by the factor with each failure, and stays at the cap', () => {
     fc.assert(
       fc.property(coolDowns, fc.integer({ min: 1, max: 100 }), random, (coolDown, failures, drawn) => {
         const { initialMs, factor, maxMs } = coolDown;
@@ -67,16 +67,14 @@ describe('coolDownMs', () => {
     );
   });
 
-  it('is uniform between half and all of the span', () => {
+  it.each([
+    [1, 1000],
+    [4, 8000],
+    [50, 120_000],
+  ])('after %i failures is uniform between half and all of %i ms', (failures, all) => {
     const draw = seeded();
-    for (const [failures, all] of [
-      [1, 1000],
-      [4, 8000],
-      [50, 120_000],
-    ] as const) {
-      const coolDown = { initialMs: 1000, factor: 2, maxMs: 120_000 };
-      const samples = Array.from({ length: 20_000 }, () => coolDownMs(coolDown, failures, draw()));
-      expect(misfit(samples, uniform(all / 2, all))).toBeLessThan(FITS);
-    }
+    const coolDown = { initialMs: 1000, factor: 2, maxMs: 120_000 };
+    const samples = Array.from({ length: 20_000 }, () => coolDownMs(coolDown, failures, draw()));
+    expect(misfit(samples, uniform(all / 2, all))).toBeLessThan(FITS);
   });
 });

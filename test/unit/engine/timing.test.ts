@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AdoptedResult } from '../../../src/engine/coordinator.ts';
 import { Entry } from '../../../src/engine/entry.ts';
 import { Timing } from '../../../src/engine/timing.ts';
 import type { Execution, Schedule } from '../../../src/index.ts';
@@ -9,24 +10,8 @@ import { optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts
 const HOUR = 3_600_000;
 const PERIOD = 1000;
 
-interface Made {
-  readonly clock: FakeClock;
-  readonly entry: Entry<unknown>;
-  readonly timing: Timing;
-  /** The arguments of the schedule's calls. */
-  readonly asked: Execution[];
-  /** Compares both clocks. */
-  readonly compare: () => void;
-}
-
-/** An entry that was never loaded. The schedule returns the next of `answers`, else one period after the end. */
-async function make({
-  answers = [] as number[],
-  optionsOf = optionsOfValue,
-}: {
-  answers?: number[];
-  optionsOf?: typeof optionsOfValue;
-} = {}): Promise<Made> {
+/** An entry that was never loaded. The schedule returns the next of `results`, else one period after the end. */
+async function make({ results = [] as number[], optionsOf = optionsOfValue } = {}) {
   const clock = new FakeClock();
   await clock.advance(5000); // the monotonic clock does not begin at 0 everywhere
   const asked: Execution[] = [];
@@ -34,199 +19,163 @@ async function make({
   const options = optionsOf({ clock, coolDown: 100, random: () => 0 });
   const timing = new Timing(options, (execution) => {
     asked.push(execution);
-    return answers.shift() ?? execution.endedAt + PERIOD;
+    return results.shift() ?? execution.endedAt + PERIOD;
   });
   return {
     clock,
     entry,
     timing,
+    /** The arguments of the schedule's calls. */
     asked,
-    compare: () => void timing.compareClocks(entry, clock.monotonic()),
+    /** A load ends now. */
+    succeed: (metadata = {}, outcome: 'loaded' | 'kept' = 'loaded') => {
+      entry.isLoaded = true;
+      return timing.succeeded(entry, { outcome, metadata }, clock.monotonic());
+    },
+    adopt: (adopted: Pick<AdoptedResult<unknown>, 'loadedAt' | 'dueAt'> & Partial<AdoptedResult<unknown>>) =>
+      timing.adopted(entry, {
+        kind: 'adopted',
+        value: 'x',
+        isAbsent: false,
+        version: 1,
+        took: 30,
+        maxStalenessMs: undefined,
+        tags: undefined,
+        isDueTimeOverridden: false,
+        ...adopted,
+      }),
+    /** The wall clock is stepped, and both clocks are compared. */
+    step: (ms: number) => {
+      clock.stepWall(ms);
+      timing.compareClocks(entry, clock.monotonic());
+    },
+    /** How long until the value is due, by both clocks. */
+    due: () => [entry.dueAt - clock.monotonic(), entry.nextExecuteTime - clock.now()],
   };
 }
 
 /** The same, with a value that was loaded just now. */
-async function makeLoaded(options: Parameters<typeof make>[0] = {}): Promise<Made> {
+async function makeLoaded(options: Parameters<typeof make>[0] = {}) {
   const made = await make(options);
-  succeed(made);
+  made.succeed();
   return made;
 }
-
-function succeed({ timing, entry, clock }: Made, metadata = {}): ReturnType<Timing['succeeded']> {
-  entry.isLoaded = true;
-  return timing.succeeded(entry, { outcome: 'loaded', metadata }, clock.monotonic());
-}
-
-const adopted = {
-  kind: 'adopted',
-  value: 'x',
-  isAbsent: false,
-  version: 1,
-  took: 30,
-  maxStalenessMs: undefined,
-  tags: undefined,
-  isDueTimeOverridden: false,
-} as const;
 
 describe('the schedule is asked', () => {
   it('about the first execution, which was not due before', async () => {
     const { clock, asked } = await makeLoaded();
     const now = clock.now();
-    expect(asked).toMatchObject([
-      {
-        startedAt: now,
-        endedAt: now,
-        since: now,
-        now,
-        dueAt: undefined,
-        outcome: 'loaded',
-        answered: undefined,
-      },
-    ]);
+    const instants = { startedAt: now, endedAt: now, since: now, now };
+    expect(asked).toMatchObject([{ ...instants, dueAt: undefined, outcome: 'loaded', answered: undefined }]);
   });
 
   it('about the next with the time when it was due, by the wall clock as it is now', async () => {
-    const made = await makeLoaded();
-    const due = made.clock.now() + PERIOD;
-    made.clock.stepWall(HOUR);
-    await made.clock.advance(1500);
-    succeed(made);
-    expect(made.asked.at(-1)).toMatchObject({ dueAt: due + HOUR, endedAt: made.clock.now() });
-  });
-
-  it('after a step with its last result, moved along; with none where that was Infinity', async () => {
-    for (const [answer, answered] of [
-      [undefined, PERIOD + HOUR],
-      [Infinity, undefined],
-    ] as const) {
-      const { clock, asked, compare } = await makeLoaded({ answers: answer === undefined ? [] : [answer] });
-      const { endedAt } = asked[0] as Execution;
-      clock.stepWall(HOUR);
-      compare();
-      expect(asked).toHaveLength(2);
-      expect(asked[1]).toMatchObject({
-        endedAt: endedAt + HOUR,
-        answered: answered && endedAt + answered,
-      });
-      compare();
-      expect(asked).toHaveLength(2);
-    }
-  });
-
-  it('about an adopted snapshot with the time of its load; the due time of the instance that loaded it counts as its own result', async () => {
-    const made = await make();
-    const { clock, entry, timing, asked, compare } = made;
-    const now = clock.monotonic();
-    timing.adopted(entry, { ...adopted, loadedAt: now - 200, dueAt: now + 799.5 });
-    expect(asked).toEqual([]);
-    expect(entry).toMatchObject({
-      loadedAt: now - 200,
-      dueAt: now + 800,
-      nextExecuteTime: clock.now() + 800,
-    });
-    const endedAt = clock.now() - 200;
+    const { clock, asked, succeed } = await makeLoaded();
+    const due = clock.now() + PERIOD;
     clock.stepWall(HOUR);
-    compare();
-    expect(asked).toMatchObject([
-      {
-        startedAt: endedAt - 30 + HOUR,
-        endedAt: endedAt + HOUR,
-        outcome: 'loaded',
-        dueAt: undefined,
-        answered: endedAt + PERIOD + HOUR,
-      },
-    ]);
+    await clock.advance(1500);
+    succeed();
+    expect(asked.at(-1)).toMatchObject({ dueAt: due + HOUR, endedAt: clock.now() });
+  });
+
+  it.each<[results: number[], answered: number | undefined]>([
+    [[], HOUR + PERIOD],
+    [[Infinity], undefined],
+  ])('once after a step, with its last result %j moved along', async (results, answered) => {
+    const { asked, step } = await makeLoaded({ results });
+    const { endedAt } = asked[0] as Execution;
+    step(HOUR);
+    step(0);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toMatchObject({ endedAt: endedAt + HOUR, answered: answered && endedAt + answered });
+  });
+
+  it('about an adopted snapshot after a step; the due time counts as its own result', async () => {
+    const { clock, entry, asked, adopt, step, due } = await make();
+    const now = clock.monotonic();
+    adopt({ loadedAt: now - 200, dueAt: now + 799.5 });
+    expect(asked).toEqual([]);
+    expect([entry.loadedAt, due()]).toEqual([now - 200, [800, 800]]);
+    step(HOUR);
+    const endedAt = clock.now() - 200;
+    const last = { startedAt: endedAt - 30, endedAt, outcome: 'loaded', dueAt: undefined };
+    expect(asked).toMatchObject([{ ...last, answered: endedAt + PERIOD }]);
   });
 
   it('about an adopted snapshot that is never due again without a last result', async () => {
-    const { clock, entry, timing, asked, compare } = await make();
-    timing.adopted(entry, { ...adopted, loadedAt: clock.monotonic(), dueAt: Infinity });
+    const { clock, entry, asked, adopt, step } = await make();
+    adopt({ loadedAt: clock.monotonic(), dueAt: Infinity });
     expect(entry.dueAt).toBe(Infinity);
-    clock.stepWall(HOUR);
-    compare();
+    step(HOUR);
     expect(asked).toMatchObject([{ answered: undefined }]);
   });
 
-  it('not about a snapshot whose load returned the due time, which moves along', async () => {
-    for (const dueAt of [700, Infinity]) {
-      const made = await make();
-      const { clock, entry, timing, asked, compare } = made;
-      timing.adopted(entry, {
-        ...adopted,
-        isDueTimeOverridden: true,
-        loadedAt: clock.monotonic(),
-        dueAt: clock.monotonic() + dueAt,
-      });
-      clock.stepWall(HOUR);
-      compare();
-      expect(asked).toEqual([]);
-      expect(entry.nextExecuteTime).toBe(clock.now() + dueAt);
-      succeed(made);
+  it.each([700, Infinity])(
+    'not about a snapshot whose load returned the due time: in %d ms',
+    async (dueIn) => {
+      const { clock, asked, adopt, step, due, succeed } = await make();
+      const now = clock.monotonic();
+      adopt({ isDueTimeOverridden: true, loadedAt: now, dueAt: now + dueIn });
+      step(HOUR);
+      expect([asked, due()[1]]).toEqual([[], dueIn]);
+      succeed();
       expect(asked.at(-1)?.dueAt).toBe(undefined);
-    }
-  });
+    },
+  );
 
-  it('about a restored value with its due time as the last result', async () => {
-    const { clock, entry, timing, asked, compare } = await make();
+  it('about a restored value after a step with its due time as the last result', async () => {
+    const { clock, entry, timing, asked, step } = await make();
     timing.restored(entry, 300, clock.now() + 700);
     expect(asked).toEqual([]);
-    const wall = clock.now();
-    clock.stepWall(-HOUR);
-    compare();
-    expect(asked).toMatchObject([
-      { endedAt: wall - 300 - HOUR, outcome: 'loaded', answered: wall + 700 - HOUR },
-    ]);
+    step(-HOUR);
+    const now = clock.now();
+    expect(asked).toMatchObject([{ endedAt: now - 300, outcome: 'loaded', answered: now + 700 }]);
   });
 });
 
 describe('nextExecuteTime of the load', () => {
   it('counts as a duration: it moves with a step, and the schedule is not asked', async () => {
-    const made = await make();
-    const { clock, entry, asked, compare } = made;
-    succeed(made, { nextExecuteTime: clock.now() + 400 });
-    const { dueAt } = entry;
-    clock.stepWall(HOUR);
-    compare();
-    expect([entry.dueAt, entry.nextExecuteTime]).toEqual([dueAt, clock.now() + 400]);
-    clock.stepWall(-HOUR);
-    compare();
-    expect([entry.dueAt, entry.nextExecuteTime]).toEqual([dueAt, clock.now() + 400]);
+    const { clock, asked, step, due, succeed } = await make();
+    succeed({ nextExecuteTime: clock.now() + 400 });
+    for (const ms of [HOUR, -HOUR]) {
+      step(ms);
+      expect(due()).toEqual([400, 400]);
+    }
     expect(asked).toEqual([]);
-    succeed(made);
+    succeed();
     expect(asked).toMatchObject([{ dueAt: undefined }]);
   });
 
   it('leaves the grid of the schedule in place, moved along by a step', async () => {
-    const made = await makeLoaded();
-    const due = made.clock.now() + PERIOD;
-    succeed(made, { nextExecuteTime: made.clock.now() + 400 });
-    made.clock.stepWall(HOUR);
-    made.compare();
-    succeed(made);
-    expect(made.asked.at(-1)?.dueAt).toBe(due + HOUR);
+    const { clock, asked, step, succeed } = await makeLoaded();
+    const due = clock.now() + PERIOD;
+    succeed({ nextExecuteTime: clock.now() + 400 });
+    step(HOUR);
+    succeed();
+    expect(asked.at(-1)?.dueAt).toBe(due + HOUR);
   });
 
   it('in the past is an error that names it, and starts a cool-down', async () => {
-    const made = await make();
-    const coolingDown = succeed(made, { nextExecuteTime: made.clock.now() });
-    expect(coolingDown).toMatchObject({ failures: 1, until: made.clock.now() + 50 });
-    expect(coolingDown?.error.message).toMatch(/nextExecuteTime.*future/);
-    expect(made.entry.dueAt).toBe(made.clock.monotonic() + 50);
+    const { clock, due, succeed } = await make();
+    const coolingDown = succeed({ nextExecuteTime: clock.now() });
+    expect(coolingDown).toMatchObject({ failures: 1, until: clock.now() + 50 });
+    expect(coolingDown?.error.message).toMatch(/nextExecuteTime must be a future instant/);
+    expect(due()[0]).toBe(50);
   });
 });
 
 describe('a broken schedule', () => {
-  it('is not asked again by a step: the cool-down moves along', async () => {
-    const made = await make({ answers: [Number.NaN] });
-    expect(succeed(made)?.error.message).toMatch(/schedule/);
-    made.clock.stepWall(HOUR);
-    made.compare();
-    expect(made.asked).toHaveLength(1);
-    expect(made.entry.nextExecuteTime).toBe(made.clock.now() + 50);
+  it('is not asked again after a step: the cool-down moves along', async () => {
+    const { asked, step, due, succeed } = await make({ results: [Number.NaN] });
+    const error = succeed()?.error;
+    expect(error).toMatchObject({ code: 'ERR_TICKLESS_OPTION', cacheName: 'v' });
+    expect(error?.message).toMatch(/schedule must be a future instant/);
+    step(HOUR);
+    expect([asked.length, due()[1]]).toEqual([1, 50]);
   });
 
   it('counts as a failure after reschedule too, and another schedule mends it', async () => {
-    const { timing, entry } = await makeLoaded({ answers: [5e15, Number.NaN, Number.NaN, 5e15] });
+    const { timing, entry } = await makeLoaded({ results: [5e15, Number.NaN, Number.NaN, 5e15] });
     expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([1, 1]);
     expect([timing.rescheduled(entry)?.failures, entry.failures]).toEqual([2, 2]);
     expect([timing.rescheduled(entry), entry.failures, entry.lastError]).toEqual([undefined, 0, undefined]);
@@ -241,10 +190,9 @@ describe('a broken schedule', () => {
 
 describe('an invalidated value', () => {
   it('stays due at each step of the clock, and the schedule is not asked', async () => {
-    const { clock, entry, timing, asked, compare } = await makeLoaded();
+    const { clock, entry, timing, asked, step } = await makeLoaded();
     timing.invalidated(entry);
-    clock.stepWall(HOUR);
-    compare();
+    step(HOUR);
     expect([entry.dueAt, asked.length]).toEqual([-Infinity, 1]);
     expect(timing.nextExecuteTime(entry, clock.monotonic())).toBe(clock.now());
   });
@@ -259,72 +207,60 @@ describe('an invalidated value', () => {
 
 describe('the age limit', () => {
   it('of the load makes the value due before the schedule does, and holds while the value is kept', async () => {
-    const made = await make();
-    const { clock, entry, timing } = made;
-    succeed(made, { maxStalenessMs: 400 });
-    expect(entry).toMatchObject({ maxStalenessMs: 400, dueAt: clock.monotonic() + 400 });
-    expect(entry.nextExecuteTime).toBe(clock.now() + 400);
+    const { clock, entry, due, succeed } = await make();
+    succeed({ maxStalenessMs: 400 });
+    expect([entry.maxStalenessMs, due()]).toEqual([400, [400, 400]]);
     await clock.advance(300);
-    timing.succeeded(entry, { outcome: 'kept', metadata: {} }, clock.monotonic());
-    expect(entry).toMatchObject({ maxStalenessMs: 400, dueAt: clock.monotonic() + 400 });
-    succeed(made);
-    expect(entry).toMatchObject({ maxStalenessMs: Infinity, dueAt: clock.monotonic() + PERIOD });
+    succeed({}, 'kept');
+    expect([entry.maxStalenessMs, due()[0]]).toEqual([400, 400]);
+    succeed();
+    expect([entry.maxStalenessMs, due()[0]]).toEqual([Infinity, PERIOD]);
   });
 
-  it.each([
-    [300, 300],
-    [700, 500],
-    [undefined, 500],
-  ])('of the schedule (%s) shortens the option of 500, never lengthens it: %i', async (ms, limit) => {
-    const { lines, entry } = await scheduled(() => ms);
-    expect([entry.maxStalenessMs, lines]).toEqual([limit, []]);
-  });
-
-  it('of the schedule is logged if it is not a positive number, and the option holds', async () => {
-    for (const ms of [0, -1, Number.NaN, '300']) {
-      const { lines, entry } = await scheduled(() => ms as number);
-      expect([entry.maxStalenessMs, lines.length]).toEqual([500, 1]);
-      expect(lines[0]).toMatch(/^error tickless: v: .*maxStaleness of the schedule/);
-    }
-    const { lines, entry } = await scheduled(() => {
-      throw new Error('no headers');
-    });
-    expect([entry.maxStalenessMs, lines.length]).toEqual([500, 1]);
-    expect(lines[0]).toMatch(/^error tickless: v: .*maxStaleness of the schedule threw/);
-  });
-
-  /** A value with an age limit of 500, whose schedule has one too. */
-  async function scheduled(maxStaleness: () => number | undefined) {
-    const logger = recordLines();
-    const made = await make({
-      optionsOf: (options) => optionsOfValue({ ...options, maxStaleness: 500, logger }),
-    });
-    made.timing.schedule = { nextExecuteTime: () => Infinity, maxStaleness } as Schedule;
-    succeed(made);
-    return { ...made, lines: logger.lines };
-  }
+  const notANumber = /maxStaleness of the schedule must be a number over 0, ignored/;
+  it.each<[maxStaleness: () => unknown, limit: number, errors: RegExp[]]>([
+    [() => 300, 300, []],
+    [() => 700, 500, []],
+    [() => undefined, 500, []],
+    [() => 0, 500, [notANumber]],
+    [() => -1, 500, [notANumber]],
+    [() => Number.NaN, 500, [notANumber]],
+    [() => '300', 500, [notANumber]],
+    [() => JSON.parse('{'), 500, [/maxStaleness of the schedule threw, ignored/]],
+  ])(
+    'of the schedule shortens the option of 500, never lengthens it; errors are logged (%#)',
+    async (maxStaleness, limit, errors) => {
+      const { lines, ...logger } = recordLines();
+      const optionsOf: typeof optionsOfValue = (options) =>
+        optionsOfValue({ ...options, maxStaleness: 500, logger });
+      const { timing, entry, succeed } = await make({ optionsOf });
+      timing.schedule = { nextExecuteTime: () => Infinity, maxStaleness } as Schedule;
+      succeed();
+      expect([entry.maxStalenessMs, lines]).toEqual([
+        limit,
+        errors.map((error) => expect.stringMatching(error)),
+      ]);
+    },
+  );
 });
 
-describe('freshUntil', () => {
-  it('is the due time, at most a minute after the clocks were compared', async () => {
-    const near = await makeLoaded();
-    const now = near.clock.monotonic();
-    expect(near.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + PERIOD });
-    const far = await makeLoaded({ answers: [Infinity] });
-    expect(far.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + 60_000 });
-    await far.clock.advance(70_000);
-    far.compare();
-    expect(far.entry).toMatchObject({ checkClocksAt: now + 130_000, freshUntil: now + 130_000 });
-  });
+it('freshUntil is the due time, at most a minute after the clocks were compared', async () => {
+  const near = await makeLoaded();
+  const now = near.clock.monotonic();
+  expect(near.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + PERIOD });
+  const far = await makeLoaded({ results: [Infinity] });
+  expect(far.entry).toMatchObject({ checkClocksAt: now + 60_000, freshUntil: now + 60_000 });
+  await far.clock.advance(70_000);
+  far.step(0);
+  expect(far.entry).toMatchObject({ checkClocksAt: now + 130_000, freshUntil: now + 130_000 });
 });
 
 describe('deferred', () => {
   it('a task that runs on another instance counts as done, and is due again then', async () => {
-    const { clock, entry, timing } = await make({ optionsOf: optionsOfTask });
+    const { clock, entry, timing, due } = await make({ optionsOf: optionsOfTask });
     timing.deferred(entry, 299.5);
-    const now = clock.monotonic();
-    expect(entry).toMatchObject({ isLoaded: true, dueAt: now + 299.5, deferredUntil: now + 299.5 });
-    expect(entry.nextExecuteTime).toBe(clock.now() + 300);
+    expect(entry).toMatchObject({ isLoaded: true, deferredUntil: clock.monotonic() + 299.5 });
+    expect(due()).toEqual([299.5, 300]);
     await entry.promise;
   });
 
@@ -343,20 +279,19 @@ describe('nextExecuteTime', () => {
   it('is the end of a cool-down that ends after the due time, until that has passed', async () => {
     const { clock, entry, timing } = await makeLoaded();
     const due = clock.now() + PERIOD;
-    const next = (): number => timing.nextExecuteTime(entry, clock.monotonic());
+    const next = (): number => timing.nextExecuteTime(entry, clock.monotonic()) - due;
     await clock.advance(PERIOD);
     timing.failed(entry, new Error('down'));
-    expect(next()).toBe(due + 50);
+    expect(next()).toBe(50);
     await clock.advance(49);
-    expect(next()).toBe(due + 50);
+    expect(next()).toBe(50);
     await clock.advance(1);
-    expect(next()).toBe(due);
+    expect(next()).toBe(0);
   });
 
   it('is the due time where the cool-down ends before', async () => {
     const { clock, entry, timing } = await makeLoaded();
-    const due = clock.now() + PERIOD;
     timing.failed(entry, new Error('a forced one'));
-    expect(timing.nextExecuteTime(entry, clock.monotonic())).toBe(due);
+    expect(timing.nextExecuteTime(entry, clock.monotonic())).toBe(clock.now() + PERIOD);
   });
 });

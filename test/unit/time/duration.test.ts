@@ -9,7 +9,7 @@ it('adds up units', () => {
   expect(toMillis(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
 });
 
-it('is NaN for what is no duration', () => {
+it('is NaN for anything but a duration', () => {
   const nonsense: unknown[] = [
     {},
     [],

@@ -23,7 +23,7 @@ describe('withTimeout', () => {
     expect(error).toMatchObject({ code: 'ETIMEDOUT', message: 'no answer within 20 ms' });
   });
 
-  it('waits for as long as timers can where it is told to wait longer, not for 1 ms', async () => {
+  it('waits for the longest time of a timer where the limit is longer, not for 1 ms', async () => {
     const soon = () => new Promise((resolve) => setTimeout(resolve, 20, 'answer'));
     expect(await withTimeout(soon, 2 ** 40)).toBe('answer');
   });

@@ -637,17 +637,6 @@ describe('set, refresh, requestStart, reschedule', () => {
     expect(manual.call(0).context).toMatchObject({ trigger: 'due', previous: { value: 'by hand' } });
   });
 
-  it('refresh joins a running load and resolves with its value', async () => {
-    const { clock, manual, value } = await loadedManualValue();
-    await clock.advance(1000);
-    value.current;
-    const refresh = value.refresh();
-    await clock.flush();
-    manual.call(1).resolve('two');
-    expect(await refresh).toBe('two');
-    expect(manual.calls).toHaveLength(2);
-  });
-
   it('a refresh that fails leaves a fresh value fresh', async () => {
     const { manual, value } = await loadedManualValue();
     const refresh = rejectionOf(value.refresh());

@@ -148,7 +148,11 @@ describe('options', () => {
     [{ resourceLimits: 5 }, 'resourceLimits', 'must be an object'],
     [{ resourceLimits: { stackSizeMb: 0 } }, 'resourceLimits.stackSizeMb', 'must be a finite number over 0'],
     [{ resourceLimits: { heap: 4 } }, 'resourceLimits.heap', 'is unknown (expected one of:'],
-    [{ name: 'x' }, 'name', 'is unknown (expected one of: transfer, resourceLimits, env, previous, concurrency)'],
+    [
+      { name: 'x' },
+      'name',
+      'is unknown (expected one of: transfer, resourceLimits, env, previous, concurrency)',
+    ],
   ];
 
   it.each(mistakes)('%j is rejected', (given, option, rule) => {
