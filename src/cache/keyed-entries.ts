@@ -77,7 +77,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
     const [option, rule, received] =
       key === undefined
         ? ['key', 'must not be undefined', key]
-        : ['keyOf', 'must return a string, a number or the like', id];
+        : ['keyOf', 'must return a string or a number', id];
     throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 

@@ -161,7 +161,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { onError, waitUntil, ...others } = options ?? {};
     const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
-    checks.that(isIterable, 'keys', 'must be an array, or another iterable, of keys', keys);
+    checks.that(isIterable, 'keys', 'must be an iterable of keys', keys);
     if (onError !== undefined) checks.function('onError', onError);
     let asked: K[];
     try {
