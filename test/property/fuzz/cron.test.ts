@@ -133,7 +133,7 @@ describe('a cron expression', () => {
       }),
       runs(600),
     );
-    expect(Math.min(seen.rejected, seen.continues)).toBeGreaterThan(20);
+    expect(Math.min(seen.rejected, seen.continues)).toBeGreaterThan(0);
   });
 
   it('with a typing error: rejected, or continues', () => {

@@ -59,9 +59,9 @@ async function read(directory: string): Promise<Read> {
 /** The snapshot was rejected, and the log names the reason and the file or version. */
 function expectLogged({ value, lines }: Read, { folder }: Written): void {
   expect(value).toBe(LOADED);
-  const about = lines.filter((line) => line.includes("can't be used"));
+  const about = lines.filter((line) => line.includes(' rejected: '));
   expect(about).toHaveLength(1);
-  expect(about[0]).toMatch(/^warn tickless: v: its snapshot of version \d+ can't be used: /);
+  expect(about[0]).toMatch(/^warn tickless: v: snapshot of version \d+ rejected: /);
   if (about[0]?.includes('its file is damaged')) expect(about[0]).toContain(folder);
   expectReadable(about[0] as string);
 }
@@ -151,7 +151,7 @@ describe('a file of the store', () => {
       else writeFileSync(made.folder, 'x');
       const { value, lines } = await read(made.directory);
       expect(value).toBe(LOADED);
-      expect(lines[0]).toMatch(/^warn tickless: v: its snapshot can't be read: E[A-Z]+: /);
+      expect(lines[0]).toMatch(/^warn tickless: v: store unavailable: E[A-Z]+: /);
       expect(lines[0]).toContain(place === 'a file in the place of the folder' ? made.folder : made.path);
     }
   });

@@ -114,6 +114,6 @@ describe('a depth that no stack holds', () => {
     expect(value === deep).toBe(true);
     expect(engine.written).toEqual([]);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain("v: its snapshot can't be written: Maximum call stack size exceeded");
+    expect(lines[0]).toContain("v: the snapshot can't be written: Maximum call stack size exceeded");
   });
 });

@@ -104,11 +104,8 @@ describe('a row that holds anything', () => {
   it('under a value: it continues', async () => {
     await fc.assert(
       fc.asyncProperty(row, async (given) => {
-        const isUnavailable = (lines: readonly string[]): boolean => {
-          return lines.some((line) =>
-            line.startsWith('warn tickless: v: loads without its lock, which is unavailable: '),
-          );
-        };
+        const isUnavailable = (lines: readonly string[]): boolean =>
+          lines.some((line) => line.startsWith('warn tickless: v: lock unavailable, loading without it: '));
         await expectServing(lockOf(backendOf(given)), isUnavailable);
       }),
       runs(150),

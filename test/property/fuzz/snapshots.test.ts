@@ -10,7 +10,7 @@ import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } f
 
 afterEach(expectUnpolluted);
 
-const REJECTED = /^warn tickless: v: its snapshot of version 5 can't be used: /;
+const REJECTED = /^warn tickless: v: snapshot of version 5 rejected: /;
 
 /** The snapshot is not used: the value is loaded, and the reason is logged. */
 async function expectRejected(payload: string): Promise<void> {

@@ -181,7 +181,7 @@ describe('a row', () => {
         expect(read.value).toBe(isSound && version > 0 ? STORED : LOADED);
         const isNone = Number.isSafeInteger(version) && version <= 0; // as if it were older than none
         if (!isSound && !isNone)
-          expect(read.lines[0]).toMatch(/^warn tickless: v: its snapshot of version -?\d+ can't be used: /);
+          expect(read.lines[0]).toMatch(/^warn tickless: v: snapshot of version -?\d+ rejected: /);
         await expectSane(read);
       }),
       runs(500),
@@ -218,7 +218,7 @@ describe('a row', () => {
         expect(value).toBe(LOADED);
         if (Number.isSafeInteger(version)) return;
         expect(lines).toHaveLength(1);
-        expect(lines[0]).toContain("v: its snapshot can't be written: its record holds the version ");
+        expect(lines[0]).toContain("v: the snapshot can't be written: its record has the version ");
         expectReadable(lines[0] as string);
       }),
       runs(200),
