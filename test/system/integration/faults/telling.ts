@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { asLock } from '../../../../src/lock/as-lock.ts';
+import { asStore } from '../../../../src/store/as-store.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -30,7 +32,7 @@ async function telling<R>(
 
 /** A lock that tells of each of its steps. */
 export function tellingLock(lock: LockProvider): LockProvider {
-  return {
+  return asLock({
     leaseFor: lock.leaseFor,
     longestName: lock.longestName,
     acquire: (request) =>
@@ -65,12 +67,12 @@ export function tellingLock(lock: LockProvider): LockProvider {
     inspect: (name) => lock.inspect(name),
     list: (options) => lock.list(options),
     forceRelease: (name, token) => lock.forceRelease(name, token),
-  };
+  });
 }
 
 /** A store that tells of each of its steps. @param heldFor milliseconds that a write lies on its way. */
 export function tellingStore(store: SnapshotStore, heldFor: () => number): SnapshotStore {
-  return {
+  return asStore({
     read: (name, newerThan) =>
       telling(
         'read',
@@ -94,5 +96,5 @@ export function tellingStore(store: SnapshotStore, heldFor: () => number): Snaps
       );
     },
     delete: (name) => store.delete(name),
-  };
+  });
 }
