@@ -7,7 +7,7 @@ import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { sharedStateOf } from './shared-state.ts';
 
-/** What another instance has loaded, or executed. */
+/** A load, or an execution of a task, on another instance. */
 export interface RemoteLoad<T> {
   /** `undefined` for a task, and for a key that the source does not have. */
   readonly value: T;

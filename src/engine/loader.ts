@@ -26,7 +26,7 @@ import { retryAfterMs } from './retry-after.ts';
 import { Timing } from './timing.ts';
 import type { LoadHandle, Waiters } from './waiters.ts';
 
-/** What decides on reads and requests. It changes while the engine lives. */
+/** The rules for reads and requests. They change while the engine lives. */
 export interface ReadRules extends DecisionRules {
   runState: RunState;
   /** Lets reads start other members of the group that are due. Each fresh read checks it. */
