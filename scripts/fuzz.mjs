@@ -1,9 +1,9 @@
-// npm run fuzz: the fuzz tests (test/property/fuzz) for longer than in `npm test`.
+// npm run fuzz: the fuzz tests (test/property/fuzz) with more runs than in `npm test`, which has at most 50 of each property.
 //
-//   npm run fuzz                            twenty times as long
-//   npm run fuzz -- --runs 1000000          so many runs for a property of the usual price, which has 1000 in `npm test`
-//   npm run fuzz -- --seed 42               with that seed, which a failure tells
-//   npm run fuzz -- cron                    the files whose path holds that
+//   npm run fuzz                            20,000 runs of a property of ordinary cost, fewer of expensive ones
+//   npm run fuzz -- --runs 1000000          that number of runs
+//   npm run fuzz -- --seed 42               with the seed that a failure has printed
+//   npm run fuzz -- cron                    only the files whose path contains that
 //
 // A failure shows the shortest input that fast-check has found for it.
 
@@ -11,7 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { root, tool } from './support/project.mjs';
 
-/** Beside it no property is stopped for being slow. */
+/** Long enough for any number of runs. */
 const TIMEOUT_MS = 24 * 3_600_000;
 
 const { values, positionals } = parseArgs({

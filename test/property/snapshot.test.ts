@@ -70,8 +70,8 @@ function expectSame(received: unknown, expected: unknown): void {
 }
 const show = (value: unknown): string => inspect(value, { depth: 9 });
 
-describe('a snapshot comes back as what it was', () => {
-  it('any JSON value, with all that is said of it', async () => {
+describe('a snapshot is decoded as it was encoded', () => {
+  it('any JSON value, with all its metadata', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, about, async (value, said) => {
         const payload = await encoded(value, { ...said, isAbsent: false });
@@ -81,7 +81,7 @@ describe('a snapshot comes back as what it was', () => {
     );
   });
 
-  it('that there is no such key', async () => {
+  it('an absent key', async () => {
     await fc.assert(
       fc.asyncProperty(about, async (said) => {
         const payload = await encoded(undefined, { ...said, isAbsent: true });
@@ -116,7 +116,7 @@ describe('a snapshot comes back as what it was', () => {
   });
 });
 
-/** What JSON can keep, judged without JSON. */
+/** Whether JSON can keep a value, decided without JSON. */
 function isKept(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
@@ -127,7 +127,7 @@ function isKept(value: unknown): boolean {
   return Object.values(value).every((property) => property === undefined || isKept(property));
 }
 
-/** The same without what makes no difference: the sign of zero, properties that are undefined, missing prototypes. */
+/** The same without insignificant parts: the sign of zero, properties that are undefined, missing prototypes. */
 function plainly(value: unknown): unknown {
   if (value === 0) return 0;
   if (typeof value !== 'object' || value === null) return value;
@@ -170,7 +170,7 @@ describe('strictJson', () => {
     { weight: 1, arbitrary: special.map((value) => [{ inside: value }]) },
   );
 
-  it('brings back every value, or refuses it: never another one', () => {
+  it('keeps a value exactly, or rejects it', () => {
     let [kept, refused] = [0, 0];
     fc.assert(
       fc.property(anything, (value) => {
@@ -187,7 +187,7 @@ describe('strictJson', () => {
     expect(Math.min(kept, refused)).toBeGreaterThan(0);
   });
 
-  it('brings back what is nested a thousand deep, and refuses what is too deep for the stack', () => {
+  it('keeps values nested a thousand deep, and rejects those too deep for the stack', () => {
     const nested = (depth: number): unknown => {
       let value: unknown = 1;
       for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { value };

@@ -40,7 +40,7 @@ function expectScheduleOrRefusal(line: unknown, zone: string | undefined): 'reje
     if (next === Number.POSITIVE_INFINITY) continue;
     expect(Number.isSafeInteger(next)).toBe(true);
     expect(schedule.nextExecuteTime({ startedAt: next, endedAt: next })).toBeGreaterThan(next);
-    // No instant in between was passed over.
+    // No instant in between was skipped.
     expect(schedule.nextExecuteTime({ startedAt: instant, endedAt: next - 1 })).toBe(next);
   }
   expect(performance.now() - begun).toBeLessThan(LONGEST_MS);
@@ -61,7 +61,7 @@ function fieldOf(min: number, max: number, ...others: readonly string[]): Arbitr
   return fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(','));
 }
 
-/** What belongs into another field, or into none. */
+/** Parts that belong into another field, or are invalid in all of them. */
 const stray = fc.constantFrom(
   '70',
   '-1',

@@ -7,7 +7,7 @@ import { mutation } from './support/mutations.ts';
 import { HUGE, runs } from './support/runs.ts';
 import { ratioOfTimes } from './support/times.ts';
 
-// What a cache makes of a dump that was kept in a file: it is taken in as it is, or refused whole.
+// Dumps that were kept in a file: a cache restores the whole dump, or rejects it and stays unchanged.
 
 afterEach(expectUnpolluted);
 
@@ -26,7 +26,7 @@ async function dumped(): Promise<string> {
   return JSON.stringify(cache.dump());
 }
 
-/** Said once more in other words: what an entry of a dump must be. */
+/** A second definition of a valid entry of a dump, independent of the code. */
 function isEntry({ key, value, age, nextExecuteTime, maxStaleness, tags }: Record<string, unknown>): boolean {
   const isFromZero = (one: unknown): boolean => typeof one === 'number' && one >= 0;
   return (
@@ -74,7 +74,7 @@ async function expectWhole(dump: unknown): Promise<void> {
 }
 
 describe('a dump', () => {
-  it('whose text was damaged and is JSON all the same', async () => {
+  it('whose text was damaged and is still JSON', async () => {
     const text = await dumped();
     let parsed = 0;
     await fc.assert(

@@ -63,7 +63,7 @@ async function answerOf(lock: Lock): Promise<AcquireAnswer | undefined> {
 }
 
 /**
- * Whoever is given the lease has it alone, and with a token after all that can be read.
+ * The holder of the lease is the only one, and its token is greater than all that can be read.
  *
  * @param tokens that can be read.
  */

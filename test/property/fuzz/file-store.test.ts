@@ -30,7 +30,7 @@ interface Written {
   readonly bytes: Buffer;
 }
 
-/** A directory in which an instance has left its snapshot. */
+/** A directory with the snapshot of an instance. */
 async function written(): Promise<Written> {
   const directory = temporaryDirectory();
   const { member } = await readOf(fileStore({ directory, retention: Infinity }), false, {
@@ -49,7 +49,7 @@ function put({ folder, path }: Written, content: string | Buffer): void {
   writeFileSync(path, content);
 }
 
-/** The first read of an instance, which has written by the end what it had to load. */
+/** The first read of an instance. If it had to load, its snapshot is written by the end. */
 async function read(directory: string): Promise<Read> {
   const first = await readOf(fileStore({ directory, retention: Infinity }), false);
   await first.member.close();
@@ -104,7 +104,7 @@ describe('a file of the store', () => {
     }
   });
 
-  it('whose header holds anything: what was held, or what is loaded', async () => {
+  it('whose header holds anything: the read returns the stored value or a loaded one', async () => {
     const made = await written();
     const [line = '', ...payload] = made.bytes.toString().split('\n');
     const sound = JSON.parse(line) as object;

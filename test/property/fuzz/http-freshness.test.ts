@@ -8,12 +8,12 @@ import { mutation } from './support/mutations.ts';
 import { AT_LEAST, expectBounded, FALLBACK, NOW, reading } from './support/readings.ts';
 import { runs } from './support/runs.ts';
 
-// What servers send, and what they should not: whatever it is, an instant later than now, and never a longer lifetime
-// than the headers would give.
+// Valid and invalid headers of servers: the next execute time is later than now, and the lifetime never longer than the
+// headers allow.
 
 afterEach(expectUnpolluted);
 
-/** Digits that are a row of digits, and whatever else servers have been seen to send. */
+/** Plain digits, and other texts that servers send. */
 const argument = fc.oneof(
   fc.nat(100_000).map(String),
   fc.bigInt().map(String),

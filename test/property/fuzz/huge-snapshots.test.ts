@@ -5,7 +5,7 @@ import { HUGE } from './support/runs.ts';
 import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
 import { ratioOfTimes } from './support/times.ts';
 
-// Snapshots of tens of megabytes, or of a shape that no stack holds: they end, in a time that grows with their size.
+// Snapshots of tens of megabytes, or nested too deep for the stack: reads end, in a time in proportion to the size.
 
 afterEach(expectUnpolluted);
 
@@ -41,7 +41,7 @@ describe('a huge text in the store', () => {
     },
     'with a body that is cut': (size) => sealed({}, JSON.stringify(Array(size / 2).fill(1))).slice(0, -1),
     'with a body of garbage': (size) => sealed({}, '[1,'.repeat(size / 3)),
-    'with a body that is no base64': (size) => sealed({ isBase64: true }, '%'.repeat(size)),
+    'with a body that is not base64': (size) => sealed({ isBase64: true }, '%'.repeat(size)),
     'with a surrogate that stands alone': (size) => `{"tickless":1}\n${'\ud800'.repeat(size)}`,
   };
 
@@ -77,7 +77,7 @@ describe('a huge text in the store', () => {
   });
 });
 
-describe('a depth that no stack holds', () => {
+describe('nesting too deep for the stack', () => {
   const shapes: Record<string, [string, string]> = {
     arrays: ['[', ']'],
     objects: ['{"a":', '}'],

@@ -93,7 +93,7 @@ const edited = fc
   .tuple(fc.constantFrom(sound, done), change)
   .map(([record, fields]) => ({ ...record, ...fields }) as Record);
 
-/** Its lease, as far as it can be read, is live. Said once more in other words. */
+/** Its lease, as far as it can be read, is live. A second definition, independent of the code. */
 function isReadablyLive({ state, leaseUntil, acquiredAt }: Record): boolean {
   const areNumbers = typeof leaseUntil === 'number' && typeof acquiredAt === 'number';
   return areNumbers && state === 'running' && leaseUntil > AT && acquiredAt <= AT + 60_000;
@@ -108,8 +108,8 @@ describe('a record that was edited by hand', () => {
         const lock = lockOf(engine);
         await answered(lock.inspect(NAME));
         await answered(lock.list());
-        const nobody = { name: NAME, requestId: 'nobody', token: 1 };
-        if (record.requestId !== 'nobody') expect(await lock.extend(nobody)).toBe(false);
+        const unknown = { name: NAME, requestId: 'unknown', token: 1 };
+        if (record.requestId !== 'unknown') expect(await lock.extend(unknown)).toBe(false);
         const answer = await answered(lock.acquire({ name: NAME, requestId: 'mine', leaseFor: 1000, force }));
         if (answer === undefined) {
           expect(engine.text).toBe(JSON.stringify(record)); // nothing was written

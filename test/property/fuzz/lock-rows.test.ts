@@ -48,7 +48,7 @@ async function expectServing(
   await closed;
 }
 
-/** Said once more in other words: an answer that can be relied on. */
+/** A second definition of a valid answer, independent of the code. */
 function isReadable(given: unknown): boolean {
   const isSpan = (one: unknown): boolean => typeof one === 'number' && one >= 0 && Number.isFinite(one);
   const { kind, retryAfter, heldFor, finishedAgo, lease } = (given ?? {}) as Record<string, unknown>;

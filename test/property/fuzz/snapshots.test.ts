@@ -6,7 +6,7 @@ import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
 import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
 
-// What instances make of the text that a store holds: what was written, or nothing.
+// Texts in a store: instances use them exactly as they were written, or reject them.
 
 afterEach(expectUnpolluted);
 
@@ -86,7 +86,7 @@ describe('a text in the store', () => {
     await fc.assert(fc.asyncProperty(foreignText, expectRejected), runs(400));
   });
 
-  it('of a codec of one’s own, as bytes or as text, is read as it was written or not at all', async () => {
+  it('of a custom codec, as bytes or as text, is read as it was written or not at all', async () => {
     const asBytes = {
       format: 'bytes/1',
       encode: (one: unknown) => new TextEncoder().encode(String(one)),

@@ -7,8 +7,7 @@ import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './s
 import { runs } from './support/runs.ts';
 import { keyedReadOf, LOADED, type Read, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
 
-// Snapshots with impossible metadata and a valid checksum, and
-// rows that hold anything.
+// Snapshots with impossible metadata and a valid checksum, and rows that hold anything.
 
 afterEach(expectUnpolluted);
 
@@ -61,7 +60,7 @@ const field = fc.constantFrom(
 /** Default age limit of a snapshot, in milliseconds. */
 const USUAL_LIMIT = 60_000;
 
-/** What comes out of the store, as JSON has kept it. */
+/** An envelope as it is read from the store, after a pass through JSON. */
 function envelopeOf(change: object): Record<string, unknown> {
   const sound = { tickless: 1, format: 'json', dueIn: 1000, took: 1, length: BODY.length };
   return JSON.parse(JSON.stringify({ ...sound, ...change }));
@@ -70,7 +69,7 @@ function envelopeOf(change: object): Record<string, unknown> {
 const isDuration = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0;
 const isFlag = (flag: unknown): boolean => flag === undefined || flag === true;
 
-/** By the description of the format, and not by what the code makes of it. */
+/** By the description of the format, independent of the code. */
 function isSound(envelope: Record<string, unknown>): boolean {
   const { tickless, format, isBase64, isAbsent, age = 0, dueIn, took, maxStaleness = null } = envelope;
   const { tags = [], length } = envelope;
@@ -92,7 +91,7 @@ function isTooOld({ age = 0, maxStaleness = USUAL_LIMIT }: Record<string, unknow
 }
 
 describe('an envelope', () => {
-  it('of which a field holds anything: the value that was held, or one that is loaded', async () => {
+  it('of which a field holds anything: the read returns the stored value or a loaded one', async () => {
     const around = fc.constantFrom(0, 59_989, 59_990, 59_991, 70_000);
     const fields = fc.oneof(
       { weight: 4, arbitrary: fc.dictionary(field, hostileJson, { minKeys: 1, maxKeys: 3 }) },
@@ -113,11 +112,11 @@ describe('an envelope', () => {
         async (change, schedule, listens) => {
           const store = storeOf(new StubBackend(rowOf(sealed(change, BODY))));
           const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
-          const told = listens
+          const isReported = listens
             ? read.events.some(({ type }) => type === 'snapshot-rejected')
             : read.lines.length > 0;
           const envelope = envelopeOf(change);
-          expect(told).toBe(!isSound(envelope));
+          expect(isReported).toBe(!isSound(envelope));
           expect(read.value).toBe(isSound(envelope) && !isTooOld(envelope) ? STORED : LOADED);
           await expectSane(read);
         },
@@ -127,21 +126,21 @@ describe('an envelope', () => {
   });
 
   it('of another version or format is rejected in a readable line', async () => {
-    const told = async (change: object): Promise<string | undefined> =>
+    const logged = async (change: object): Promise<string | undefined> =>
       (await readOf(storeOf(new StubBackend(rowOf(sealed(change, BODY)))), false)).lines[0];
     for (const version of [0, 2, -1, 1.5, 1e308]) {
-      expect(await told({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
+      expect(await logged({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
     }
     for (const version of [undefined, null, '1', [1], { valueOf: 1 }]) {
-      expect(await told({ tickless: version })).toContain('it is not a snapshot of tickless');
+      expect(await logged({ tickless: version })).toContain('it is not a snapshot of tickless');
     }
     const evil = `x\u001b[2J\n${'long'.repeat(1e6)}`;
-    const line = (await told({ format: evil })) as string;
+    const line = (await logged({ format: evil })) as string;
     expect(line).toContain('it is of the format "x\\u001b[2J\\nlong');
     expectReadable(line);
   });
 
-  it('of a key, with hostile tags: the cache works on', async () => {
+  it('of a key, with hostile tags: the cache continues', async () => {
     const tags = fc.oneof(
       fc.array(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor'))),
       hostileJson,
@@ -200,7 +199,7 @@ describe('a row', () => {
       const shown = version === undefined ? 5 : 0;
       expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
       expect((await readOf(store, false)).lines[0]).toContain(words);
-      // A store that was not made by createStore is believed no more.
+      // Records of stores without createStore are checked too.
       const bare = asStore({
         ...store,
         read: async () => ({ ...rowOf(sealed({}, BODY)), ...change }) as StoredSnapshot,

@@ -36,7 +36,7 @@ function manualA(options: Options): Made & { readonly manual: ManualLoad<string>
 }
 
 describe('sizeOf', () => {
-  it('of more than maxSize: nobody reloads that unread', async () => {
+  it('of more than maxSize: not reloaded without a read', async () => {
     const asked: string[] = [];
     const load = (key: string): string => {
       asked.push(key);
@@ -50,7 +50,7 @@ describe('sizeOf', () => {
     expect(asked).toEqual(['a']);
   });
 
-  it('is not asked about a key that is absent', async () => {
+  it('is not called for an absent key', async () => {
     const asked: string[] = [];
     const { cache } = make({
       load: (key): KeyedAnswer<string> => (key === 'a' ? absent() : key),
@@ -62,8 +62,8 @@ describe('sizeOf', () => {
   });
 });
 
-describe('a key that is pushed out while it is loaded', () => {
-  it('answers who waits, and never has two live loads', async () => {
+describe('a key that is evicted during its load', () => {
+  it('answers its waiters, and never has two live loads', async () => {
     const { clock, cache, manual } = manualA({ max: 2 });
     cache.set('a', 'old');
     await clock.advance(1000);
@@ -78,7 +78,7 @@ describe('a key that is pushed out while it is loaded', () => {
     expect([cache.size, [...cache.keys()]]).toEqual([2, ['d', 'a']]);
   });
 
-  it('is served its old value until the load has landed; peek, inspect and delete say the same', async () => {
+  it('is served its old value until the load has settled; peek, inspect and delete agree', async () => {
     const { clock, cache } = manualA({ max: 1 });
     cache.set('a', 'old');
     await clock.advance(1000);
@@ -90,7 +90,7 @@ describe('a key that is pushed out while it is loaded', () => {
     expect([cache.delete('a'), cache.peek('a'), cache.delete('a')]).toEqual([true, undefined, false]);
   });
 
-  it('answers who waits also when the load fails, and then cools down', async () => {
+  it('rejects its waiters when the load fails, and then cools down', async () => {
     const { cache, manual } = manualA({ max: 1 });
     cache.set('a', 'old');
     const failed = rejectionOf(cache.refresh('a'));
@@ -101,7 +101,7 @@ describe('a key that is pushed out while it is loaded', () => {
     expect([manual.calls.length, cache.size]).toEqual([1, 1]);
   });
 
-  it('pushes out nobody when it is only looked at', async () => {
+  it('evicts no other key when it is only inspected', async () => {
     const { cache, manual } = manualA({ max: 2 });
     cache.set('a', 'old');
     const refresh = cache.refresh('a');
@@ -114,7 +114,7 @@ describe('a key that is pushed out while it is loaded', () => {
     await refresh;
   });
 
-  it('first loads of more keys than are held all answer', async () => {
+  it('first loads of more keys than max are all answered', async () => {
     const load = async (key: string): Promise<string> => key;
     const { clock, cache } = make({ max: 3, load });
     const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
@@ -122,7 +122,7 @@ describe('a key that is pushed out while it is loaded', () => {
     expect([cache.size, [...cache.keys()], clock.timerCount]).toEqual([3, keys.slice(-3), 0]);
   });
 
-  it('deleted while it is pushed out, it answers with a load begun after', async () => {
+  it('deleted after its eviction, it answers with a load begun after', async () => {
     const { clock, cache, manual } = manualA({ max: 1 });
     cache.set('a', 'old');
     const refresh = cache.refresh('a');
@@ -135,7 +135,7 @@ describe('a key that is pushed out while it is loaded', () => {
   });
 });
 
-it('a key whose reload failed is let go like any other', async () => {
+it('a key whose reload failed is evicted like any other', async () => {
   const clock = new FakeClock();
   let isDown = false;
   const load = async (key: string): Promise<string> => {
@@ -158,7 +158,7 @@ describe('maxSize and sizeOf', () => {
     load: (key) => sizes[key] ?? absent(),
   });
 
-  it('values are let go when their sizes add up to more; fractions and 0 count as the next whole number', () => {
+  it('values are evicted when their sizes add up to more; fractions and 0 count as the next whole number', () => {
     const { cache } = make(sized({ a: '=2.5', b: '=2.1', c: '=3', d: '=0', e: '=1' }));
     for (const key of ['a', 'b', 'c', 'd']) cache.current(key); // 3 + 3 + 3 + 1
     expect(cache.size).toBe(4);
@@ -181,7 +181,7 @@ describe('maxSize and sizeOf', () => {
     expect([cache.size, cache.peek('a'), cache.peek('c')]).toEqual([1, '=5', undefined]);
   });
 
-  it('a value larger than all is answered, not held, and told to the logger; the old one is gone', async () => {
+  it('a value larger than maxSize is returned and logged, but not kept; the old one is removed', async () => {
     const logger = recordLines();
     const sizes: Record<string, string> = { a: '=3', b: '=3' };
     const { cache } = make({ ...sized(sizes), logger });
@@ -196,7 +196,7 @@ describe('maxSize and sizeOf', () => {
     expect([cache.size, logger.lines.length]).toEqual([0, 4]);
   });
 
-  it('a value larger than all is not there for a group to reload', async () => {
+  it('a value larger than maxSize is not reloaded by a group', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, logger: false });
     let loads = 0;
@@ -210,7 +210,7 @@ describe('maxSize and sizeOf', () => {
     expect([loads, group.inspect().running]).toEqual([1, 0]);
   });
 
-  it('keep() is not asked for its size: it is that of the value that stays', async () => {
+  it('sizeOf is not called for keep(): the size is that of the value that stays', async () => {
     const seen: unknown[] = [];
     const { clock, cache } = make({
       load: (_: string, { previous }: { previous?: unknown }) => (previous === undefined ? 'v' : keep()),
@@ -273,7 +273,7 @@ describe('maxSize and sizeOf', () => {
     expect([cache.peek('a'), cache.inspect('a')?.failures]).toEqual(['=5', 1]);
   });
 
-  it('maxSize without sizeOf, sizeOf without maxSize and bounds that are none are refused', () => {
+  it('maxSize without sizeOf, sizeOf without maxSize and invalid bounds are rejected', () => {
     const load = (key: string): string => key;
     const error = (options: object): unknown => thrownBy(() => make({ load, ...options }));
     expect(error({ maxSize: 5 })).toMatchObject({ name: 'OptionError', option: 'sizeOf' });
@@ -302,7 +302,7 @@ describe('absent keys', () => {
     return { has, asked, ...make({ load, ...options }) };
   }
 
-  it('are remembered for a minute, and the error says how long still', async () => {
+  it('are remembered for a minute, and the error has the time left', async () => {
     const { clock, cache, has, asked } = source();
     const events = recordEvents(cache);
     const error = { name: 'AbsentError', code: 'ERR_TICKLESS_ABSENT', key: 'x', cacheName: 'c' };
@@ -318,7 +318,7 @@ describe('absent keys', () => {
     expect(cache.inspect('x')).toMatchObject({ state: 'fresh', lastError: undefined });
   });
 
-  it('absentFor 0: the next read asks again; Infinity: none does', async () => {
+  it('absentFor 0: the next read loads again; Infinity: none does', async () => {
     for (const [absentFor, calls] of [
       [0, 3],
       [Number.POSITIVE_INFINITY, 1],
@@ -351,7 +351,7 @@ describe('absent keys', () => {
     });
   }
 
-  it('a key that was there and is absent now is let go', async () => {
+  it('a key that was there and is absent now is removed', async () => {
     const { clock, cache, has } = source();
     has.add('x');
     await cache.get('x');
@@ -363,7 +363,7 @@ describe('absent keys', () => {
     expect(await rejectionOf(cache.get('x'))).toMatchObject({ name: 'AbsentError' });
   });
 
-  it('absent() of a refresh rejects with AbsentError, and a failure after it is one', async () => {
+  it('absent() of a refresh rejects with AbsentError, and a failure after it with LoadError', async () => {
     let isDown = false;
     const load = (): KeyedAnswer<string> => {
       if (isDown) throw new Error('down');
@@ -391,7 +391,7 @@ describe('20,000 look-ups of nonsense keys', () => {
   ];
   for (const [what, answer] of answers) {
     for (const isConcurrent of [false, true]) {
-      it(`${what}, ${isConcurrent ? 'all at once' : 'one by one'}: push out no value, and few are remembered`, async () => {
+      it(`${what}, ${isConcurrent ? 'all at once' : 'one by one'}: evict no value, and few are remembered`, async () => {
         const asked: string[] = [];
         const load = async (key: string): Promise<KeyedAnswer<string>> => {
           asked.push(key);
@@ -415,7 +415,7 @@ describe('20,000 look-ups of nonsense keys', () => {
     }
   }
 
-  it('maxAbsent says how many are remembered', async () => {
+  it('maxAbsent limits the number of remembered keys', async () => {
     const { cache } = make({ load: () => absent(), max: 10, maxAbsent: 500 });
     for (const key of nonsense.slice(0, 1000)) await rejectionOf(cache.get(key));
     expect(nonsense.filter((key) => cache.inspect(key) !== undefined)).toEqual(nonsense.slice(500, 1000));

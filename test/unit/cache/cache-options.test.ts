@@ -15,7 +15,7 @@ const resolved = (options: Options) => resolveCacheOptions<string, string, strin
 
 describe('the bounds of a cache', () => {
   it.each<[string, Options, object, number, number]>([
-    ['unless told otherwise', { load }, { max: 10_000 }, 1000, 10_000],
+    ['by default', { load }, { max: 10_000 }, 1000, 10_000],
     ['with max', { load, max: 55 }, { max: 55 }, 5, 55],
     ['with a small max', { load, max: 5 }, { max: 5 }, 1, 5],
     ['with maxSize', { load, maxSize: 7, sizeOf }, { maxSize: 7 }, 1000, 10_000],
@@ -27,7 +27,7 @@ describe('the bounds of a cache', () => {
     expect(policy).toMatchObject({ maxAbsent, maxFailed });
   });
 
-  it('say how many keys make one load', () => {
+  it('batchSize limits the keys of one load', () => {
     const of = (options: Options): number => resolved(options).perLoad;
     expect([of({ load }), of({ loadMany }), of({ loadMany, batchSize: 5 })]).toEqual([1, Infinity, 5]);
   });
@@ -46,18 +46,18 @@ describe('an option of a cache that breaks a rule', () => {
     [{ load, jitter: Infinity }, 'jitter', 'finite'],
     [{ load, max: 2 ** 24 + 1 }, 'max', 'whole number'],
     [{ load, maxAbsent: 2 ** 24 + 1 }, 'maxAbsent', 'whole number'],
-  ])('is told with that rule: %o', (options, option, rule) => {
+  ])('is reported with that rule: %o', (options, option, rule) => {
     const { problems } = thrownBy(() => resolved(options)) as OptionError;
     expect(problems).toMatchObject([{ option, rule: expect.stringContaining(rule) }]);
   });
 
-  it('is told also where there are no options at all', () => {
+  it('is reported also without any options', () => {
     for (const none of [undefined, null]) {
       expect(thrownBy(() => new RefreshingCache(none as never))).toMatchObject({ name: 'OptionError' });
     }
   });
 
-  it('none does that is fine', () => {
+  it('valid options are accepted', () => {
     for (const fine of [{ max: 2 ** 24 }, { jitter: 0 }, { jitter: { ratio: 2 } }, { keyOf: load }]) {
       expect(() => resolved({ load, ...fine } as Options)).not.toThrow();
     }
@@ -65,7 +65,7 @@ describe('an option of a cache that breaks a rule', () => {
 });
 
 describe('loadMany', () => {
-  it('is called before anything else has its turn, where nobody else has to be asked', async () => {
+  it('is called in the microtasks of the read, without a lock and a store', async () => {
     const calls: (readonly string[])[] = [];
     const cache = new RefreshingCache<string, string>({
       name: 'c',

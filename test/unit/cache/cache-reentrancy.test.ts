@@ -30,7 +30,7 @@ function make(options: object = {}) {
   return { clock, manual, cache };
 }
 
-describe('foreign code that looks at a key while its load lands', () => {
+describe('user code that reads a key while its load settles', () => {
   it('a schedule that inspects it leaves it refreshing', async () => {
     let loads = 0;
     const { clock, cache } = make({
@@ -133,7 +133,7 @@ describe('foreign code that looks at a key while its load lands', () => {
 });
 
 describe('keys that change, come and go', () => {
-  it('a key object that keyOf can not take any more harms no other member of the group', async () => {
+  it('a key object that keyOf no longer accepts does not affect other members of the group', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, piggyback: true, concurrency: 1, schedule: 1000 });
     const load = async (_key: { id?: string }) => 'x';
@@ -185,7 +185,7 @@ describe('keys that change, come and go', () => {
     expect(isCoolingDownError(await cache.get('k0').catch((error) => error))).toBe(true);
   });
 
-  it('clear keeps cool-downs, and forgets who is absent', async () => {
+  it('clear keeps cool-downs, and forgets absent keys', async () => {
     const asked: string[] = [];
     const load = async (key: string): Promise<never> => {
       asked.push(key);
@@ -226,14 +226,14 @@ describe('keys that change, come and go', () => {
     expect([dumps, cache.size]).toEqual([[0], 0]);
   });
 
-  it('a promise is no value that could be restored', () => {
+  it('a dump with a promise as a value is rejected', () => {
     const { clock, cache } = make();
     const entry = { key: 'a', value: Promise.resolve('x') as never, age: 0, nextExecuteTime: null };
     const dump = { version: 1, name: 'c', at: clock.now(), entries: [entry] } as const;
     expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });
   });
 
-  it('inspecting an absent key is no use of it', async () => {
+  it('inspecting an absent key does not count as a use', async () => {
     const { cache } = make({ load: () => absent(), maxAbsent: 2 });
     for (const key of ['a', 'b']) await cache.get(key).catch(() => {});
     cache.inspect('a');
@@ -254,7 +254,7 @@ describe('keys that change, come and go', () => {
     expect(await settled(ends[0] as Promise<unknown>)).toMatchObject({ value: expect.anything() });
   });
 
-  it('getMany gives waitUntil nothing where nothing is loaded', async () => {
+  it('getMany does not call waitUntil when no load starts', async () => {
     const { cache } = make();
     for (const key of ['a', 'b']) cache.set(key, key);
     const ends: unknown[] = [];
@@ -276,7 +276,7 @@ describe('keys that change, come and go', () => {
 });
 
 describe('health', () => {
-  it('is not fatal for a value that got too old because nobody read it, and is when its reload fails', async () => {
+  it('is not fatal for a value that got too old without reads, and is when its reload fails', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, logger: false, maxStaleness: 1000, schedule: 100 });
     let isDown = false;
@@ -293,7 +293,7 @@ describe('health', () => {
     expect(group.health()).toMatchObject({ ok: false, problems: [{ kind: 'too-stale', isFatal: true }] });
   });
 
-  it('tells of all failing keys of a cache in one line, cold ones too', async () => {
+  it('lists all failing keys of a cache in one line, cold ones too', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, logger: false });
     const load = async (): Promise<string> => {
@@ -320,7 +320,7 @@ it('ready with a cool-down of next to nothing does not keep its deadline from co
   await group.close();
 });
 
-it('close of a value gives the same promise to who calls it in its midst', async () => {
+it('close of a value returns the same promise to a call from within it', async () => {
   const manual = new ManualLoad<number>();
   const value = new RefreshingValue({ name: 'v', load: manual.load, logger: false });
   void value.get().catch(() => {});
@@ -331,7 +331,7 @@ it('close of a value gives the same promise to who calls it in its midst', async
   await promises[0];
 });
 
-it('options are found on a prototype, and no options at all are told as such', () => {
+it('options are found on a prototype, and missing options are reported as missing', () => {
   const base = { schedule: 5000, clock: new FakeClock(), max: 2 };
   const own = Object.assign(Object.create(base), { name: 'c', load: (key: string) => key });
   const cache = new RefreshingCache<string, string>(own);
@@ -342,8 +342,8 @@ it('options are found on a prototype, and no options at all are told as such', (
   });
 });
 
-describe('arguments that are none', () => {
-  it('are told as OptionErrors, by rejection where a promise is returned', async () => {
+describe('invalid arguments', () => {
+  it('are reported as OptionErrors, by rejection where a promise is returned', async () => {
     const { cache } = make();
     for (const keys of [undefined, null, 5, 'abc']) {
       const error = await cache.getMany(keys as never).catch((reason) => reason);
@@ -359,7 +359,7 @@ describe('arguments that are none', () => {
     expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
   });
 
-  it('a keyOf that answers with what is the same for none, or for all, is refused', async () => {
+  it('a keyOf that returns a promise, an object, null or undefined is rejected', async () => {
     for (const keyOf of [async () => 'a', () => ({}), () => null, () => undefined]) {
       const { cache } = make({ keyOf });
       const error = await cache.get('a').catch((reason) => reason);

@@ -67,7 +67,7 @@ describe('rule 1: one load per key', () => {
     ]);
   });
 
-  it('a load past its timeout frees the slot of its key, and what it brings late is dropped', async () => {
+  it('a load past its timeout frees the slot of its key, and its late result is dropped', async () => {
     const { clock, of, cache } = manual({ timeout: 500, coolDown: 100 });
     const events = recordEvents(cache);
     const late = rejectionOf(cache.get('a'));
@@ -114,7 +114,7 @@ describe('rules 2 and 3: readers of one key', () => {
   });
 });
 
-describe('rule 4: the mark "running" of a key can not stick', () => {
+describe('rule 4: the mark "running" of a key never sticks', () => {
   const hostile: [string, () => unknown][] = [
     [
       'throws',
@@ -124,7 +124,7 @@ describe('rule 4: the mark "running" of a key can not stick', () => {
     ],
     ['rejects', () => Promise.reject(new Error('down'))],
     ['never settles', () => new Promise(() => {})],
-    ['brings undefined', () => undefined],
+    ['returns undefined', () => undefined],
     [
       'has a then that throws',
       () => ({
@@ -152,7 +152,7 @@ describe('rule 4: the mark "running" of a key can not stick', () => {
     });
   }
 
-  it('when the schedule can not say when to load next', async () => {
+  it('when the schedule returns no valid next execute time', async () => {
     let calls = 0;
     const schedule = (): number => (++calls === 1 ? Number.NaN : Number.POSITIVE_INFINITY);
     const { clock, cache } = manual({ load: (key) => key, schedule, coolDown: 100 });
@@ -239,7 +239,7 @@ describe('rule 6: failures behind readers', () => {
   });
 
   for (const how of ['get', 'refresh', 'getMany', 'requestStart', 'an undefined key'] as const) {
-    it(`the dropped promise of ${how} is no unhandled rejection`, async () => {
+    it(`the dropped promise of ${how} never causes an unhandled rejection`, async () => {
       const { clock, cache } = manual({ load: () => Promise.reject(new Error('down')) });
       if (how === 'get') void cache.get('a');
       else if (how === 'refresh') void cache.refresh('a');
@@ -256,9 +256,9 @@ describe('rule 6: failures behind readers', () => {
   }
 });
 
-describe('rule 7: what was begun before never overwrites what came after', () => {
+describe('rule 7: a load begun before never overwrites a change that came after', () => {
   for (const how of ['invalidate', 'invalidate all', 'invalidateWhere', 'drop', 'delete', 'clear'] as const) {
-    it(`${how} during a first load: who waits gets the successor`, async () => {
+    it(`${how} during a first load: its waiters get the successor`, async () => {
       const { clock, of, cache } = manual();
       const before = [
         cache.get('a'),
@@ -273,7 +273,7 @@ describe('rule 7: what was begun before never overwrites what came after', () =>
       else if (how === 'delete') cache.delete('a');
       else cache.clear();
       expect(of('a').call(0).context.signal.aborted).toBe(true);
-      await clock.flush(); // nobody reads: the successor starts by itself
+      await clock.flush(); // without a read: the successor starts by itself
       of('a').call(0).resolve('old');
       await clock.flush();
       expect(cache.peek('a')).toBeUndefined();
@@ -297,7 +297,7 @@ describe('rule 7: what was begun before never overwrites what came after', () =>
     expect(of('a').calls).toHaveLength(1);
   });
 
-  it('a key deleted behind readers who were served is not there again when its reload ends', async () => {
+  it('a key deleted during its background reload is not there again when that ends', async () => {
     const { clock, of, cache } = manual();
     cache.set('a', 'held');
     await clock.advance(1000);
@@ -387,7 +387,7 @@ describe('rule 9: the clocks', () => {
       await cache.getMany(keys);
       for (let i = 0; i < 15; i++) await pass(10);
       clock.stepWall(step);
-      // A tenth of the period brings a tenth of the keys; twice as many are no storm.
+      // A tenth of the keys falls due in a tenth of the period; up to twice as many do not count as a storm.
       expect(await pass(10)).toBeLessThan(200);
     });
   }

@@ -42,10 +42,10 @@ function start(options: Options = {}, now?: number): Made {
   return { clock, loads, cache };
 }
 
-/** What comes out of a file that a dump was written to. */
+/** A dump after a pass through a file. */
 const throughJson = <D>(dump: D): D => JSON.parse(JSON.stringify(dump)) as D;
 
-/** A process that starts so long after another, with the dump of that one. */
+/** A process that starts some time after another, with the dump of that one. */
 function restart(before: Made, downtime: number, options: Options = {}): Made & { report: unknown } {
   const dump = throughJson(before.cache.dump());
   const made = start(options, before.clock.now() + downtime);
@@ -100,7 +100,7 @@ describe('a warm start', () => {
     expect(fresh.cache.inspect('a')?.state).toBe('stale');
   });
 
-  it('takes down what a value has of its own, and takes on the age limit of the cache that it comes to', async () => {
+  it('has the limits that a load gave its value, and values without one get the limit of the restoring cache', async () => {
     const load = (key: string) => (key === 'own' ? loaded(key, { maxStaleness: 5 * MINUTE }) : key);
     const before = start({ load, maxStaleness: 20 * MINUTE });
     await before.cache.getMany(['plain', 'own']);
@@ -117,7 +117,7 @@ describe('a warm start', () => {
     ]);
   });
 
-  it('counts the downtime as age: what is due by now is served, and reloaded by the read', async () => {
+  it('counts the downtime as age: a value that is due by now is served, and the read reloads it', async () => {
     const before = start();
     await before.cache.get('a');
     const { clock, cache, loads } = restart(before, 15 * MINUTE);
@@ -138,7 +138,7 @@ describe('a warm start', () => {
     expect([[...cache.keys()], cache.inspect('b')?.age]).toEqual([['b'], 20 * MINUTE]);
   });
 
-  it('an invalidated value is due again, one that is never due stays so, and JSON can say so', async () => {
+  it('an invalidated value is due again, one that is never due stays so, and JSON can express it', async () => {
     const before = start({ schedule: Number.POSITIVE_INFINITY });
     await before.cache.getMany(['a', 'b']);
     before.cache.invalidate('a');
@@ -179,7 +179,7 @@ describe('a warm start', () => {
   });
 });
 
-describe('what a restore meets', () => {
+describe('a restore into a cache with entries', () => {
   it('never overwrites a younger value, and replaces an older one', async () => {
     const before = start();
     for (const key of ['a', 'b', 'c']) before.cache.set(key, 'dumped');
@@ -229,7 +229,7 @@ describe('what a restore meets', () => {
     expect([report, cache.inspect('a')?.age]).toEqual([{ restored: 1, dropped: 0 }, MINUTE]);
   });
 
-  it('a dump after a step of the wall clock names next execute times in terms of the new clock', async () => {
+  it('a dump after a step of the wall clock has next execute times of the new clock', async () => {
     for (const step of [-60 * MINUTE, 60 * MINUTE]) {
       const before = start();
       await before.cache.get('a');
@@ -268,7 +268,7 @@ describe('what a restore meets', () => {
     expect(cache.inspect('a')).toMatchObject({ failures: 0, lastError: undefined });
   });
 
-  it('the report says how many are held: a smaller cache holds the most recently used', async () => {
+  it('the report counts the restored keys: a smaller cache holds the most recently used', async () => {
     const before = start();
     await before.cache.getMany(['a', 'b', 'c', 'd', 'e']);
     const { cache, report } = restart(before, 0, { max: 2 });
@@ -302,7 +302,7 @@ describe('what a restore meets', () => {
   });
 });
 
-describe('a dump that is none', () => {
+describe('an invalid dump', () => {
   const at = Date.UTC(2026, 0, 1);
   const good = { key: 'good', value: 'v', age: 0, nextExecuteTime: at };
   const whole = (entry: object): unknown => ({
@@ -339,7 +339,7 @@ describe('a dump that is none', () => {
     ['with a value whose size is none', whole({ value: 'bad size' })],
   ];
   for (const [what, dump] of bad) {
-    it(`${what} is refused, and nothing was taken in`, () => {
+    it(`${what} is rejected, and no entry is restored`, () => {
       const sizeOf = (value: string): number => (value === 'bad size' ? Number.NaN : 1);
       const { cache } = start({ maxSize: 10, sizeOf }, at);
       cache.set('held', 'held');
@@ -353,7 +353,7 @@ describe('a dump that is none', () => {
     });
   }
 
-  it('is told with all that is wrong with it', () => {
+  it('is rejected with all its errors', () => {
     const { cache } = start({ maxSize: 10, sizeOf: () => Number.NaN }, at);
     const entry = { age: -1, nextExecuteTime: 'soon', maxStaleness: -1, tags: 'nl' };
     const dump = { version: 1, name: 'c', at, entries: [entry] } as never;
@@ -376,7 +376,7 @@ describe('a dump that is none', () => {
     ['that keyOf has no answer for', {}, ({ id }) => id],
     ['whose identity is none', { id: null }, ({ id }) => id],
     ['that is undefined', undefined, (key) => String(key?.id)],
-  ])('with a key %s is refused, and nothing was taken in', (_, key, keyOf) => {
+  ])('with a key %s is rejected, and no entry is restored', (_, key, keyOf) => {
     const load = (own: { id: string }): string => own.id;
     const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
     const entries = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Epochs } from '../../../src/cache/epochs.ts';
 
-/** Epochs with marks of so many tags, `t1` first. */
+/** Epochs with marks of that number of tags, `t1` first. */
 function marked(count: number): Epochs {
   const epochs = new Epochs();
   for (let tag = 1; tag <= count; tag++) epochs.markTag(`t${tag}`);
@@ -34,14 +34,14 @@ describe('the marks of tags', () => {
     expect(epochs.isCrowded).toBe(true);
   });
 
-  it('are none any more when all is marked', () => {
+  it('are removed when all is marked', () => {
     const epochs = marked(10_001);
     epochs.markAll();
     expect([epochs.isCrowded, epochs.isOutdated(10_001, undefined)]).toEqual([false, true]);
     expect(epochs.isOutdated(epochs.now, ['t1'])).toBe(false);
   });
 
-  it('are those of the tags that an entry bears, set since it was judged', () => {
+  it('count for an entry with the tag, if set since it was validated', () => {
     const epochs = marked(2);
     expect([0, 1, 2].map((validatedEpoch) => epochs.isOutdated(validatedEpoch, ['none', 't2']))).toEqual([
       true,

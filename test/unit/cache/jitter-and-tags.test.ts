@@ -75,7 +75,7 @@ describe('keys that were loaded together', () => {
     }
   });
 
-  it('are spread over a duration, or a share of the period, if that is said', async () => {
+  it('are spread over the duration, or the share of the period, that jitter gives', async () => {
     for (const jitter of [PERIOD / 2, { ratio: 0.5 }]) {
       const counts = await tenths(1000, { jitter });
       expect([sum(counts.slice(0, 9)), sum(counts.slice(0, 15))]).toEqual([0, 1000]);
@@ -128,12 +128,12 @@ describe('keys that were loaded together', () => {
       const fullest = Math.max(
         ...Array.from({ length: 10 }, (_, i) => tenthsOfLimit.filter((t) => t === i).length),
       );
-      // The second half of the limit holds them all: a fifth of them in each of its tenths.
+      // All are in the second half of the limit: a fifth of them in each of its tenths.
       expect(fullest).toBeLessThan(400);
     });
   }
 
-  it('are spread also where the load itself says a maxStaleness', () => {
+  it('are spread also when the load itself sets maxStaleness', () => {
     const clock = new FakeClock();
     const load = (key: number): KeyedAnswer<number> => loaded(key, { maxStaleness: PERIOD });
     const shared = { name: 'c', load, schedule: PERIOD, clock, random: seeded() };
@@ -145,7 +145,7 @@ describe('keys that were loaded together', () => {
     expect(new Set(due).size).toBeGreaterThan(500);
   });
 
-  it('have the age limit that their schedule says, where it says one', () => {
+  it('have the age limit that their schedule gives', () => {
     for (const limit of [PERIOD / 2, undefined]) {
       const nextExecuteTime = ({ endedAt }: Execution): number => endedAt + PERIOD;
       const schedule = { nextExecuteTime, ...(limit === undefined ? {} : { maxStaleness: () => limit }) };
@@ -169,7 +169,7 @@ describe('keys that were loaded together', () => {
 });
 
 describe('tags', () => {
-  /** A cache whose loads bring `tagged(key)`, one call after the other counted. */
+  /** A cache whose loads return `tagged(key)`, with the number of calls so far. */
   function tagged(
     tagsOf: (key: number, call: number) => readonly string[] | undefined,
     options: Options<string> = {},
@@ -224,7 +224,7 @@ describe('tags', () => {
     expect(stale()).toEqual([]);
   });
 
-  it('a load that says nothing of tags ends them', async () => {
+  it('a load without tags removes them', async () => {
     const { cache, stale } = tagged((_, call) => (call === 1 ? ['old'] : []), {
       load: (key, { previous }) => (previous === undefined ? loaded(`${key}`, { tags: ['old'] }) : `${key}`),
     });
@@ -253,7 +253,7 @@ describe('tags', () => {
     expect([tries, stale()]).toEqual([3, [1]]);
   });
 
-  it('tags that are no array of strings fail the load', async () => {
+  it('tags that are not an array of strings fail the load', async () => {
     for (const tags of ['nl', [1], null, {}]) {
       const { cache } = tagged(() => tags as never);
       expect(await settled(cache.get(1))).toMatchObject({ error: { name: 'LoadError', key: 1 } });
@@ -270,7 +270,7 @@ describe('tags', () => {
     return { manual, cache, clock };
   };
 
-  it('invalidated while it loads: who waits gets the value of a load that began after', async () => {
+  it('invalidated while it loads: its waiters get the value of a load that began after', async () => {
     const { manual, cache, clock } = slow();
     const before = [cache.get(1), cache.refresh(1)];
     await clock.flush();
@@ -289,7 +289,7 @@ describe('tags', () => {
     expect([cache.inspect(1)?.state, clock.timerCount]).toEqual(['fresh', 0]);
   });
 
-  it('invalidated while it loads, with another tag: who waits gets that load', async () => {
+  it('another tag invalidated while it loads: its waiters get that load', async () => {
     const { manual, cache, clock } = slow();
     const read = cache.get(1);
     await clock.flush();
@@ -334,7 +334,7 @@ describe('tags', () => {
     const keys = Array.from({ length: 50 }, (_, index) => index);
     await cache.getMany(keys);
     cache.invalidateTag('k7');
-    for (let i = 0; i < 12_000; i++) cache.invalidateTag(`nobody${i}`);
+    for (let i = 0; i < 12_000; i++) cache.invalidateTag(`other${i}`);
     cache.invalidateTag('k9');
     expect(stale()).toEqual([7, 9]);
     for (const key of keys) cache.current(key);
@@ -351,7 +351,7 @@ describe('tags', () => {
     const read = cache.get(1);
     await clock.flush();
     cache.invalidateTag('t');
-    for (let i = 0; i < 12_000; i++) cache.invalidateTag(`nobody${i}`);
+    for (let i = 0; i < 12_000; i++) cache.invalidateTag(`other${i}`);
     manual.call(0).resolve(loaded('old', { tags: ['t'] }));
     await clock.flush();
     manual.call(1).resolve(loaded('new', { tags: ['t'] }));
@@ -371,7 +371,7 @@ describe('tags', () => {
     isDown = true;
     await clock.advance(2000);
     cache.current(1);
-    await clock.flush(); // it has failed: it is awake, and has no load under way
+    await clock.flush(); // it has failed: its entry is active, without a load under way
     const tags = Array.from({ length: 25_000 }, (_, i) => `t${i}`);
     let most = 0;
     for (const [index, tag] of tags.entries()) {
@@ -381,18 +381,18 @@ describe('tags', () => {
       most = Math.max(most, tags.filter((one) => (epochs as Epochs).isOutdated(0, [one])).length);
     }
     markTag.mockRestore();
-    // Looked at after 1, 2, 5001, 5002, 10,001, 10,002 … of them: at the 10,001st all are forgotten, at the 20,002nd again.
+    // Counted after 1, 2, 5001, 5002, 10,001, 10,002 … of them: at the 10,001st all are forgotten, at the 20,002nd again.
     expect(most).toBe(10_000);
   });
 
-  /** What a call costs, the median of many, after more than 10,000 other tags were invalidated. */
+  /** The cost of a call, the median of many, after more than 10,000 other tags were invalidated. */
   function cost(count: number, calls: number, hangs: boolean): number {
     const load = (key: number): KeyedAnswer<number> | Promise<number> =>
       key < 0 ? new Promise(() => {}) : loaded(key, { tags: ['all', `k${key % 10}`] });
     const cache = new RefreshingCache({ name: 'c', load, max: count + 1, clock: new FakeClock() });
     for (let key = 0; key < count; key++) cache.current(key);
     if (hangs) void cache.get(-1);
-    for (let i = 0; i < 10_001; i++) cache.invalidateTag(`nobody${i}`);
+    for (let i = 0; i < 10_001; i++) cache.invalidateTag(`other${i}`);
     const times = Array.from({ length: calls }, (_, i) => {
       const from = performance.now();
       for (let j = 0; j < 5; j++) cache.invalidateTag(`new${i * 5 + j}`);
@@ -422,7 +422,7 @@ describe('invalidateWhere', () => {
     return { clock, cache, stale };
   };
 
-  it('marks those that the predicate picks, says how many, and shows it also what loads', async () => {
+  it('marks the entries that the predicate picks, returns their number, and passes loading entries to it too', async () => {
     const { cache, stale } = make();
     await cache.getMany(['a', 'b', 'c']);
     void cache.get('slow').catch(() => {});
@@ -433,7 +433,7 @@ describe('invalidateWhere', () => {
     expect(cache.invalidateWhere(() => false)).toBe(0);
   });
 
-  it('a predicate is not shown what it has just forgotten, and once what it has just begun to load', async () => {
+  it('a predicate does not get entries that it has just removed, and gets those once that it has just begun to load', async () => {
     const cache = new RefreshingCache<string, string>({
       name: 'c',
       load: async (key) => key,

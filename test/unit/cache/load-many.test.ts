@@ -117,7 +117,7 @@ describe('reads that join', () => {
     expect(previous.get('b')).toEqual({ value: 'vb', loadedAt: clock.now() - 1000 });
   });
 
-  it('the context is in the background only if nobody waits for any of the keys', async () => {
+  it('the context is in the background only if no caller waits for any of the keys', async () => {
     const { clock, calls, cache } = make();
     await cache.get('a');
     await clock.advance(1000);
@@ -141,7 +141,7 @@ describe('reads that join', () => {
 });
 
 describe('getMany', () => {
-  it('has the order of the question, asks only for the cold ones, and lacks the absent ones', async () => {
+  it('keeps the order of the keys, loads only the cold ones, and omits the absent ones', async () => {
     const { calls, cache } = make(
       (keys) => new Map(keys.map((key) => [key, key === 'x' ? absent() : `v${key}`])),
     );
@@ -167,7 +167,7 @@ describe('getMany', () => {
     expect([cache.peek('a'), cache.peek('c')]).toEqual(['va', 'vc']);
   });
 
-  it('several reject it with an AggregateError of theirs, in the order of the question', async () => {
+  it('several reject it with an AggregateError of theirs, in the order of the keys', async () => {
     const { cache } = make(failing);
     const error = (await rejectionOf(cache.getMany(['!b', 'a', '!a']))) as AggregateError;
     expect(error).toBeInstanceOf(AggregateError);
@@ -178,7 +178,7 @@ describe('getMany', () => {
     ]);
   });
 
-  it('a key asked for twice fails once', async () => {
+  it('a key requested twice fails once', async () => {
     const { cache } = make(failing);
     expect(await rejectionOf(cache.getMany(['!a', 'b', '!a']))).toMatchObject({
       name: 'LoadError',
@@ -186,7 +186,7 @@ describe('getMany', () => {
     });
   });
 
-  it('with onError it resolves with what there is, and tells the rest', async () => {
+  it('with onError it resolves with the loaded keys, and reports the rest', async () => {
     const { cache } = make(failing);
     const told: [string, unknown][] = [];
     const onError = (error: unknown, key: string): void => void told.push([key, (error as Error).name]);
@@ -209,7 +209,7 @@ describe('getMany', () => {
   });
 });
 
-describe('bad answers', () => {
+describe('invalid results', () => {
   it('a key that is left out, and one that is an Error, fail alone', async () => {
     const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
     const [a, b, c] = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
@@ -232,7 +232,7 @@ describe('bad answers', () => {
     expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'LoadError', key: 'b' } }]);
   });
 
-  it('a good one is nothing to log', async () => {
+  it('a valid one is not logged', async () => {
     const logger = recordLines();
     const { cache } = make(all, { logger });
     await cache.getMany(['a', 'b']);
@@ -248,7 +248,7 @@ describe('bad answers', () => {
     expect(logger.lines[0]).toMatch(/^error tickless: c: .*not requested.*"x"/);
   });
 
-  it('a foreign key that keyOf can not take harms no other', async () => {
+  it('an unrequested key that keyOf rejects does not affect the others', async () => {
     const clock = new FakeClock();
     const cache = new RefreshingCache<{ id: string }, string>({
       name: 'c',
@@ -284,7 +284,7 @@ describe('bad answers', () => {
   }
 
   for (const isAsync of [false, true]) {
-    it(`what it ${isAsync ? 'rejects with' : 'throws'} is the cause of the failure of each key`, async () => {
+    it(`the error it ${isAsync ? 'rejects with' : 'throws'} is the cause of the failure of each key`, async () => {
       const cause = new Error('down');
       const { clock, cache } = make(() => {
         if (isAsync) return Promise.reject(cause);
@@ -297,7 +297,7 @@ describe('bad answers', () => {
     });
   }
 
-  it('a Map of another realm, one that is thenable, and promises in it will do', async () => {
+  it('a Map of another realm, a thenable Map, and promises in it are accepted', async () => {
     const foreign = make((keys) => runInNewContext('new Map(keys.map((key) => [key, key]))', { keys }));
     expect(await foreign.cache.get('a')).toBe('a');
     const thenable = make((keys) => ({ then: (done: (answers: unknown) => void) => done(all(keys)) }));
@@ -308,7 +308,7 @@ describe('bad answers', () => {
     expect([...(await promises.cache.getMany(['a', 'b'])).values()]).toEqual(['pa', 'pb']);
   });
 
-  it('each answer may be all that a load answers', async () => {
+  it('each result may be anything that a load may return', async () => {
     const { clock, cache } = make(
       (keys) => new Map(keys.map((key) => [key, loaded(key, { maxStaleness: 5000 })])),
     );
@@ -404,7 +404,7 @@ describe('tries, deadlines, aborts', () => {
     });
   }
 
-  it('a key deleted before the call departs is not on board', async () => {
+  it('a key deleted before the call starts is not in it', async () => {
     const { calls, cache } = make();
     const read = cache.get('a');
     const gone = cache.get('b', { signal: AbortSignal.abort() });
@@ -414,7 +414,7 @@ describe('tries, deadlines, aborts', () => {
     expect([await read, keysOf(calls)]).toEqual(['va', [['a']]]);
   });
 
-  describe('a call that nobody is on board of', () => {
+  describe('a call without any keys left', () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     beforeEach(() => {
@@ -431,7 +431,7 @@ describe('tries, deadlines, aborts', () => {
       expect([calls, cache.size, unhandled]).toEqual([[], 0, []]);
     });
 
-    it('neither where it would have departed by a timer: of a second try', async () => {
+    it('nor a second try, which a timer would start', async () => {
       let isDown = true;
       const { clock, calls, cache } = make(
         async (keys) => {
@@ -448,7 +448,7 @@ describe('tries, deadlines, aborts', () => {
       vi.spyOn(clock, 'setTimeout').mockImplementation((callback, delayMs) => {
         const timer = start.call(clock, callback, delayMs);
         if (delayMs === 0 && !isDropped) {
-          isDropped = true; // it has just boarded
+          isDropped = true; // it has just been enqueued
           void cache.close({ timeout: 0 });
         }
         return timer;

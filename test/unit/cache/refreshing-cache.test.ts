@@ -63,7 +63,7 @@ describe('reading', () => {
     expect([cache.current(1), cache.current(2), cache.current(1)]).toEqual([2, 4, 2]);
   });
 
-  it('a synchronous load that fails is told by current, as the cause', () => {
+  it('the error of a synchronous load is the cause of the error of current', () => {
     const load = (): number => {
       throw new Error('down');
     };
@@ -83,7 +83,7 @@ describe('reading', () => {
     expect(contexts).toHaveLength(1);
   });
 
-  it('inspect tells of a key that has failed, and of one that loads', async () => {
+  it('inspect reports a key that has failed, and one that loads', async () => {
     const { cache } = counting();
     const failed = rejectionOf(cache.get('!'));
     expect(cache.inspect('!')).toMatchObject({ state: 'empty', running: true });
@@ -96,7 +96,7 @@ describe('reading', () => {
     });
   });
 
-  it('options that are none are refused also while the value is fresh', async () => {
+  it('invalid options are rejected also while the value is fresh', async () => {
     const { cache } = counting();
     await cache.get('a');
     expect(await rejectionOf(cache.get('a', { patience: -1 }))).toMatchObject({ option: 'patience' });
@@ -122,7 +122,7 @@ describe('reading', () => {
     expect(contexts.map(({ key }) => key)).toEqual(['a', 'a', '!b']);
   });
 
-  it('undefined is a value where it is allowed, and a failed load where it is not', async () => {
+  it('undefined is a value with allowUndefined, and a failed load without it', async () => {
     const load = async (): Promise<string | undefined> => undefined;
     const clock = new FakeClock();
     const strict = new RefreshingCache({ name: 'c', load, clock, logger: false });
@@ -133,7 +133,7 @@ describe('reading', () => {
   });
 });
 
-describe('what the load is told', () => {
+describe('the load context', () => {
   it('its key, why it runs, which try it is, and the value before', async () => {
     const { clock, contexts, cache } = counting();
     await cache.get('a');
@@ -245,7 +245,7 @@ describe('by hand', () => {
 });
 
 describe('the bound', () => {
-  it('the least recently read is let go; size and keys say what is held', async () => {
+  it('the least recently read key is evicted; size and keys count the others', async () => {
     const { cache } = counting({ max: 3 });
     for (const key of ['a', 'b', 'c']) await cache.get(key);
     cache.current('a');
@@ -259,7 +259,7 @@ describe('the bound', () => {
     expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
   });
 
-  it('holds 10,000 values unless told otherwise', () => {
+  it('holds 10,000 values by default', () => {
     const cache = new RefreshingCache({ name: 'c', load: (key: number) => key, clock: new FakeClock() });
     for (let key = 0; key < 10_001; key++) cache.current(key);
     expect([cache.size, cache.peek(0), cache.peek(1)]).toEqual([10_000, undefined, 1]);
@@ -285,7 +285,7 @@ describe('keys', () => {
     expect([cache.delete(Number.NaN), cache.delete(null), cache.size]).toEqual([true, true, keys.length - 2]);
   });
 
-  it('keyOf says which objects are the same, and the load gets the key as it was given', async () => {
+  it('keyOf decides which objects are the same, and the load gets the key as it was given', async () => {
     const seen: unknown[] = [];
     const cache = new RefreshingCache({
       name: 'c',
@@ -328,7 +328,7 @@ describe('keys', () => {
     expect(thrownBy(() => cache.current(undefined as never))).toMatchObject({ option: 'key' });
   });
 
-  it('keyOf may answer for one key with what is another', async () => {
+  it('keyOf may return another key for a key', async () => {
     const load = (key: string): string => `v${key}`;
     const keyOf = (key: string): string => [...key].reverse().join('');
     const cache = new RefreshingCache({ name: 'c', load, keyOf, clock: new FakeClock() });
@@ -338,7 +338,7 @@ describe('keys', () => {
     }
   });
 
-  it('a keyOf that answers with what names no key is refused', async () => {
+  it('a keyOf that returns an invalid key is rejected', async () => {
     for (const none of [undefined, null, {}, () => 1]) {
       const keyOf = () => none as never;
       const cache = new RefreshingCache({ name: 'c', load: (_: object) => 1, keyOf });
@@ -431,7 +431,7 @@ describe('its life', () => {
     });
   }
 
-  it('close tells who waits for a load that does not end', async () => {
+  it('close rejects the waiters of a load that does not end', async () => {
     const { clock, cache } = counting({ load: () => new Promise<string>(() => {}) });
     const waiting = rejectionOf(cache.get('a'));
     const closed = cache.close({ timeout: 100 });
@@ -441,7 +441,7 @@ describe('its life', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('a subclass may say when a key is loaded next', async () => {
+  it('a subclass may decide when a key is loaded next', async () => {
     const clock = new FakeClock();
     let loads = 0;
     class ByValue extends RefreshingCache<number, number> {

@@ -23,7 +23,7 @@ function make({ bound = { max: 3 } as Bound, isShared = false } = {}) {
   return { table, calls };
 }
 
-/** What is known of a key after a load of 50 ms that ended at the instant 1000, due at 6000. */
+/** The state of a key after a load of 50 ms that ended at the instant 1000, due at 6000. */
 function entryOf(id: string, change: (entry: CacheEntry) => void = () => {}): CacheEntry {
   const entry: CacheEntry = new KeyedEntry<string, string>(id, id, 0);
   const endedAt = OFFSET + 1000;
@@ -113,7 +113,7 @@ describe('an entry that was passivated is activated as it was', () => {
   });
 });
 
-describe('a read needs nothing but the value', () => {
+describe('a read needs only the value', () => {
   it('before it is due, if it was validated in the present epoch', () => {
     const { table } = make();
     const slot = passivate(table, entryOf('a'));

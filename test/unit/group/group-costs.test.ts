@@ -4,8 +4,8 @@ import { CountingClock, manualGroup as make } from '../../support/manual-group.t
 
 const HOUR = 3_600_000;
 
-describe('what it costs', () => {
-  /** A group of so many members with 10 that are due, each time anew: 10 ms after they were loaded. */
+describe('costs', () => {
+  /** A group of that many members, of which 10 are due again 10 ms after each load. */
   async function ofMembers(count: number) {
     const { clock, group, started, value } = make({ piggyback: true, timeout: Infinity });
     const reader = value('reader', 24 * HOUR);
@@ -54,12 +54,12 @@ describe('what it costs', () => {
         expect([...started].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
       }
     }
-    expect(caches[1]?.asked.slice(1)).toEqual(caches[0]?.asked.slice(1)); // the first looked at all keys
+    expect(caches[1]?.asked.slice(1)).toEqual(caches[0]?.asked.slice(1)); // the first scanned all keys
     const [small = 0, large = 0] = caches.map(({ times }) => times.sort((a, b) => a - b)[30] as number);
-    expect(large / small).toBeLessThan(10); // to look at all keys each time: 20 times as long and more
+    expect(large / small).toBeLessThan(10); // a scan of all keys each time takes 20 times as long and more
   });
 
-  it('a read asks the clock once while nothing is due, and as often with 10,000 members as with 10 else', async () => {
+  it('a read compares the clock once while no member is due, and otherwise as often with 10,000 members as with 10', async () => {
     const asked: number[] = [];
     for (const count of [11, 10_000]) {
       const { clock, started, reader } = await ofMembers(count);
@@ -102,7 +102,7 @@ describe('what it costs', () => {
       const ratios = [await ratio(reads, pause), await ratio(reads, pause), await ratio(reads, pause)];
       const loads = groups.map(({ started }, which) => started.length - (loadsBefore[which] as number));
       expect(loads.every((count) => (pause === 0 ? count === 0 : count > 900))).toBe(true);
-      expect(Math.min(...ratios)).toBeLessThan(4); // to look at all members: 1000 times as long
+      expect(Math.min(...ratios)).toBeLessThan(4); // a scan of all members takes 1000 times as long
     }
   });
 });

@@ -43,12 +43,12 @@ async function dueKeys(own: { readonly group?: RefreshGroup; readonly clock: Fak
 
 describe('a cache in a group', () => {
   for (const how of ['a read of another', 'a request']) {
-    it(`has its due keys started by ${how}: soonest first, so many at a time`, async () => {
+    it(`has its due keys started by ${how}: soonest first, at most two at a time`, async () => {
       const { clock, group, value } = make({ piggyback: how === 'a read of another', concurrency: 2 });
       const reader = value('reader', HOUR);
       const { cache, manual, order } = await dueKeys({ group, clock }, 'badce');
       await clock.advance(998); // but for the last, which is due in a millisecond
-      void cache.get('b'); // its own load comes on top
+      void cache.get('b'); // its own load does not count towards `concurrency`
       if (how === 'a request') group.requestStart();
       else reader.current;
       await clock.flush();
@@ -61,7 +61,7 @@ describe('a cache in a group', () => {
     });
   }
 
-  it('with loadMany has its due keys come in batches, each of which is one load', async () => {
+  it('with loadMany loads its due keys in batches, each of which is one load', async () => {
     const { clock, group } = make({ concurrency: 2 });
     const calls: { keys: readonly number[]; end: () => void }[] = [];
     const cache = group.cache<number, string>({
@@ -93,7 +93,7 @@ describe('a cache in a group', () => {
     expect(calls.flatMap(({ keys }) => keys).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('has those keys started that it holds, once they were invalidated or their cool-down is over', async () => {
+  it('starts the keys in it, once they were invalidated or their cool-down is over', async () => {
     const { clock, group, started } = make({ coolDown: 10_000, random: () => 0 });
     const load = async (key: string) => {
       started.push(key);
@@ -102,7 +102,7 @@ describe('a cache in a group', () => {
       return loaded(key, { tags: [key.slice(0, 1)] });
     };
     const cache = group.cache<string, string>({ name: 'c', load, jitter: false, max: 4 });
-    for (const key of ['pushed out', 'fails', 'a1', 'a2', 'deleted', 'absent'])
+    for (const key of ['evicted', 'fails', 'a1', 'a2', 'deleted', 'absent'])
       await cache.get(key).catch(() => {});
     cache.delete('deleted');
     async function startedBy(action: () => void): Promise<string> {
@@ -126,7 +126,7 @@ describe('a cache in a group', () => {
   });
 
   for (const how of ['pause', 'close'] as const) {
-    it(`may be told to ${how} in the midst of a batch that is being started`, async () => {
+    it(`may ${how} while a batch is being started`, async () => {
       const { clock, group } = make();
       const loadMany = async (keys: readonly number[]) => new Map(keys.map((key) => [key, 'new']));
       const cache = group.cache<number, string>({ name: 'c', loadMany, jitter: false, schedule: 1000 });
@@ -148,13 +148,13 @@ describe('a cache in a group', () => {
     });
   }
 
-  it('whose name is taken is told so', () => {
+  it('whose name is taken is rejected', () => {
     const { group } = make();
     group.cache({ name: 'c', load });
     expect(() => group.cache({ name: 'c', load })).toThrow('name must be unique in the group');
   });
 
-  it('has what falls due at the very instant of a read of its fresh key started', async () => {
+  it('starts a key that falls due at the instant of a read of another, fresh key', async () => {
     const { clock, group, started, value } = make({ piggyback: true });
     const cache = group.cache<string, string>({ name: 'c', load, schedule: HOUR, jitter: false });
     cache.set('k', 'x');
@@ -169,7 +169,7 @@ describe('a cache in a group', () => {
     expect(started).toEqual(['a']);
   });
 
-  it('has those keys started that fall due within lookAhead', async () => {
+  it('starts the keys that fall due within lookAhead', async () => {
     const { clock, group, started } = make({ lookAhead: 50 });
     const load = (key: string): KeyedAnswer<string> => {
       started.push(key);
@@ -184,7 +184,7 @@ describe('a cache in a group', () => {
     expect(started).toEqual(['c', 'b', 'd']);
   });
 
-  it('starts each key once in a round, also one that is invalidated after its load', async () => {
+  it('starts each key once in a pass, also one that is invalidated after its load', async () => {
     const { clock, group, started } = make({ concurrency: 1 });
     const cache = group.cache<string, string>({
       name: 'c',
@@ -204,7 +204,7 @@ describe('a cache in a group', () => {
     }
   });
 
-  it('has a batch count as one load until the last of its keys has landed', async () => {
+  it('counts a batch as one load until the last of its keys has settled', async () => {
     const { clock, group } = make({ concurrency: 1 });
     const batches: ((answers: Map<string, string>) => void)[] = [];
     const loadMany = () => new Promise<Map<string, string>>((resolve) => batches.push(resolve));
@@ -221,7 +221,7 @@ describe('a cache in a group', () => {
     expect([group.inspect().running, batches.length]).toEqual([1, 2]);
   });
 
-  it('paused in the midst of a batch, has the rest of it started after resume', async () => {
+  it('paused while a batch is being started, it starts the rest after resume', async () => {
     const { clock, group, started } = make();
     const loadMany = async (keys: readonly string[]) => new Map(keys.map((key) => [key, 'new']));
     const cache = group.cache<string, string>({ name: 'c', loadMany, jitter: false, schedule: 10 });
@@ -255,7 +255,7 @@ describe('a cache in a group', () => {
       return { clock, group, cache, started };
     }
 
-    it('follows a step of it with keys that go by it, within a minute', async () => {
+    it('follows a step of it with keys of calendar schedules, within a minute', async () => {
       const { clock, group, cache, started } = daily();
       cache.set('at five', 'old');
       clock.stepWall({ hours: 2 });
@@ -267,12 +267,12 @@ describe('a cache in a group', () => {
       expect(started).toEqual(['at five']);
     });
 
-    it('starts a key that its own look at the clocks finds not due yet when it is', async () => {
+    it('starts a key that its own check of the clocks finds not due yet, once it is due', async () => {
       const { clock, group, cache, started } = daily();
       cache.set('at five', 'old');
       await cache.get('in an hour');
       await clock.advance({ minutes: 59, seconds: 20 });
-      group.requestStart(); // which looks at the clocks, and not again for a minute
+      group.requestStart(); // which checks the clocks, and not again for a minute
       clock.stepWall({ hours: -2 });
       await clock.advance(50_000);
       group.requestStart(); // an hour has passed, and it is ten past three
@@ -285,7 +285,7 @@ describe('a cache in a group', () => {
     });
   });
 
-  it('keeps the process alive for the loads of its keys where somebody waits for their end', async () => {
+  it('keeps the process alive for the loads of its keys while a caller waits for their end', async () => {
     const clock = new HoldingClock();
     const group = new RefreshGroup({ clock, logger: false, timeout: 500 });
     const { manual } = await dueKeys({ group, clock }, 'ab');
@@ -300,7 +300,7 @@ describe('a cache in a group', () => {
     expect([clock.timerCount, clock.held]).toEqual([0, 0]);
   });
 
-  it('has nothing left of a load at whose end somebody asks to wait', async () => {
+  it('keeps no state of a load when a caller asks to wait as it ends', async () => {
     const { clock, group } = make();
     const cache = group.cache({ name: 'c', load, schedule: 10, max: 1 });
     cache.set('a', 'old');
@@ -312,7 +312,7 @@ describe('a cache in a group', () => {
     expect([cache.peek('a'), cache.peek('b')]).toEqual([undefined, 'new']);
   });
 
-  it('tells its state: how many keys load, and whether it is paused or closed', async () => {
+  it('reports its state: how many keys load, and whether it is paused or closed', async () => {
     const { clock, group } = make();
     const { cache, manual } = await dueKeys({ group, clock }, 'ab');
     await clock.advance(1000);
@@ -331,7 +331,7 @@ describe('a cache in a group', () => {
     expect(state()).toMatchObject({ paused: false, closed: true });
   });
 
-  it('tells of one key that fails, and ready() does not ask for it', async () => {
+  it('reports one key that fails, and ready() does not wait for it', async () => {
     const { clock, group } = make();
     const { cache, manual } = await dueKeys({ group, clock }, '');
     const failed = rejectionOf(cache.get('k'));
@@ -345,7 +345,7 @@ describe('a cache in a group', () => {
 });
 
 describe('requestStart of a cache', () => {
-  it('starts its due keys, the soonest first and four at a time, and resolves at the end if it is to', async () => {
+  it('starts its due keys, the soonest first and four at a time, and with wait resolves at their end', async () => {
     const clock = new FakeClock();
     const { cache, manual, order } = await dueKeys({ clock }, 'fbacde.');
     await clock.advance(998);
@@ -368,7 +368,7 @@ describe('requestStart of a cache', () => {
     expect([order.length, cache.peek('f'), cache.peek('b')]).toEqual([6, 'old', 'new']);
   });
 
-  it('survives a waitUntil that throws, and has nothing to wait for where nothing is due', async () => {
+  it('survives a waitUntil that throws, and does not call it when no key is due', async () => {
     const logger = recordLines();
     const cache = new RefreshingCache<string, string>({ name: 'c', load, clock: new FakeClock(), logger });
     const waitUntil = (): never => {
@@ -378,7 +378,7 @@ describe('requestStart of a cache', () => {
     expect(logger.lines).toEqual(['error tickless: c: waitUntil threw: no context']);
   });
 
-  it('ends with the cache: who waits is let go, and a later one rejects with ClosedError', async () => {
+  it('ends with the cache: a waiting call resolves, and a later one rejects with ClosedError', async () => {
     const clock = new FakeClock();
     const { cache, manual } = await dueKeys({ clock }, 'abcdef');
     await clock.advance(2000);

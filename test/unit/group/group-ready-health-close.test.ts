@@ -21,7 +21,7 @@ function make(options: RefreshGroupOptions = {}) {
   return { clock, group, manual: new ManualLoad<string>() };
 }
 
-/** A source that can be taken down, and counts how often it was asked. */
+/** A source that can be taken down, and counts its calls. */
 function source() {
   const made = {
     isDown: false,
@@ -38,7 +38,7 @@ function source() {
 const hang = (): Promise<string> => new Promise(() => {});
 
 describe('ready', () => {
-  it('loads each required member once, no other, and reports that all is well', async () => {
+  it('loads each required member once, no other, and reports ok', async () => {
     const { clock, group } = make();
     const [a, b, other] = [source(), source(), source()];
     group.value({ name: 'a', load: a.load, required: true });
@@ -50,7 +50,7 @@ describe('ready', () => {
     expect([a.count, b.count, other.count, clock.timerCount]).toEqual([1, 1, 0, 0]);
   });
 
-  it('has nothing to wait for where none is required, or all were loaded before', async () => {
+  it('resolves at once when no member is required, or all were loaded before', async () => {
     const { clock, group } = make();
     const cold = group.value({ name: 'cold', load: hang });
     group.value({ name: 'set', load: hang, required: true }).set('by hand');
@@ -58,7 +58,7 @@ describe('ready', () => {
     expect([cold.inspect().running, clock.timerCount]).toEqual([false, 0]);
   });
 
-  it('does not wait for the reload of what is due', async () => {
+  it('does not wait for the reload of due members', async () => {
     const { clock, group } = make();
     const due = group.value({ name: 'due', load: hang, required: true });
     due.set('by hand');
@@ -67,7 +67,7 @@ describe('ready', () => {
     expect(due.inspect().running).toBe(false);
   });
 
-  it('tries one that fails again after each cool-down, until it comes', async () => {
+  it('retries a failing member after each cool-down until it succeeds', async () => {
     const { clock, group } = make({ coolDown: 1000 });
     const a = source();
     a.isDown = true;
@@ -93,7 +93,7 @@ describe('ready', () => {
     [undefined, 30_000],
     [{ seconds: 2 }, 2000],
   ] as const) {
-    it(`after ${ms} ms says which are missing and why, and their loads go on`, async () => {
+    it(`after ${ms} ms reports which are missing and why, and their loads continue`, async () => {
       const { clock, group, manual } = make();
       const down = source();
       down.isDown = true;
@@ -148,7 +148,7 @@ describe('ready', () => {
     expect([a.peek(), manual.calls.length]).toEqual(['x', 1]);
   });
 
-  it('refuses a timeout that is none', () => {
+  it('rejects an invalid timeout', () => {
     for (const timeout of [-1, Number.NaN, '30 s'] as never[]) {
       expect(thrownBy(() => make().group.ready({ timeout }))).toMatchObject({
         name: 'OptionError',
@@ -157,7 +157,7 @@ describe('ready', () => {
     }
   });
 
-  it('says of a paused member that it is, and can be asked again', async () => {
+  it('reports a paused member as paused, and can be called again', async () => {
     const { clock, group } = make();
     const a = group.value({ name: 'a', load: source().load, required: true });
     a.pause();
@@ -196,7 +196,7 @@ describe('ready', () => {
 });
 
 describe('health', () => {
-  it('is ok without problems, for what was never asked for too, and starts nothing', async () => {
+  it('is ok without problems, also with members that were never read, and starts no load', async () => {
     const { clock, group } = make();
     group.value({ name: 'a', load: source().load });
     group.cache({ name: 'c', load: source().load });
@@ -208,7 +208,7 @@ describe('health', () => {
     expect(loadedOne.inspect()).toMatchObject({ state: 'stale', running: false });
   });
 
-  it('tells of reloads that fail, which is not fatal, until one succeeds', async () => {
+  it('reports reloads that fail, which is not fatal, until one succeeds', async () => {
     const { clock, group } = make({ coolDown: 10 });
     const a = source();
     const value = group.value({ name: 'a', load: a.load, required: true });
@@ -255,7 +255,7 @@ describe('health', () => {
     });
   }
 
-  it('tells of the keys that fail, which never is fatal, also beyond their limit', async () => {
+  it('reports the keys that fail, which is never fatal, also beyond their limit', async () => {
     const { clock, group } = make({ maxStaleness: 5000, coolDown: 10 });
     const a = source();
     const cache = group.cache({ name: 'c', load: a.load, jitter: false });
@@ -273,7 +273,7 @@ describe('health', () => {
     expect(group.health()).toEqual({ ok: true, problems: [] });
   });
 
-  it('tells the fatal ones first, else in the order of the members; paused is not fatal', async () => {
+  it('lists the fatal ones first, else in the order of the members; paused is not fatal', async () => {
     const { clock, group } = make();
     group.cache({ name: 'paused cache', load: hang }).pause();
     const down = source();
@@ -300,7 +300,7 @@ describe('health', () => {
     ]);
   });
 
-  it('is not ok after close: each member says so', async () => {
+  it('is not ok after close: each member is reported as closed', async () => {
     const { group } = make();
     await group.value({ name: 'a', load: source().load }).get();
     group.executor(source().load, { name: 'e' });
@@ -313,7 +313,7 @@ describe('health', () => {
 });
 
 describe('close', () => {
-  it('waits for the loads that run, gives them to who waits, and starts no other', async () => {
+  it('waits for the loads that run, answers their waiters, and starts no other load', async () => {
     const { clock, group, manual } = make({ concurrency: 1, piggyback: true });
     const members = ['a', 'b', 'c'].map((name) => group.value({ name, load: manual.load }));
     const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
@@ -322,7 +322,7 @@ describe('close', () => {
     const ends: Promise<unknown>[] = [];
     group.requestStart({ waitUntil: (end) => void ends.push(end) });
     await clock.flush();
-    expect(manual.live).toBe(3); // two for the readers, one of the group's own
+    expect(manual.live).toBe(3); // two for the readers, one that the group started
     const closing = group.close();
     await clock.advance(9999);
     expect([await settled(closing), await settled(ends[0] as Promise<void>)]).toEqual(['pending', 'pending']);
@@ -340,7 +340,7 @@ describe('close', () => {
     [{ timeout: { seconds: 2 } }, 2000],
     [{ timeout: 0 }, 0],
   ] as [CloseOptions | undefined, number][]) {
-    it(`aborts what runs after ${ms} ms, and who waits gets ClosedError`, async () => {
+    it(`aborts running loads after ${ms} ms, and their waiters get ClosedError`, async () => {
       const { clock, group, manual } = make();
       const a = group.value({ name: 'a', load: manual.load, timeout: Infinity });
       const cache = group.cache({ name: 'k', load: (_key: string, context) => manual.load(context) });
@@ -359,7 +359,7 @@ describe('close', () => {
     });
   }
 
-  it('is one: each call, also by asyncDispose, gets the promise of the first, whose options count', async () => {
+  it('happens once: each call, also by asyncDispose, returns the promise of the first, whose options count', async () => {
     const { clock, group } = make();
     const a = group.value({ name: 'a', load: hang, timeout: Infinity });
     const events = recordEvents(a);
@@ -373,7 +373,7 @@ describe('close', () => {
     expect(typesOf(events)).toEqual(['load-started', 'closed']);
   });
 
-  it('gives the same promise to who calls it in its midst', async () => {
+  it('returns the same promise to a call from within it', async () => {
     const { clock, group } = make();
     const inMidst: Promise<void>[] = [];
     const load = ({ signal }: { signal: AbortSignal }): Promise<string> => {
@@ -388,7 +388,7 @@ describe('close', () => {
     expect(inMidst[0] === closing).toBe(true);
   });
 
-  it('refuses a timeout that is none, and stays open', async () => {
+  it('rejects an invalid timeout, and stays open', async () => {
     const { group } = make();
     const a = group.value({ name: 'a', load: source().load });
     const error = thrownBy(() => group.close({ timeout: -1 }));
@@ -396,7 +396,7 @@ describe('close', () => {
     expect([await a.get(), group.inspect().closed]).toEqual(['x', false]);
   });
 
-  it('lets nothing be started after it, by nobody, and no member be added', async () => {
+  it('starts no load after it, whatever is called, and adds no member', async () => {
     const { clock, group, manual } = make({ piggyback: true });
     const a = group.value({ name: 'a', load: manual.load });
     const cold = group.value({ name: 'cold', load: manual.load });
@@ -434,8 +434,8 @@ describe('close', () => {
     expect([manual.calls.length, clock.timerCount, group.inspect().members.length]).toEqual([0, 0, 4]);
   });
 
-  for (const where of ['the group', 'the members', 'nobody'] as const) {
-    it(`with whenClosed 'throw' given to ${where}, reads ${where === 'nobody' ? 'are served' : 'throw'} after it`, async () => {
+  for (const where of ['the group', 'the members', 'no object'] as const) {
+    it(`with whenClosed 'throw' given to ${where}, reads ${where === 'no object' ? 'are served' : 'throw'} after it`, async () => {
       const own = where === 'the members' ? ({ whenClosed: 'throw' } as const) : {};
       const { clock, group } = make(where === 'the group' ? { whenClosed: 'throw' } : {});
       const value = group.value({ name: 'v', load: source().load, ...own });
@@ -453,7 +453,7 @@ describe('close', () => {
           async () => cache.current('k'),
           async () => (await cache.getMany(['k'])).get('k'),
         ]) {
-          if (where === 'nobody') expect(await read()).toBe('x');
+          if (where === 'no object') expect(await read()).toBe('x');
           else expect(isClosedError(await rejectionOf(read()))).toBe(true);
         }
         expect([value.peek(), cache.peek('k'), value.inspect().value]).toEqual(['x', 'x', 'x']);

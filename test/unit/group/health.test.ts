@@ -40,7 +40,7 @@ describe('entryHealth', () => {
     ]);
   });
 
-  it('reports a value that is too old; fatal only if the next read can not reload it', () => {
+  it('reports a value that is too old; fatal only if the next read is unable to reload it', () => {
     const message = 'is 4 s old, maxStaleness is 4 s';
     const tooOld = loadedFor(LIMIT + 1);
     expect(health(tooOld)).toMatchObject([{ kind: 'too-stale', message, isFatal: false }]);
@@ -70,7 +70,7 @@ it('runStateHealth reports a member that is not open; fatal if it is closed', ()
   ]);
 });
 
-it('backendHealth reports each backend that can not be reached, which is not fatal', () => {
+it('backendHealth reports each unreachable backend, which is not fatal', () => {
   expect(backendHealth([], 'rates')).toEqual([]);
   expect(backendHealth([{ kind: 'lock-unavailable', error: down }], 'rates')).toEqual([
     { name: 'rates', kind: 'lock-unavailable', isFatal: false, message: 'down', error: down },

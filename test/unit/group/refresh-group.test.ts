@@ -76,7 +76,7 @@ it('which holds the process holds it for the loads that it waits for', async () 
 });
 
 describe('the options of a group', () => {
-  it('hold for members that were given none of their own; undefined is none', async () => {
+  it('apply to members without options of their own; undefined counts as not given', async () => {
     const { clock, group } = make({ schedule: 5000, maxStaleness: 60_000, coolDown: 100 });
     const [a, b] = [group.value({ name: 'a', load }), group.value({ name: 'b', load, schedule: 3000 })];
     const c = group.value({ name: 'c', load, schedule: undefined, maxStaleness: 70_000 });
@@ -90,7 +90,7 @@ describe('the options of a group', () => {
     expect(limits).toEqual([60_000, 60_000, 70_000, 60_000]);
   });
 
-  it('about values alone are nothing to its executors', async () => {
+  it('that are only for values do not affect its executors', async () => {
     const { group } = make({ maxStaleness: 2 * HOUR, whenTooStale: 'throw', whenClosed: 'throw' });
     const executor = group.executor(load, { name: 'e' });
     await executor.requestStart();
@@ -99,7 +99,7 @@ describe('the options of a group', () => {
     expect(refusedOptions(() => group.executor(load, own))).toEqual(['whenClosed']);
   });
 
-  it('that break a rule are told all at once', () => {
+  it('that break a rule are reported all at once', () => {
     const bad = {
       name: '',
       piggyback: 'yes',
@@ -123,7 +123,7 @@ describe('the options of a group', () => {
     }
   });
 
-  it('of a member that break a rule are told, and take no name', () => {
+  it('of a member that break a rule are reported, and take no name', () => {
     const { group } = make();
     const wrong = { name: 'a', load, tick: 1, required: 'yes' } as never;
     expect(refusedOptions(() => group.value(wrong)).sort()).toEqual(['required', 'tick']);
@@ -148,7 +148,7 @@ describe('the options of a group', () => {
     }
   });
 
-  it('a member made by its own constructor is one like any other', async () => {
+  it('a member made by its own constructor is like any other', async () => {
     const { clock, group, started } = make({ schedule: 5000 });
     const direct = new RefreshingValue({ name: 'a', load: () => started.push('a'), group });
     const cache = new RefreshingCache({ name: 'c', load, group });
@@ -243,7 +243,7 @@ describe('piggyback', () => {
   };
 
   for (const [how, reader] of Object.entries(readers)) {
-    it(`${how} starts what else is due behind it: soonest first, so many at a time`, async () => {
+    it(`${how} starts the other due members behind it: soonest first, at most two at a time`, async () => {
       const { clock, group, value } = make({ piggyback: true, concurrency: 2 });
       const read = reader(group);
       const manual = new ManualLoad<string>();
@@ -277,7 +277,7 @@ describe('piggyback', () => {
     });
   }
 
-  it('the load of the one that is read comes on top', async () => {
+  it('the load of the member that is read does not count towards concurrency', async () => {
     const { clock, started, value } = make({ piggyback: true, concurrency: 1 });
     const hang = (): Promise<string> => new Promise(() => void started.push('other'));
     value('a', 10, { load: hang });
@@ -289,7 +289,7 @@ describe('piggyback', () => {
     expect(started).toEqual(['reader', 'other']);
   });
 
-  it('starts members that were never loaded, and who only looks starts none', async () => {
+  it('starts members that were never loaded; inspect, peek and health start none', async () => {
     const { clock, group, started, value } = make({ piggyback: true });
     const reader = value('reader', HOUR);
     const other = group.value({ name: 'other', load: () => started.push('other') });
@@ -305,7 +305,7 @@ describe('piggyback', () => {
     expect([started, other.peek()]).toEqual([['other'], 1]);
   });
 
-  it('leaves alone what cools down, and what is paused, and starts it after that', async () => {
+  it('does not start members that cool down or are paused, and starts them after that', async () => {
     const { clock, started, value } = make({ piggyback: true, coolDown: 1000, random: () => 0.5 });
     const reader = value('reader', HOUR);
     const load = (): string => {
@@ -331,7 +331,7 @@ describe('piggyback', () => {
 });
 
 describe('requestStart of a group', () => {
-  it('starts what is due, and with lookAhead what soon will be', async () => {
+  it('starts due members, and with lookAhead also those due within it', async () => {
     for (const [lookAhead, due] of [
       [0, ['c', 'b']],
       [50, ['c', 'b', 'd']],
@@ -347,7 +347,7 @@ describe('requestStart of a group', () => {
     }
   });
 
-  it('starts nothing in the first half of its time, however far it looks ahead', async () => {
+  it('starts no member in the first half of its period, however long lookAhead is', async () => {
     const { clock, group, started, value } = make({ lookAhead: HOUR });
     value('a', 10_000);
     for (const [ms, loads] of [
@@ -399,7 +399,7 @@ describe('requestStart of a group', () => {
     expect(await settled(ends[0] as Promise<void>)).toEqual({ value: undefined });
   });
 
-  it('survives a waitUntil that throws, which is told to the logger', async () => {
+  it('survives a waitUntil that throws, which is logged', async () => {
     const logger = recordLines();
     const { clock, group, started, value } = make({ logger });
     value('a', 10);
@@ -412,7 +412,7 @@ describe('requestStart of a group', () => {
     expect([started, logger.lines]).toEqual([['a'], ['error tickless: group: waitUntil threw: no context']]);
   });
 
-  it('sees what became due by reschedule, by invalidate, and at the limit of age', async () => {
+  it('starts members that became due by reschedule, by invalidate, and at the limit of age', async () => {
     const { clock, group, started, value } = make();
     const members = ['a', 'b', 'c'].map((name) => value(name, HOUR));
     value('d', Infinity, { maxStaleness: 90_000 });
@@ -425,7 +425,7 @@ describe('requestStart of a group', () => {
   });
 
   // Each of these loads stops itself after a while, where the group does not.
-  it('starts each once in a round, also where lookAhead is longer than the schedule', async () => {
+  it('starts each once in a pass, also when lookAhead is longer than the schedule', async () => {
     const { clock, group, started, value } = make({ lookAhead: 60_000 });
     const load = (): Promise<string> =>
       started.push('a') < 20 ? Promise.resolve('a') : new Promise(() => {});
@@ -455,7 +455,7 @@ describe('requestStart of a group', () => {
     });
   }
 
-  it('starts what a listener ended at its start, at the next request if it is due', async () => {
+  it('starts a member whose load a listener ended at its start again at the next request, if it is due', async () => {
     const { clock, group, started, value } = make();
     const [a, b] = [value('a', 10), value('b', 20)];
     const offs = [
@@ -477,7 +477,7 @@ describe('requestStart of a group', () => {
     expect(started).toEqual(['a', 'a', 'b']);
   });
 
-  it('follows a step of the wall clock with members that go by it, within a minute', async () => {
+  it('follows a step of the wall clock with members of calendar schedules, within a minute', async () => {
     for (const piggyback of [false, true]) {
       const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
       const { group, started, value } = make({ clock, piggyback });
@@ -496,7 +496,7 @@ describe('requestStart of a group', () => {
     }
   });
 
-  it('starts nothing that its own look at the clocks finds not due any more', async () => {
+  it('starts no member that its own check of the clocks finds not due any more', async () => {
     const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
     const { group, started, value } = make({ clock });
     value('daily', 1, { schedule: dailyAt('05:00', { zone: 'UTC' }) } as never);
@@ -511,7 +511,7 @@ describe('requestStart of a group', () => {
 });
 
 describe('a synchronous load that the group has just started', () => {
-  it('is there for current on the very first read, with piggyback and after requestStart', () => {
+  it('is returned by current on the very first read, with piggyback and after requestStart', () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, piggyback: true });
     const [a, b, c] = ['a', 'b', 'c'].map((name) => group.value({ name, load: () => name }));
@@ -521,7 +521,7 @@ describe('a synchronous load that the group has just started', () => {
     expect(c?.current).toBe('c');
   });
 
-  it('is there for current of a value that got too old', async () => {
+  it('is returned by current of a value that got too old', async () => {
     const clock = new FakeClock();
     const group = new RefreshGroup({ clock, piggyback: true, maxStaleness: 2000, schedule: 1000 });
     let loads = 0;

@@ -14,7 +14,7 @@ it('a reader hurries a first load that still waits for its turn', () => {
   expect(loads).toBe(1); // on the stack of the reader
 });
 
-it('after close nobody joins, where that is to throw', async () => {
+it("after close no read joins, with whenClosed 'throw'", async () => {
   const { manual, value } = manualValue({ whenClosed: 'throw' });
   const before = value.get();
   const closed = value.close({ timeout: 1000 });
@@ -25,7 +25,7 @@ it('after close nobody joins, where that is to throw', async () => {
   await closed;
 });
 
-it('who joins starts what is due among the others of the group', async () => {
+it('a read that joins starts the due members of its group', async () => {
   const clock = new FakeClock();
   const group = new RefreshGroup({ clock, piggyback: true, timeout: Infinity });
   const cold = new ManualLoad<string>();

@@ -93,7 +93,7 @@ describe('requestStart', () => {
     expect(await rejectionOf(joined)).toBe(await rejectionOf(waited));
   });
 
-  it('wait: true in a cool-down rejects at once: what is due can not be had', async () => {
+  it('wait: true in a cool-down rejects at once', async () => {
     const { clock, manual, executor } = make();
     const first = executor.requestStart();
     manual.call(0).resolve(0);
@@ -143,7 +143,7 @@ describe('requestStart', () => {
 });
 
 describe('the option waitUntil', () => {
-  it('is given one promise for each execution that nobody waits for, however often it is asked for', async () => {
+  it('gets one promise for each background execution, however often it is requested', async () => {
     const promises: Promise<unknown>[] = [];
     const { clock, manual, executor } = make({ waitUntil: (promise) => void promises.push(promise) });
     for (let request = 0; request < 3; request++) void executor.requestStart({ wait: false });
@@ -200,7 +200,7 @@ describe('nextExecuteTime', () => {
     ]);
   });
 
-  it('may call the option by super', async () => {
+  it('may call the option with super', async () => {
     class Later extends PeriodicExecutor {
       protected override nextExecuteTime(execution: Execution): number {
         return super.nextExecuteTime(execution) + 5;
@@ -254,7 +254,7 @@ describe('reschedule', () => {
     expect(executor.inspect().nextExecuteTime).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('refuses what is no schedule, and keeps the old one', async () => {
+  it('rejects a value that is not a schedule, and keeps the old one', async () => {
     const { manual, executor } = make();
     expect(isOptionError(thrownBy(() => executor.reschedule(-1)))).toBe(true);
     expect(isOptionError(thrownBy(() => executor.reschedule('soon' as never)))).toBe(true);
@@ -264,7 +264,7 @@ describe('reschedule', () => {
     expect(executor.inspect()).toMatchObject({ failures: 0 });
   });
 
-  it('mends a schedule that is broken', async () => {
+  it('replaces a schedule that is broken', async () => {
     const { clock, executor, manual } = make({ schedule: () => Number.NaN });
     const first = executor.requestStart();
     manual.call(0).resolve(0);
@@ -329,7 +329,7 @@ describe('pause and resume', () => {
     ]);
   });
 
-  it('paused before its first success it rejects who would wait', async () => {
+  it('paused before its first success it rejects callers that would wait', async () => {
     const { executor } = make();
     executor.pause();
     expect(isNotLoadedError(await rejectionOf(executor.requestStart()))).toBe(true);
@@ -338,7 +338,7 @@ describe('pause and resume', () => {
 });
 
 describe('inspect', () => {
-  it('tells how the executions stand', async () => {
+  it('reports the state of the executions', async () => {
     const { clock, manual, executor } = make();
     expect(executor.inspect()).toEqual({
       name: 'e',
@@ -387,7 +387,7 @@ describe('close', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('who forces an execution while the last one runs joins it', async () => {
+  it('a forced execution joins the last one while that runs', async () => {
     const { manual, executor } = make();
     const running = executor.requestStart();
     const closing = executor.close();
@@ -397,7 +397,7 @@ describe('close', () => {
     expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
   });
 
-  it('aborts it after the timeout, and rejects who waited', async () => {
+  it('aborts it after the timeout, and rejects its waiters', async () => {
     const { clock, manual, executor } = make();
     const running = rejectionOf(executor.requestStart());
     const closing = executor.close({ timeout: { seconds: 2 } });
@@ -452,7 +452,7 @@ describe('on', () => {
     expect(count).toBe(3);
   });
 
-  it('refuses a type that there is not', () => {
+  it('rejects an unknown type', () => {
     const error = thrownBy(() => make().executor.on('load-exploded' as never, () => {}));
     expect(isOptionError(error) && error.message).toContain('load-exploded');
   });

@@ -72,7 +72,7 @@ describe('listeners that act', () => {
     }
   });
 
-  it('who refreshes from within an event gets a load of his own', async () => {
+  it('a refresh from within an event gets its own load', async () => {
     const { clock, manual, value } = await loadedManualValue();
     const refreshes: Promise<string>[] = [];
     const again = (): void => {
@@ -93,7 +93,7 @@ describe('listeners that act', () => {
     expect(manual.mostLive).toBe(1);
   });
 
-  it('may set a fallback from within load-failed: no cool-down is told that there is not', async () => {
+  it('may set a fallback from within load-failed: no cooling-down event follows', async () => {
     const { clock, manual, value } = await loadedManualValue();
     value.on('load-failed', () => value.set('fallback'));
     const events = recordEvents(value);
@@ -119,7 +119,7 @@ describe('listeners that act', () => {
 });
 
 describe('loads that act', () => {
-  it('a load that always invalidates its own value keeps nobody from running, and sticks nowhere', async () => {
+  it('a load that always invalidates its own value blocks no other work, and never sticks', async () => {
     for (const isSync of [true, false]) {
       let loads = 0;
       let invalidates = true;
@@ -140,7 +140,7 @@ describe('loads that act', () => {
     }
   });
 
-  it('a burst of invalidations while somebody waits costs one load', async () => {
+  it('a burst of invalidations while a caller waits costs one load', async () => {
     const { clock, manual, value } = manualValue();
     const read = value.get();
     for (let i = 0; i < 1000; i++) value.invalidate();
@@ -185,7 +185,7 @@ describe('loads that act', () => {
 });
 
 describe('schedules that act', () => {
-  it('may look at the value that they are asked about', async () => {
+  it('may inspect the value that they are called for', async () => {
     const { clock, manual, value } = manualValue({
       schedule: ({ endedAt }) => endedAt + 1000 * value.current.length + (value.inspect().age ?? 0),
     });
@@ -197,7 +197,7 @@ describe('schedules that act', () => {
     expect(manual.calls).toHaveLength(1);
   });
 
-  it('may invalidate it, which holds', async () => {
+  it('may invalidate it, and it stays invalidated', async () => {
     const { clock, value } = manualValue({
       schedule: ({ endedAt }) => {
         value.invalidate();
@@ -221,7 +221,7 @@ describe('schedules that act', () => {
     expect(value.inspect().nextExecuteTime).toBe(clock.now() + 5000);
   });
 
-  it('that are asynchronous are reported as what they are, and never unhandled', async () => {
+  it('that are asynchronous are reported as such, and never unhandled', async () => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', listener);
@@ -234,7 +234,7 @@ describe('schedules that act', () => {
     expect(logger.lines[0]).toContain('schedule must be a future instant in epoch milliseconds');
   });
 
-  it('whose maxStaleness is broken are reported, and the option holds', () => {
+  it('whose maxStaleness is broken are reported, and the option applies', () => {
     for (const maxStaleness of [
       () => 0,
       () => Number.NaN,
@@ -253,7 +253,7 @@ describe('schedules that act', () => {
 });
 
 describe('callbacks that are asynchronous', () => {
-  it('and reject are told to the logger, never unhandled', async () => {
+  it('and reject are logged, never unhandled', async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', onUnhandled);
@@ -290,8 +290,8 @@ describe('callbacks that are asynchronous', () => {
   });
 });
 
-describe('what the load said of its value', () => {
-  it('holds on over a step of the clock, another schedule, and keep()', async () => {
+describe('metadata that the load returned', () => {
+  it('stays over a step of the clock, another schedule, and keep()', async () => {
     const { keep } = await import('../../../src/index.ts');
     const clock = new FakeClock();
     let loads = 0;

@@ -66,7 +66,7 @@ describe('reading', () => {
     expect(manual.calls).toHaveLength(1);
   });
 
-  it('tells its story as events; a fresh read emits nothing', async () => {
+  it('emits its life as events; a fresh read emits none', async () => {
     const { clock, manual, value } = manualValue();
     const events = recordEvents(value);
     const first = value.get();
@@ -121,21 +121,21 @@ describe('reading', () => {
     expect(isNotLoadedError(thrownBy(() => cold.current))).toBe(true);
   });
 
-  it('a cold value that is to throw once it is closed says "not loaded" until then', async () => {
+  it("a cold value with whenClosed 'throw' throws NotLoadedError until it is closed", async () => {
     const { value } = manualValue({ whenClosed: 'throw' });
     expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
     await value.close({ timeout: 0 });
     expect(isClosedError(thrownBy(() => value.current))).toBe(true);
   });
 
-  it('a fresh read tells nothing, also when it has just compared the clocks', async () => {
+  it('a fresh read emits no event, also when it has just compared the clocks', async () => {
     const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
     const events = recordEvents(value);
     await clock.advance(61_000);
     expect([value.current, await value.get(), events]).toEqual(['one', 'one', []]);
   });
 
-  it('the signal of a superseded load says by what', async () => {
+  it('the reason of the signal of a superseded load names the call', async () => {
     const { manual, value } = manualValue();
     void value.get();
     value.invalidate();
@@ -148,7 +148,7 @@ describe('reading', () => {
     ]);
   });
 
-  it('invalidated with nobody waiting, it leaves no timer', async () => {
+  it('invalidated without a waiting caller, it leaves no timer', async () => {
     const { clock, value } = manualValue();
     thrownBy(() => value.current);
     value.invalidate();
@@ -165,7 +165,7 @@ describe('reading', () => {
     expect(await read).toBe('one');
   });
 
-  it('invalidated, set and closed at once, it harms no one', async () => {
+  it('invalidated, set and closed at once, it affects no other caller', async () => {
     const { clock, manual, value } = manualValue();
     const read = value.get();
     value.invalidate();
@@ -175,7 +175,7 @@ describe('reading', () => {
     expect([await read, manual.calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
   });
 
-  it('invalidated while it closes, it starts nothing: who waits is told', async () => {
+  it('invalidated while it closes, it starts no load, and waiting reads reject', async () => {
     const { clock, manual, value } = manualValue();
     const read = rejectionOf(value.get());
     const closing = value.close();
@@ -186,7 +186,7 @@ describe('reading', () => {
     expect(manual.calls).toHaveLength(1);
   });
 
-  it('invalidated after all who waited have left, it starts nothing', async () => {
+  it('invalidated after all waiters have left, it starts no load', async () => {
     const { clock, manual, value } = manualValue();
     const controller = new AbortController();
     const read = rejectionOf(value.get({ signal: controller.signal }));
@@ -236,7 +236,7 @@ describe('patience', () => {
     expect(await settled(value.get({ patience: 500 }))).toEqual({ value: 'one' });
   });
 
-  it('is no wait for a fresh value, nor when it is 0', async () => {
+  it('does not delay the read of a fresh value, nor any read when it is 0', async () => {
     const { clock, value } = await loadedManualValue();
     expect(value.get({ patience: 500 })).toBe(value.get());
     await clock.advance(1000);
@@ -280,7 +280,7 @@ describe('signal', () => {
     expect(manual.calls).toHaveLength(0);
   });
 
-  it('has no say where there is no wait', async () => {
+  it('does not affect a read that does not wait', async () => {
     const { value } = await loadedManualValue();
     expect(await value.get({ signal: AbortSignal.abort() })).toBe('one');
   });
@@ -322,7 +322,7 @@ describe('a wrong argument', () => {
     expect(isOptionError(thrownBy(() => value.on('closed', 5 as never)))).toBe(true);
   });
 
-  it('null for all options is as good as none', async () => {
+  it('null for all options counts as not given', async () => {
     const { value } = await loadedManualValue();
     expect(await value.get(null as never)).toBe('one');
     await value.requestStart(null as never);
@@ -362,7 +362,7 @@ describe('waitUntil', () => {
     }
   });
 
-  it('is settled when the load was superseded and nobody reads', async () => {
+  it('is settled when the load was superseded and no read follows', async () => {
     const promises: Promise<unknown>[] = [];
     const { clock, manual, value } = await loadedManualValue({
       waitUntil: (promise) => void promises.push(promise),
@@ -377,7 +377,7 @@ describe('waitUntil', () => {
     expect(value.inspect().running).toBe(false);
   });
 
-  it('that throws is logged, and harms no one', async () => {
+  it('that throws is logged, and does not affect reads', async () => {
     const lines: string[] = [];
     const { clock, manual, value } = await loadedManualValue({
       logger: { warn: () => {}, error: (line) => void lines.push(line) },
@@ -395,7 +395,7 @@ describe('waitUntil', () => {
   });
 });
 
-describe('the answer of a load', () => {
+describe('the result of a load', () => {
   it('keep() leaves the value and gives it a new age; previous is what a conditional request needs', async () => {
     const clock = new FakeClock();
     let contexts = 0;
@@ -471,14 +471,14 @@ describe('the answer of a load', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('a maxStaleness that is none is a failed load', async () => {
+  it('an invalid maxStaleness fails the load', async () => {
     for (const maxStaleness of [0, -1, Number.NaN, '5' as never]) {
       const { value } = manualValue({ load: () => loaded('one', { maxStaleness }) });
       expect(isLoadError(await rejectionOf(value.get()))).toBe(true);
     }
   });
 
-  it('a promise is no value: it is to be awaited first', async () => {
+  it('rejects a promise as value: await it first', async () => {
     const { value } = manualValue({ load: () => loaded(Promise.reject(new Error('down')) as never) });
     const error = await rejectionOf(value.get());
     expect(isLoadError(error) && error.message).toContain('await the promise first');
@@ -549,7 +549,7 @@ describe('age', () => {
 });
 
 describe('inspect', () => {
-  it('tells the last error, the failures and when it will be tried again', async () => {
+  it('reports the last error, the failures and the time of the next try', async () => {
     const { clock, manual, value } = await loadedManualValue({ random: () => 0 });
     await clock.advance(1000);
     value.current;
@@ -605,7 +605,7 @@ describe('inspect', () => {
 });
 
 describe('inspect after a step of the wall clock', () => {
-  it('speaks of the new time at once', async () => {
+  it('uses the new time at once', async () => {
     const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
     await clock.advance(1000);
     clock.stepWall({ hours: 5 });
@@ -619,7 +619,7 @@ describe('inspect after a step of the wall clock', () => {
 });
 
 describe('set, refresh, requestStart, reschedule', () => {
-  it('set makes a value that was never loaded, and asks the schedule', async () => {
+  it('set gives a value that was never loaded, and calls the schedule', async () => {
     const executions: Execution[] = [];
     const { clock, manual, value } = manualValue({
       schedule: (execution) => {

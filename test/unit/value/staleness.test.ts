@@ -64,7 +64,7 @@ describe('maxStaleness', () => {
     expect(manual.calls).toHaveLength(2);
   });
 
-  it("'wait': when the reload fails the error says how old the value is, and why", async () => {
+  it("'wait': when the reload fails the error has the age of the value and the cause", async () => {
     const { clock, manual, value } = await makeTooStale();
     const rejection = rejectionOf(value.get());
     await clock.advance(40);
@@ -73,7 +73,7 @@ describe('maxStaleness', () => {
     const error = await rejection;
     expect(isStaleValueError(error) && error.age).toBe(5041);
     expect(error).toMatchObject({ cause: { code: 'ERR_TICKLESS_LOAD', cause } });
-    // While it cools down nobody waits.
+    // During the cool-down no read waits.
     expect(isStaleValueError(await rejectionOf(value.get()))).toBe(true);
     expect(value.peek()).toBe('old');
     expect(manual.calls).toHaveLength(2);
@@ -210,7 +210,7 @@ describe('maxStaleness', () => {
     ['serve', 1],
     ['wait', undefined],
   ] as const)(
-    'with %s, what a synchronous load brings is %s for current, where listeners take longer than its limit',
+    'with %s, the value of a synchronous load is %s for current when listeners take longer than its age limit',
     (whenTooStale, served) => {
       let elapsed = 0;
       const clock = new FakeClock();

@@ -38,7 +38,7 @@ export const hostileJson: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** The same, and values that only a driver or foreign code returns. */
+/** The same, and values that only a driver or user code returns. */
 export const hostileValue: Arbitrary<unknown> = fc.oneof(
   hostileJson,
   fc.constantFrom<unknown>(undefined, Number.NaN, Infinity, -Infinity, 5n, new Date(Number.NaN), new Map()),

@@ -63,7 +63,7 @@ const single: Arbitrary<Mutation> = fc.oneof(
     return text === '' ? text : text.slice(0, where) + flipped + text.slice(where + 1);
   }),
   fc.tuple(place, fc.constantFrom(...'0123456789')).map(([part, digit]) => (text: string) => {
-    const from = at(text, part); // a digit of a number: what is left is JSON all the same
+    const from = at(text, part); // a digit of a number: the rest is still JSON
     return text.slice(0, from) + text.slice(from).replace(/[0-9]/, digit);
   }),
   fc.tuple(place, place).map(([one, two]) => (text: string, other: string) => {

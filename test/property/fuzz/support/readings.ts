@@ -6,7 +6,7 @@ export const NOW: number = Date.UTC(2026, 10, 20, 12);
 export const FALLBACK = 300;
 export const AT_LEAST = 1;
 
-/** What headers mean to the schedule. */
+/** The meaning of headers for the schedule. */
 export interface Reading {
   /** Seconds until the next execution. */
   readonly next: number;
@@ -24,7 +24,7 @@ export function reading(headers: unknown, shared = false): Reading {
   };
 }
 
-/** Later than now, within the numbers; a limit that is none of less than that. */
+/** The next execution is later than now and a valid instant; an age limit is not shorter than that. */
 export function expectBounded({ next, limit }: Reading): void {
   expect(next).toBeGreaterThanOrEqual(AT_LEAST);
   expect(next * 1000 + NOW).toBeLessThan(8.64e15);
