@@ -1,4 +1,4 @@
-import { Client, ResolvedOptions } from '@hapi/catbox';
+import { Client, Policy } from '@hapi/catbox';
 import { Engine } from '@hapi/catbox-memory';
 import { type Candidate, KEEP_MS } from './candidate.ts';
 
@@ -7,7 +7,7 @@ export const catbox: Candidate = {
   open(load, periodMs) {
     const client = new Client<number>(Engine);
     const started = client.start();
-    const policy = new ResolvedOptions<number, Record<string, unknown>>(
+    const policy = new Policy<number, Record<string, unknown>>(
       {
         expiresIn: KEEP_MS,
         staleIn: periodMs,

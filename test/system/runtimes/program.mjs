@@ -126,14 +126,14 @@ const checks = {
         return new Map(keys.map((key) => [key, key < 0 ? absent() : `${key}@${calls}`]));
       },
       batchSize: 500,
-      schedule: 200,
+      schedule: 1000,
       jitter: false,
     });
     const keys = Array.from({ length: 1000 }, (_, key) => key);
     await Promise.all(keys.map((key) => cache.get(key)));
     check(calls === 2 && cache.size === 1000, 'two calls');
     for (let i = 0; i < 10_000; i++) cache.current(i % 10);
-    await sleep(250);
+    await sleep(1050);
     check(cache.current(5) === '5@1', 'served');
     await sleep(50);
     check(cache.peek(5) === '5@3', 'reloaded behind');
@@ -162,13 +162,13 @@ const checks = {
       await sleep(10);
       return { load: loads, isFenced: token > 0 };
     };
-    const make = () => new RefreshingValue({ name: 'shared', load, lock, store, schedule: 200 });
+    const make = () => new RefreshingValue({ name: 'shared', load, lock, store, schedule: 1000 });
     const values = [make(), make(), make()];
     const first = await Promise.all(values.map((value) => value.get()));
     check(loads === 1 && first.every((value) => value.load === 1 && value.isFenced), 'one load');
-    await sleep(250);
+    await sleep(1050);
     for (const value of values) value.current;
-    await sleep(150);
+    await sleep(350); // an instance that waits for a result looks again after a quarter of the period
     for (const value of values) value.current;
     await sleep(50);
     check(loads === 2 && values.every((value) => value.peek().load === 2), 'one reload');
