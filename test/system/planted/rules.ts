@@ -339,8 +339,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 18,
     name: 'each due read asks a lock that is held',
-    in: 'src/engine/timing.ts',
-    replace: 'Timing.deferred',
-    by: '(entry, forMs) => { original(entry, forMs); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
+    in: 'src/cluster/remote-result.ts',
+    replace: 'Deferral.applyTo',
+    by: '(entry) => { original(entry); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
   },
 ];
