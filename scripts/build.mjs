@@ -31,19 +31,15 @@ const slimMaps = {
 };
 
 /**
- * A chunk for each group of rooms, so that a bundler leaves out whole chunks that a program does not use: lru-cache with
- * the caches, luxon with the calendar, the cluster with locks and stores.
+ * A chunk for each group of rooms with a dependency of its own or that only some programs use: a bundler leaves out lru-cache
+ * with the caches, luxon with the calendar, the cluster. More chunks would make the import slower.
  */
 const CHUNKS = [
   ['cache', /^(cache|group)\//],
-  ['value', /^value\//],
   ['cron', /^schedule\/cron\.ts$/],
   ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
-  ['http', /^schedule\/(http-|cache-control|response-freshness)/],
-  ['schedules', /^schedule\/(earliest|fixed-rate|never|probabilistic-early|with-jitter)/],
   ['cluster', /^cluster\//],
-  ['base', /^(errors|option-checks|time|observe)\b/],
-  ['engine', /^(engine|due|options|schedule)\//],
+  ['engine', /^(engine|due|options|schedule|value|errors|option-checks|time|observe)\b/],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');
 

@@ -180,4 +180,4 @@ export class Refresher<T> {
   }
 }
 
-const DONE: Promise<void> = Promise.resolve();
+const DONE: Promise<void> = /* @__PURE__ */ Promise.resolve();

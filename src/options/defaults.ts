@@ -16,7 +16,7 @@ export const defaults: {
   readonly concurrency: number;
   readonly lookAhead: number;
   readonly readyTimeout: number;
-} = Object.freeze({
+} = /* @__PURE__ */ Object.freeze({
   schedule: Object.freeze({ minutes: 10 }),
   coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
