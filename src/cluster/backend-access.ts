@@ -30,10 +30,11 @@ export interface AskOptions {
   /** How long the backend rests after a failure. */
   readonly restMs: number;
   /**
-   * A failure alone does not prove an outage: the payload may be at fault. The backend is then asked by one caller at a
-   * time until it has answered, and rests after three such failures in a row. @default false
+   * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault. The backend is
+   * then asked by one caller at a time until it has answered, and rests after three such failures in a row. During a rest
+   * that began with another step, one write is the probe. @default false
    */
-  readonly isDoubtful?: boolean;
+  readonly isWrite?: boolean;
 }
 
 /**
@@ -70,10 +71,10 @@ export class BackendAccess<S> {
    * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
    */
   async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
-    const { clock } = options;
+    const { clock, isWrite } = options;
     for (;;) {
       const now = clock.monotonic();
-      const restsFor = this.breaker.restsFor(now);
+      const restsFor = this.breaker.restsFor(now, isWrite);
       if (restsFor > 0) return { kind: 'resting', cause: this.breaker.cause, restsFor };
       if (this.breaker.isTrusted(now)) return this.#semaphore.run(() => this.#try(step, options));
       if (this.#pilot === undefined) break;
@@ -98,10 +99,11 @@ export class BackendAccess<S> {
 
   async #try<R>(
     step: (isProbe: boolean) => Promise<R>,
-    { clock, restMs, isDoubtful = false }: AskOptions,
+    { clock, restMs, isWrite = false }: AskOptions,
   ): Promise<Asked<R>> {
     const { breaker } = this;
     const isProbe = breaker.isBroken;
+    const isResting = breaker.restsFor(clock.monotonic()) > 0;
     try {
       const answer = await step(isProbe);
       const now = clock.monotonic();
@@ -109,8 +111,9 @@ export class BackendAccess<S> {
       return breaker.succeeded(now) ? { kind: 'answered', answer, outageMs } : { kind: 'answered', answer };
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
-      if (isDoubtful && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
-      return { kind: 'failed', cause, isFirst: breaker.failed(cause, clock.monotonic(), restMs) };
+      if (isWrite && !isResting && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
+      const isFirst = breaker.failed(cause, clock.monotonic(), restMs, isWrite);
+      return { kind: 'failed', cause, isFirst };
     }
   }
 }

@@ -16,6 +16,7 @@ export class CircuitBreaker {
   #isBroken = false;
   #doubts = 0;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
+  #writesRestUntil: number = Number.NEGATIVE_INFINITY;
   #answeredAt: number = Number.NEGATIVE_INFINITY;
 
   /** The backend could not be asked the last time. */
@@ -23,9 +24,15 @@ export class CircuitBreaker {
     return this.#isBroken;
   }
 
-  /** How long the backend is not to be asked, in milliseconds; 0: it may be asked. */
-  restsFor(now: number): number {
-    return this.#isBroken ? Math.max(0, this.#restsUntil - now) : 0;
+  /**
+   * How long the backend is not to be asked, in milliseconds; 0: it may be asked.
+   *
+   * @param isWrite a write rests only after a failed write. A snapshot that is not written now is lost, and another
+   * instance loads the same round again; one lost reply to a read does not justify that.
+   */
+  restsFor(now: number, isWrite: boolean = false): number {
+    const restsUntil = isWrite ? this.#writesRestUntil : this.#restsUntil;
+    return this.#isBroken ? Math.max(0, restsUntil - now) : 0;
   }
 
   /** It has answered a moment ago: many callers may ask at a time. */
@@ -44,13 +51,14 @@ export class CircuitBreaker {
   }
 
   /** @returns whether this begins an outage. */
-  failed(cause: unknown, now: number, restMs: number): boolean {
+  failed(cause: unknown, now: number, restMs: number, isWrite: boolean): boolean {
     const wasBroken = this.#isBroken;
     if (!wasBroken) this.brokenSince = now;
     this.#isBroken = true;
     this.#doubts = 0;
     this.cause = cause;
     this.#restsUntil = now + restMs;
+    if (isWrite) this.#writesRestUntil = this.#restsUntil;
     return !wasBroken;
   }
 

@@ -206,21 +206,18 @@ export class ClusterMember {
       const { isAbsent } = metadata();
       const body = await limited(() => encodeBody(value, isAbsent, access.steps.codec), clock);
       const name = this.#nameOf(entry);
-      const write = async (): Promise<WriteAnswer | undefined> =>
-        lease?.isLost
-          ? undefined
-          : limited(
-              () => access.steps.write(name, withMetadata(body, metadata()), token),
-              clock,
-              access.limitMs,
-            );
-      // Twice: the answer of the first may be lost.
-      const asked = await this.#ask(access, true, () =>
-        write().catch((error) => {
-          if (isOptionError(error)) throw error;
-          return write();
-        }),
-      );
+      const write = (): Promise<WriteAnswer> =>
+        limited(() => access.steps.write(name, withMetadata(body, metadata()), token), clock, access.limitMs);
+      if (lease?.isLost) return undefined;
+      const asked = await this.#ask(access, true, async () => {
+        if (lease?.isLost) return undefined; // while the step waited for its turn
+        try {
+          return await write();
+        } catch (error) {
+          if (isOptionError(error) || lease?.isLost) throw error;
+          return write(); // the answer of the first may be lost
+        }
+      });
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
         if (asked.isFirst && this.#writeError === undefined) this.#logStoreOutage(asked.cause);
@@ -241,11 +238,11 @@ export class ClusterMember {
 
   #ask<S, R>(
     access: BackendAccess<S>,
-    isDoubtful: boolean,
+    isWrite: boolean,
     step: (isProbe: boolean) => Promise<R>,
   ): Promise<Asked<R>> {
     const { clock, coolDown } = this.options;
-    return access.ask(step, { clock, restMs: coolDown.initialMs, isDoubtful });
+    return access.ask(step, { clock, restMs: coolDown.initialMs, isWrite });
   }
 
   /** @throws {OptionError} for a key that has no name. */

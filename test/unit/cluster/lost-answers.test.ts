@@ -135,6 +135,32 @@ describe('answers that are lost', () => {
     expect(await read).toBe('of b');
     expect(b.logger.lines).toEqual(['warn tickless: v: store unavailable: ECONNREFUSED']);
   });
+
+  it('a read: the load of the next round is published all the same', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    await cluster.clock.advance(1030);
+    a!.value.current;
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    b!.link.breakOnce('answer-lost', 'read');
+    b!.value.current;
+    await cluster.clock.flush();
+    expect([b!.value.peek(), b!.manual.calls.length]).toEqual(['one', 0]);
+    await cluster.clock.advance(980); // the store still rests
+    b!.link.take();
+    const refreshed = b!.value.refresh();
+    await cluster.clock.flush();
+    b!.manual.call(0).resolve('three');
+    expect(await refreshed).toBe('three');
+    await cluster.clock.flush();
+    expect(b!.link.take()).toEqual(['acquire', 'write', 'release']);
+    expect(b!.logger.lines).toEqual([
+      'warn tickless: v: store unavailable: ECONNRESET',
+      expect.stringContaining('store available again: after'),
+    ]);
+  });
 });
 
 describe('what never answers', () => {

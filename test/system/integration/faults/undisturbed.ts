@@ -15,6 +15,6 @@ export async function undisturbed(stage: Stage, judge: Judge): Promise<void> {
 
   const { loads, published, unleased, longestLag } = judge.rounds(stage);
   judge.atMost('extra loads', loads.length + unleased - published.length, 1);
-  judge.atMost('longest until all six have the newest', longestLag, PERIOD, ' ms');
+  judge.within('longest until all six have the newest', [longestLag], PERIOD);
   counts?.judge(judge);
 }
