@@ -4,7 +4,11 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** They replace globals or modules, or count what the process does: each in a process of its own. */
-const ISOLATED = ['test/unit/lock/file-crashes.test.ts', 'test/**/*.isolated.test.ts'];
+const ISOLATED = [
+  'test/unit/lock/file-crashes.test.ts',
+  'test/unit/time/{clock,coarse-clock}.test.ts',
+  'test/unit/worker/**/*.test.ts',
+];
 const PROPERTIES = ['test/property/**/*.test.ts', 'test/unit/**/*.property.test.ts'];
 
 /**

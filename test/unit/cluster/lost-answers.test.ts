@@ -158,7 +158,7 @@ describe('answers that are lost', () => {
     expect(b!.link.take()).toEqual(['acquire', 'write', 'release']);
     expect(b!.logger.lines).toEqual([
       'warn tickless: v: store unavailable: ECONNRESET',
-      expect.stringContaining('store available again: after'),
+      expect.stringContaining('store available again after'),
     ]);
   });
 });
