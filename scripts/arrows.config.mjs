@@ -31,16 +31,13 @@ const MAY_IMPORT = {
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine'],
   'index.ts': [...CORE, 'cluster'],
-  // Entries over all the others.
-  console: [...CORE, 'cluster', 'index.ts'],
 };
 
 /** Packages, and the one file that may import each: in that room. */
 const PACKAGES = { 'p-retry': 'engine', 'lru-cache': 'cache', luxon: 'schedule', croner: 'schedule' };
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
-const NODE_MODULES_IN =
-  '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|observe/diagnostics[.]ts|console/node[.]ts)';
+const NODE_MODULES_IN = '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/)';
 
 const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb';
 
