@@ -31,19 +31,15 @@ const slimMaps = {
 };
 
 /**
- * A chunk for each group of rooms, so that a bundler leaves out whole chunks that a program does not use: lru-cache with
- * the caches, luxon with the calendar, the cluster with locks and stores.
+ * Few chunks: each file adds more to the time of an import than its code does. Bundlers can leave out a whole chunk, so
+ * croner (with `cron`), luxon (with the calendar), values and caches, and the cluster have chunks of their own.
  */
 const CHUNKS = [
-  ['cache', /^(cache|group)\//],
-  ['value', /^value\//],
   ['cron', /^schedule\/cron\.ts$/],
   ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
-  ['http', /^schedule\/(http-|cache-control|response-freshness)/],
-  ['schedules', /^schedule\/(earliest|fixed-rate|never|probabilistic-early|with-jitter)/],
+  ['values', /^(value|cache|group)\//],
   ['cluster', /^cluster\//],
-  ['base', /^(errors|option-checks|time|observe)\b/],
-  ['engine', /^(engine|due|options|schedule)\//],
+  ['core', /^(errors|option-checks|time|observe|engine|due|options|schedule)\b/],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');
 

@@ -86,7 +86,7 @@ export function absent(): Absent {
   return ABSENT;
 }
 
-const ABSENT: Absent = Object.freeze({ [answerKind]: 'absent' } as const);
+const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [answerKind]: 'absent' } as const);
 
 /** The metadata that a load returned with a value, checked. */
 export interface ValueMetadata {
@@ -103,7 +103,7 @@ export interface LoadResult<T> {
   readonly metadata: ValueMetadata;
 }
 
-const NO_METADATA: ValueMetadata = Object.freeze({});
+const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze({});
 
 /**
  * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` without

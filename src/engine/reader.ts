@@ -266,4 +266,4 @@ function isFailure(error: unknown): boolean {
   );
 }
 
-const DONE: Promise<void> = Promise.resolve();
+const DONE: Promise<void> = /* @__PURE__ */ Promise.resolve();

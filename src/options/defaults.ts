@@ -16,9 +16,9 @@ export const defaults: {
   readonly concurrency: number;
   readonly lookAhead: number;
   readonly readyTimeout: number;
-} = Object.freeze({
-  schedule: Object.freeze({ minutes: 10 }),
-  coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
+} = /* @__PURE__ */ Object.freeze({
+  schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
+  coolDown: /* @__PURE__ */ Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
   maxStaleness: Number.POSITIVE_INFINITY,
   whenTooStale: 'wait',

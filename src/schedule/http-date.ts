@@ -1,14 +1,19 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-const TIME = '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})';
-const FORMS = [
-  // Sun, 06 Nov 1994 08:49:37 GMT
-  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) ${TIME} GMT`,
-  // Sunday, 06-Nov-94 08:49:37 GMT
-  `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) ${TIME} GMT`,
-  // Sun Nov  6 08:49:37 1994
-  `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})`,
-].map((form) => new RegExp(`^${form}$`));
+const FORMS: readonly RegExp[] = /* @__PURE__ */ forms(
+  '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})',
+);
+
+function forms(time: string): RegExp[] {
+  return [
+    // Sun, 06 Nov 1994 08:49:37 GMT
+    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) ${time} GMT`,
+    // Sunday, 06-Nov-94 08:49:37 GMT
+    `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) ${time} GMT`,
+    // Sun Nov  6 08:49:37 1994
+    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) ${time} (?<year>[0-9]{4})`,
+  ].map((form) => new RegExp(`^${form}$`));
+}
 
 /** The capture groups of each form. */
 type Parts = Readonly<Record<'day' | 'month' | 'year' | 'hour' | 'minute' | 'second', string>>;
