@@ -17,8 +17,8 @@ export const defaults: {
   readonly lookAhead: number;
   readonly readyTimeout: number;
 } = /* @__PURE__ */ Object.freeze({
-  schedule: Object.freeze({ minutes: 10 }),
-  coolDown: Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
+  schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
+  coolDown: /* @__PURE__ */ Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
   maxStaleness: Number.POSITIVE_INFINITY,
   whenTooStale: 'wait',
