@@ -71,12 +71,14 @@ export class BackendAccess<S> {
    * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
    */
   async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
-    const { clock, isWrite } = options;
+    const { clock } = options;
     for (;;) {
-      const now = clock.monotonic();
-      const restsFor = this.breaker.restsFor(now, isWrite);
-      if (restsFor > 0) return { kind: 'resting', cause: this.breaker.cause, restsFor };
-      if (this.breaker.isTrusted(now)) return this.#semaphore.run(() => this.#try(step, options));
+      const resting = this.#resting(options);
+      if (resting !== undefined) return resting;
+      if (this.breaker.isTrusted(clock.monotonic())) {
+        // Again when its turn comes: the backend may have stopped answering meanwhile.
+        return this.#semaphore.run(async () => this.#resting(options) ?? this.#try(step, options));
+      }
       if (this.#pilot === undefined) break;
       await this.#pilot;
     }
@@ -90,6 +92,11 @@ export class BackendAccess<S> {
       if (this.#pilot === pilot) this.#pilot = undefined;
     });
     return result;
+  }
+
+  #resting({ clock, isWrite }: AskOptions): Extract<Asked<never>, { readonly kind: 'resting' }> | undefined {
+    const restsFor = this.breaker.restsFor(clock.monotonic(), isWrite);
+    return restsFor > 0 ? { kind: 'resting', cause: this.breaker.cause, restsFor } : undefined;
   }
 
   /** Runs a step that does not depend on the breaker: a lease that is held is released whatever the backend did before. */

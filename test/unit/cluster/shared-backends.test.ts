@@ -152,6 +152,36 @@ describe.each(Object.keys(kinds))('200 %s on one lock', (kind) => {
   });
 });
 
+describe('200 values on one lock that stops to answer while it is trusted', () => {
+  it('occupy it once with 32 steps; the others load without it when these have failed', async () => {
+    const cluster = new ManualCluster();
+    const { clock } = cluster;
+    const link = new Link(cluster.lock, cluster.store);
+    let loads = 0;
+    const values = INDEXES.map(
+      (index) =>
+        new RefreshingValue({
+          name: `v${index}`,
+          load: async () => ++loads,
+          clock,
+          logger: false,
+          lock: link.lock,
+          timeout: 10_000,
+        }),
+    );
+    const first = Promise.all(values.map((value) => value.get()));
+    await clock.advance(100);
+    await first;
+    link.take();
+    link.break('no-answer', 'acquire');
+    const results = Promise.allSettled(values.map((value) => value.refresh()));
+    await clock.advance(10_000);
+    expect((await results).filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(loads).toBe(2 * COUNT);
+    expect(link.commands.length).toBeLessThanOrEqual(2 * 32);
+  });
+});
+
 describe('200 values on one lock that never answers', () => {
   it('ask it twice in all, and load without it', async () => {
     const { clock, link, logger, loads, read, asked } = crowd('values', 'lock');
