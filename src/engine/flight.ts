@@ -173,6 +173,7 @@ export class Flight<A> implements LoadHandle {
 
   #allTries(first: Promise<A>, retry: RetryOptions): Promise<A> {
     const { random, clock } = this.#plan;
+    ignoreRejection(first); // p-retry does not look at it where the load has superseded itself
     const tries = (attempt: number): Promise<A> => {
       this.#attempts = attempt;
       const result =

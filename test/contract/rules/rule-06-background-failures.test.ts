@@ -159,4 +159,27 @@ describe('rule 6: background failures reach listeners and the logger only', () =
       process.off('unhandledRejection', listener);
     }
   });
+
+  it('nor does the late failure of a load that has superseded itself, under retry', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    try {
+      const value: RefreshingValue<number> = new RefreshingValue<number>({
+        name: 'v',
+        logger: false,
+        retry: { retries: 1, minTimeout: 1 },
+        load: async () => {
+          value.set(1);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          throw new Error('late');
+        },
+      });
+      expect(await value.refresh()).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', listener);
+    }
+  });
 });
