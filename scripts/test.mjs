@@ -111,6 +111,7 @@ const REST = [
     title: 'demo of a cluster',
     command: script('demo.mjs', '--cluster', '--seconds', '20'),
     after: ['built', 'servers'],
+    alone: true, // leases of two seconds
   },
   {
     name: 'system',
