@@ -6,8 +6,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
+import { asStore } from '../../../src/store/as-store.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { recordLines } from '../../support/events.ts';
 import {
@@ -298,7 +300,8 @@ describe.each(Object.keys(engines))('%s', (name) => {
     const stores = fc.oneof(none, editsOf('store', isRedis));
     await fc.assert(
       fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
-        const { lock, store } = engine;
+        // Objects of their own, for what a damaged record does to the trust in them ends with its run.
+        const [lock, store] = [asLock(engine.lock), asStore(engine.store)];
         await engine.empty();
         const options = { name: NAME, schedule: 60_000, timeout: 3000, lock, store } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
