@@ -1,22 +1,8 @@
-import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseId, LockRecord } from '../cluster/lock-contract.ts';
 
-/**
- * The record of a name as a backend returns it. Durations are milliseconds by the backend's clock; a duration that is
- * over may be negative.
- */
-export interface LockRow {
-  readonly name: string;
-  readonly token: number;
-  readonly owner: string;
+/** The record of a name as a backend returns it. A duration that is over may be negative. */
+export interface LockRow extends LockRecord {
   readonly requestId: string;
-  readonly host: string;
-  readonly state: LockState;
-  readonly tookOver: boolean;
-  readonly leaseLeft: number;
-  readonly holdLeft: number;
-  readonly acquiredAgo: number;
-  readonly finishedAgo: number | undefined;
-  readonly lastError: string | undefined;
   /** The backend's wall clock in epoch milliseconds. */
   readonly now: number;
 }
