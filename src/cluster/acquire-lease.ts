@@ -2,6 +2,7 @@ import { isOptionError, showKey } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import { limited } from './backend-access.ts';
+import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
 import { randomId, thisHost, thisProcess } from './identity.ts';
 import type { AcquireAnswer, AcquireRequest, LockProvider } from './lock-contract.ts';
@@ -53,7 +54,7 @@ export async function acquireLease(
     try {
       const answer = await limited(() => steps.acquire(request), clock, acquireMs);
       if (!isAnswer(answer))
-        throw new TypeError(`acquire() returned ${showKey(answer)}, which is not an answer`);
+        throw new DamagedRecordError(`acquire() returned ${showKey(answer)}, which is not an answer`);
       pending.request = undefined;
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;

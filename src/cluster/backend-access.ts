@@ -3,6 +3,7 @@ import type { Clock } from '../time/clock.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { isDamage } from './damage.ts';
 
 /** How many steps one lock or store object has under way at a time, however many members and keys use it. */
 const MAX_CONCURRENT_STEPS = 32;
@@ -30,8 +31,8 @@ export interface AskOptions {
   /** How long the backend rests after a failure. */
   readonly restMs: number;
   /**
-   * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault. The backend is
-   * then asked by one caller at a time until it has answered, and rests after three such failures in a row. During a rest
+   * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault (as a damaged
+   * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered, and rests after three such failures in a row. During a rest
    * that began with another step, one write is the probe. @default false
    */
   readonly isWrite?: boolean;
@@ -118,7 +119,8 @@ export class BackendAccess<S> {
       return breaker.succeeded(now) ? { kind: 'answered', answer, outageMs } : { kind: 'answered', answer };
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
-      if (isWrite && !isResting && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
+      const isDoubtful = isWrite ? !isResting : !isProbe && isDamage(cause);
+      if (isDoubtful && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
       const isFirst = breaker.failed(cause, clock.monotonic(), restMs, isWrite);
       return { kind: 'failed', cause, isFirst };
     }

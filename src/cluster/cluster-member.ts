@@ -59,6 +59,8 @@ export class ClusterMember {
   readonly lock: BackendAccess<LockSteps> | undefined;
   readonly store: BackendAccess<StoreSteps> | undefined;
   readonly #serverClock: ServerClock | undefined;
+  /** Why the last lease could not be had although the lock may be well: a record is damaged. */
+  #leaseError: unknown;
   /** Why the last snapshot could not be written although the store may be well. */
   #writeError: unknown;
 
@@ -78,8 +80,8 @@ export class ClusterMember {
 
   /** Why the lock could not be asked the last time. */
   get lockError(): LockUnavailableError | undefined {
-    const { isBroken, cause } = this.lock?.breaker ?? {};
-    return isBroken ? this.#lockUnavailable(cause) : undefined;
+    const { isBroken, cause = this.#leaseError } = this.lock?.breaker ?? {};
+    return isBroken || cause !== undefined ? this.#lockUnavailable(cause) : undefined;
   }
 
   /** Why the store could not be written or read the last time. */
@@ -115,10 +117,12 @@ export class ClusterMember {
           restsFor: asked.restsFor,
         };
       case 'failed':
-        if (asked.isFirst) this.#logLockOutage(asked.cause);
+        if (!access.breaker.isBroken) this.#leaseError = asked.cause;
+        if (asked.isFirst || !access.breaker.isBroken) this.#logLockOutage(asked.cause);
         return { kind: 'unavailable', error: this.#lockUnavailable(asked.cause, entry), restsFor: 0 };
       case 'answered': {
         this.#logRecovery('lock', asked);
+        this.#leaseError = undefined;
         const { answer, sentAt } = asked.answer;
         this.#serverClock?.learn(answer.now, sentAt);
         return this.#accept(entry, state, answer);

@@ -1,6 +1,19 @@
 import { showKey } from '../errors.ts';
 import type { StoredSnapshot } from './store-contract.ts';
 
+/**
+ * The record of one name at a lock can't be used: it was edited by hand. The backend has answered, so this proves nothing
+ * about other names.
+ */
+export class DamagedRecordError extends TypeError {}
+
+/** @param thrown by a step of a lock, or by a lock around another one. */
+export function isDamage(thrown: unknown): boolean {
+  return (
+    thrown instanceof DamagedRecordError || (thrown as Error | undefined)?.cause instanceof DamagedRecordError
+  );
+}
+
 /** Marks a snapshot as damaged if it has values that no store writes: the record was edited outside of the library. */
 export function withDamage(read: StoredSnapshot): StoredSnapshot {
   if (read.damage !== undefined) return read;

@@ -1,6 +1,7 @@
 import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
+import { DamagedRecordError } from '../cluster/damage.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import type {
   AcquireAnswer,
@@ -203,14 +204,15 @@ function endingOf(outcome: ReleaseOutcome): Ending {
   };
 }
 
-/** @throws {TypeError} for a record that was edited by hand and can't be used. */
+/** @throws {DamagedRecordError} for a record that was edited by hand and can't be used. */
 function checkRow(row: LockRow): LockRow {
   if (!Number.isSafeInteger(row.token)) {
-    throw new TypeError(`its record has the token ${showKey(row.token)}, which has no successor`);
+    throw new DamagedRecordError(`its record has the token ${showKey(row.token)}, which has no successor`);
   }
   const { leaseLeft, holdLeft, acquiredAgo, finishedAgo = 0, now } = row;
   for (const [what, ms] of Object.entries({ leaseLeft, holdLeft, acquiredAgo, finishedAgo, now })) {
-    if (!Number.isFinite(ms)) throw new TypeError(`its record is damaged: ${what} is ${showKey(ms)}`);
+    if (!Number.isFinite(ms))
+      throw new DamagedRecordError(`its record is damaged: ${what} is ${showKey(ms)}`);
   }
   return row;
 }

@@ -1,3 +1,4 @@
+import { DamagedRecordError } from '../cluster/damage.ts';
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { showKey } from '../errors.ts';
 import { CLOCK_BACK_MS, type Ending, type LockRow } from './lock-backend.ts';
@@ -36,7 +37,7 @@ function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
 /**
  * The record of a name after an acquire; the same object if the acquire changed nothing.
  *
- * @throws {TypeError} when the token of the record has no successor, because the record was edited. Starting anew would
+ * @throws {DamagedRecordError} when the token of the record has no successor, because the record was edited. Starting anew would
  * make tokens go back.
  */
 export function acquired(
@@ -61,10 +62,10 @@ export function acquired(
   };
 }
 
-/** @throws {TypeError} when the token is not a safe integer below the greatest one. */
+/** @throws {DamagedRecordError} when the token is not a safe integer below the greatest one. */
 export function successorOf(token: number): number {
   if (Number.isSafeInteger(token) && token < Number.MAX_SAFE_INTEGER) return token + 1;
-  throw new TypeError(`its record holds the token ${showKey(token)}, which has no successor`);
+  throw new DamagedRecordError(`its record holds the token ${showKey(token)}, which has no successor`);
 }
 
 /** The record after an extension; `undefined` if the lease does not match or is not live. */

@@ -228,6 +228,50 @@ describe.each(Object.keys(kinds))('200 %s on one store', (kind) => {
   });
 });
 
+describe('a record that somebody has damaged', () => {
+  function damaged(isDamaged: (name: string) => boolean) {
+    const { clock, lock } = new ManualCluster();
+    const logger = recordLines();
+    const asked: string[] = [];
+    const partly = asLock({
+      ...lock,
+      leaseFor: lock.leaseFor,
+      extend: (...args) => lock.extend(...args),
+      release: (...args) => lock.release(...args),
+      inspect: (...args) => lock.inspect(...args),
+      list: (...args) => lock.list(...args),
+      forceRelease: (...args) => lock.forceRelease(...args),
+      async acquire(request) {
+        asked.push(request.name);
+        const answer = await lock.acquire(request);
+        return isDamaged(request.name) ? ({ kind: 'done', token: -1 } as never) : answer;
+      },
+    });
+    const refreshing = (name: string) =>
+      new RefreshingValue({ name, load: async () => name, clock, logger, lock: partly });
+    return { clock, logger, asked, refreshing };
+  }
+
+  it('is the problem of its name: the others are coordinated', async () => {
+    const { logger, asked, refreshing } = damaged((name) => name === 'damaged');
+    expect(await refreshing('damaged').get()).toBe('damaged');
+    expect(logger.lines).toHaveLength(1);
+    expect(logger.lines[0]).toContain('lock unavailable, loading without it: acquire() returned');
+    asked.length = 0;
+    const well = refreshing('well');
+    expect(await well.get()).toBe('well');
+    expect([asked, logger.lines.length]).toEqual([['well'], 1]);
+    expect(well.inspect().lock?.lockError).toBeUndefined();
+  });
+
+  it('in each name is an outage: after three of them the lock rests, and people are told no more', async () => {
+    const { logger, asked, refreshing } = damaged(() => true);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) expect(await refreshing(name).get()).toBe(name);
+    expect(new Set(asked)).toEqual(new Set(['a', 'b', 'c']));
+    expect(logger.lines).toHaveLength(3);
+  });
+});
+
 describe('what one member writes', () => {
   /** Two values on one store that refuses large payloads. */
   function withLargeValue() {
