@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root, tool } from './support/project.mjs';
 import { runSteps } from './support/steps.mjs';
+import { setup as generateThreadCode } from './thread-code.mjs';
 
 const script = (file, ...args) => [process.execPath, join(root, 'scripts', file), ...args];
 const tsc = (...args) => tool('typescript', ['--noEmit', ...args], 'tsc');
@@ -180,4 +181,5 @@ function needed(names) {
 
 for (const { title, installs } of steps)
   if (installs) console.log(`${title}: installs, where missing, ${installs}`);
+await generateThreadCode(); // several steps read it
 process.exitCode = (await runSteps(steps)) ? 0 : 1;

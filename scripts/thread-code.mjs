@@ -1,5 +1,6 @@
 // Generates src/worker/thread-code.ts: the program of the threads of `tickless/worker`, bundled from src/worker/thread
-// into one string. Git ignores the file. `npm ci` (the script `prepare`), each build and each run of Vitest generate it.
+// into one string. Git ignores the file. `npm test`, each build and each run of Vitest generate it. No script of npm does:
+// npm warns whoever installs the package of any that has to do with installing.
 //
 //   node scripts/thread-code.mjs
 
