@@ -385,7 +385,7 @@ describe('tags', () => {
     expect(most).toBe(10_000);
   });
 
-  /** The cost of a call, the median of many, after more than 10,000 other tags were invalidated. */
+  /** The cost of a call, the least of many, after more than 10,000 other tags were invalidated. */
   function cost(count: number, calls: number, hangs: boolean): number {
     const load = (key: number): KeyedAnswer<number> | Promise<number> =>
       key < 0 ? new Promise(() => {}) : loaded(key, { tags: ['all', `k${key % 10}`] });
@@ -398,9 +398,9 @@ describe('tags', () => {
       for (let j = 0; j < 5; j++) cache.invalidateTag(`new${i * 5 + j}`);
       cache.invalidateTag('all');
       return performance.now() - from;
-    }).toSorted((a, b) => a - b);
+    });
     expect(cache.inspect(0)?.isStale).toBe(true);
-    return times[calls >> 1] as number;
+    return Math.min(...times);
   }
 
   it('invalidateTag costs the same with 100 and with 10,000 keys', () => {
