@@ -5,6 +5,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** They replace globals or modules, or count what the process does: each in a process of its own. */
 const ISOLATED = [
+  'test/unit/files/unreadable-files.test.ts',
   'test/unit/lock/file-crashes.test.ts',
   'test/unit/time/{clock,coarse-clock}.test.ts',
   'test/unit/worker/**/*.test.ts',

@@ -1,9 +1,14 @@
-import { link, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomId } from '../cluster/identity.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { folderName, nameOfFolder } from './folder-name.ts';
+import { codeOf, ignoreMissing } from './missing.ts';
+import { ReadQueue } from './read-queue.ts';
+import { readRegularFile } from './regular-file.ts';
+import { TrustedDirectory } from './trusted-directory.ts';
 
 /** An older temporary file was left by a process that was killed. */
 const ABANDONED_AFTER_MS = 600_000;
@@ -11,12 +16,24 @@ const ABANDONED_AFTER_MS = 600_000;
 /** Without leading zeros, so that each number has one file name. */
 const NUMBER = /^(0|[1-9]\d{0,15})$/;
 
-/** Names of the folders and files. */
-export interface FileNaming {
+/** A file that is being written: a name that no other program gives. */
+const TEMPORARY = /^tickless-[0-9a-f-]{36}\.tmp$/;
+
+/** Options of the adapters that keep files. */
+export interface FileOptions {
+  readonly directory: string | URL;
+  readonly allowOtherUsers?: boolean | undefined;
+  readonly timeout?: DurationLike | undefined;
+}
+
+/** Names and limits of the folders and files. */
+export interface FileKind {
   /** Prefix of the folders, so that a lock and a store can share the directory. */
   readonly folder: string;
   /** Suffix of the files: `.json`. */
   readonly file: string;
+  /** The longest file, in bytes. */
+  readonly longest: number;
 }
 
 /** Contents of the folder of one name. */
@@ -32,39 +49,55 @@ type Durability = 'kill' | 'power failure';
 /**
  * A folder for each name, with numbered files in it. A file appears whole, in one step, and is never changed; so a
  * process that is killed at any moment leaves nothing that blocks others.
+ *
+ * The directory may hold folders and files of other programs: links are not followed, and `sweep` deletes nothing in a
+ * folder without a file that its caller has recognized.
  */
 export class NumberedFiles {
-  readonly #directory: string;
-  readonly #naming: FileNaming;
+  readonly #directory: TrustedDirectory;
+  readonly #kind: FileKind;
+  readonly #reads: ReadQueue;
 
-  /** @throws {OptionError} when the directory is neither a path nor a `file:` URL. */
-  constructor(about: 'lock' | 'store', directory: string | URL, naming: FileNaming) {
+  /** @throws {OptionError} when an option breaks a rule; `createLock` and `createStore` check the timeout. */
+  constructor(about: 'lock' | 'store', options: FileOptions, kind: FileKind) {
+    const { directory, allowOtherUsers = false, timeout = 3000 } = options ?? ({} as FileOptions);
     const checks = new OptionChecks(about);
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
     const isPath = isFileUrl || (typeof directory === 'string' && directory !== '');
     checks.that(isPath, 'directory', 'must be the path of a directory, or its file: URL', directory);
+    checks.oneOf('allowOtherUsers', allowOtherUsers, [true, false]);
     checks.done();
-    this.#directory = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
-    this.#naming = naming;
+    const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
+    this.#directory = new TrustedDirectory(path, allowOtherUsers);
+    this.#reads = new ReadQueue(toMillis(timeout));
+    this.#kind = kind;
   }
 
   /** The path of the folder of a name. */
   folderOf(name: string): string {
-    return join(this.#directory, folderName(this.#naming.folder, name));
+    return join(this.#directory.path, folderName(this.#kind.folder, name));
   }
 
-  /** All folders, with their names where those are recoverable. */
+  /** All folders whose names could be ours, with their names where those are recoverable. */
   async folders(): Promise<{ readonly folder: string; readonly name: string | undefined }[]> {
-    const entries = await ignoreMissing(readdir(this.#directory), []);
+    const { path } = this.#directory;
+    const entries = await this.#reads.run(async () => {
+      await this.#directory.check();
+      return ignoreMissing(readdir(path, { withFileTypes: true }), []);
+    });
     return entries.flatMap((entry) => {
-      const name = nameOfFolder(this.#naming.folder, entry);
-      return name === null ? [] : [{ folder: join(this.#directory, entry), name }];
+      const name = entry.isDirectory() ? nameOfFolder(this.#kind.folder, entry.name) : null;
+      return name === null ? [] : [{ folder: join(path, entry.name), name }];
     });
   }
 
+  /** @throws when the directory or the folder is not to be trusted. */
   async list(folder: string): Promise<Listing> {
-    const entries = await ignoreMissing(readdir(folder), []);
-    const { file } = this.#naming;
+    const entries = await this.#reads.run(async () => {
+      await this.#directory.check(folder);
+      return ignoreMissing(readdir(folder), []);
+    });
+    const { file } = this.#kind;
     const numbers = entries
       .filter((entry) => entry.endsWith(file))
       .map((entry) => entry.slice(0, -file.length));
@@ -73,20 +106,15 @@ export class NumberedFiles {
         .filter((text) => NUMBER.test(text) && isListed(Number(text)))
         .map(Number)
         .sort((a, b) => a - b),
-      temporary: entries.filter((entry) => entry.endsWith('.tmp')),
+      temporary: entries.filter((entry) => TEMPORARY.test(entry)),
     };
   }
 
-  /** @returns `undefined`: the file does not exist, or was deleted. */
-  async read(folder: string, number: number): Promise<string | undefined> {
-    const path = this.#path(folder, number);
-    try {
-      return await ignoreMissing(readFile(path, 'utf8'), undefined);
-    } catch (error) {
-      const { message } = error as Error;
-      if (message.includes(path)) throw error;
-      throw new Error(`${message} '${path}'`, { cause: error }); // EISDIR does not include the path
-    }
+  /** @returns `undefined`: the file does not exist, or was deleted. Empty: it is not one of ours. */
+  read(folder: string, number: number): Promise<string | undefined> {
+    const { longest } = this.#kind;
+    const isOwn = this.#directory.isOwn.bind(this.#directory);
+    return this.#reads.run(() => readRegularFile(this.#path(folder, number), longest, isOwn));
   }
 
   /**
@@ -120,24 +148,30 @@ export class NumberedFiles {
   async remove(folder: string, numbers: readonly number[]): Promise<boolean> {
     let hasRemoved = false;
     for (const number of numbers) {
-      const path = this.#path(folder, number);
-      hasRemoved =
-        (await ignoreMissing(
-          unlink(path).then(() => true),
-          false,
-        )) || hasRemoved;
+      hasRemoved = (await isRemoved(this.#path(folder, number))) || hasRemoved;
     }
     return hasRemoved;
   }
 
-  /** Deletes temporary files of processes that were killed. */
-  async tidy(folder: string, { temporary }: Listing): Promise<void> {
+  /** Deletes temporary files of processes that were killed. @returns whether there were any. */
+  async tidy(folder: string, { temporary }: Listing): Promise<boolean> {
+    let hasRemoved = false;
     for (const file of temporary) {
       const path = join(folder, file);
-      const found = await ignoreMissing(stat(path), undefined);
-      if (found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS)
-        await ignoreMissing(unlink(path), undefined);
+      const found = await ignoreMissing(lstat(path), undefined);
+      const isAbandoned = found !== undefined && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
+      if (isAbandoned) hasRemoved = (await isRemoved(path)) || hasRemoved;
     }
+    return hasRemoved;
+  }
+
+  /**
+   * Deletes the files of a name that is not used any more, temporary files of processes that were killed, and then the
+   * folder. If there are neither, the folder is left alone: nothing shows that it is ours.
+   */
+  async sweep(folder: string, listing: Listing, numbers: readonly number[]): Promise<void> {
+    const hasRemoved = await this.remove(folder, numbers);
+    if ((await this.tidy(folder, listing)) || hasRemoved) await this.removeFolder(folder);
   }
 
   /** Deletes the folder if it is empty. */
@@ -146,7 +180,7 @@ export class NumberedFiles {
   }
 
   #path(folder: string, number: number): string {
-    return join(folder, `${number}${this.#naming.file}`);
+    return join(folder, `${number}${this.#kind.file}`);
   }
 
   /** Writes a temporary file, then moves it to its place with `put`. */
@@ -156,10 +190,15 @@ export class NumberedFiles {
     survives: Durability,
     put: (temporary: string) => Promise<R>,
   ): Promise<R> {
+    const { modes } = this.#directory;
+    const { longest } = this.#kind;
+    if (content.length > longest || Buffer.byteLength(content) > longest) {
+      throw new Error(`the content is longer than ${longest} bytes, and would not be read again`);
+    }
     for (let triesLeft = 10; ; triesLeft -= 1) {
-      const temporary = join(folder, `${randomId()}.tmp`);
+      const temporary = join(folder, `tickless-${randomId()}.tmp`);
       try {
-        const file = await open(temporary, 'wx');
+        const file = await open(temporary, 'wx', modes.file);
         try {
           await file.writeFile(content);
           if (survives === 'power failure') await file.datasync();
@@ -171,7 +210,7 @@ export class NumberedFiles {
         if (codeOf(error) !== 'ENOENT' || triesLeft === 0) throw error;
         // The folder does not exist yet, or another process has just deleted it while it was empty; or another process
         // has deleted the temporary file as abandoned, because this process was paused.
-        await makeFolder(folder);
+        await makeFolder(folder, modes.folder);
       } finally {
         await unlink(temporary).catch(() => {}); // renamed, or never created
       }
@@ -180,15 +219,15 @@ export class NumberedFiles {
 }
 
 /** Creates missing parents too. Node's `recursive` loops for ever where a file system answers ENOENT for a forbidden path. */
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, mode: number): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, mode);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return;
     const above = dirname(path);
     if (codeOf(error) !== 'ENOENT' || above === path) throw error;
-    await makeFolder(above);
-    await mkdir(path).catch((second: unknown) => {
+    await makeFolder(above, mode);
+    await mkdir(path, mode).catch((second: unknown) => {
       if (codeOf(second) !== 'EEXIST') throw second;
     });
   }
@@ -199,16 +238,10 @@ function isListed(number: number): boolean {
   return number < Number.MAX_SAFE_INTEGER;
 }
 
-/** Maps ENOENT to `nothing`; rethrows other errors. */
-async function ignoreMissing<R, N>(promise: Promise<R>, nothing: N): Promise<R | N> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return nothing;
-    throw error;
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | undefined)?.code;
+/** Deletes a file. @returns false: it was missing. */
+function isRemoved(path: string): Promise<boolean> {
+  return ignoreMissing(
+    unlink(path).then(() => true),
+    false,
+  );
 }

@@ -21,9 +21,18 @@ export interface FileLockOptions extends LockOptions {
   /**
    * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
    * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
-   * to read, write and delete in it. A store may share it.
+   * to read, write and delete in it. A store may share it. With the right to write to it, another user can keep the lease:
+   * do not use the temporary directory of the machine.
    */
   readonly directory: string | URL;
+  /**
+   * Trusts other users of the machine. By default folders and files are for the user of the process only (0700, 0600); a
+   * directory that belongs to another user, or that others can write to, is refused (`LockUnavailableError`), and a file
+   * of another user counts as damaged. With `true` the umask decides over new files and folders, and those of any user
+   * are used. Symbolic links in the place of the directory, its folders and files are never followed.
+   * @default false
+   */
+  readonly allowOtherUsers?: boolean | undefined;
   /**
    * How long the record of an unused name is kept, counted from the end of its lease or hold. Over 0; `Infinity`: for
    * ever. @default 7 days
@@ -37,17 +46,17 @@ export interface FileLockOptions extends LockOptions {
  *
  * Durations are measured by the machine's time since boot: steps of the wall clock don't affect leases and holds, and
  * both pause while the machine sleeps. A reboot ends all leases; holds continue, by the wall clock. A process that is
- * killed at any moment blocks the others until its lease expires, no longer. Names may have any length.
+ * killed at any moment blocks the others until its lease expires, no longer. Names may have any length. Other files in the
+ * directory are left alone.
  *
  * Deno and Bun use `/proc/uptime` where it exists, else the wall clock; a step of the wall clock then makes the lease
  * of another process longer or shorter by that step.
  *
  * ```ts
- * import { tmpdir } from 'node:os';
- * import { join } from 'node:path';
  * import { fileLock } from 'tickless/lock/file';
  *
- * const lock = fileLock({ directory: join(tmpdir(), 'my-service', 'locks'), leaseFor: { seconds: 10 } });
+ * const directory = 'data/locks'; // or /var/lib/my-service/locks
+ * const lock = fileLock({ directory, leaseFor: { seconds: 10 } });
  * const answer = await lock.acquire({ name: 'rates' });
  * if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
  * console.log((await lock.inspect('rates'))?.state); // done
@@ -58,12 +67,15 @@ export interface FileLockOptions extends LockOptions {
 export function fileLock(options: FileLockOptions): Lock {
   return createLock(new FileLock(options), options, {
     longestName: undefined,
-    options: ['directory', 'retention'],
+    options: ['directory', 'allowOtherUsers', 'retention'],
   });
 }
 
 /** The last states of a name that are kept, so that a paused process can see that it is late. */
 const KEPT_COUNT = 16;
+
+/** A state is some hundred bytes long, and its texts. */
+const LONGEST_BYTES = 1024 * 1024;
 
 /** How many names `list` reads at a time. */
 const READ_CONCURRENCY = 32;
@@ -106,11 +118,15 @@ class FileLock implements LockEngine {
   readonly #sweep: Sweep;
 
   constructor(options: FileLockOptions) {
-    const { directory, retention = { days: 7 } } = options ?? ({} as FileLockOptions);
+    const { retention = { days: 7 } } = options ?? ({} as FileLockOptions);
     const checks = new OptionChecks('lock');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles('lock', directory, { folder: 'lock-', file: '.json' });
+    this.#files = new NumberedFiles('lock', options, {
+      folder: 'lock-',
+      file: '.json',
+      longest: LONGEST_BYTES,
+    });
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
   }
@@ -217,13 +233,10 @@ class FileLock implements LockEngine {
   async #forget(folder: string): Promise<void> {
     const head = await this.#head(folder);
     const now = this.#clock.now();
-    if (head?.written !== undefined) {
-      const { leaseUntil, notBefore } = recordAt(now, head.written);
-      if (now.at - Math.max(leaseUntil, notBefore) < this.#retentionMs) return;
-      await this.#files.remove(folder, head.listing.numbers);
-    }
-    await this.#files.tidy(folder, await this.#files.list(folder));
-    await this.#files.removeFolder(folder);
+    if (head?.written === undefined) return this.#files.sweep(folder, await this.#files.list(folder), []);
+    const { leaseUntil, notBefore } = recordAt(now, head.written);
+    if (now.at - Math.max(leaseUntil, notBefore) < this.#retentionMs) return;
+    await this.#files.sweep(folder, head.listing, head.listing.numbers);
   }
 }
 

@@ -4,6 +4,7 @@ import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { Semaphore } from '../time/semaphore.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
 /** The options of {@link fileStore}. */
@@ -11,9 +12,18 @@ export interface FileStoreOptions extends StoreOptions {
   /**
    * The directory of the files: a path or a `file:` URL, the same for all processes, on a local disk whose file system
    * has hard links (all common ones except FAT). Created on first use if it is missing. All processes need the rights
-   * to read, write and delete in it. A lock may share it.
+   * to read, write and delete in it. A lock may share it. With the right to write to it, another user chooses the values
+   * that are served: do not use the temporary directory of the machine.
    */
   readonly directory: string | URL;
+  /**
+   * Trusts other users of the machine. By default folders and files are for the user of the process only (0700, 0600); a
+   * directory that belongs to another user, or that others can write to, is refused (`StoreUnavailableError`), and a
+   * file of another user counts as damaged. With `true` the umask decides over new files and folders, and those of any
+   * user are used. Symbolic links in the place of the directory, its folders and files are never followed.
+   * @default false
+   */
+  readonly allowOtherUsers?: boolean | undefined;
   /**
    * How long a snapshot is kept after its last write. Choose more than the time between two loads: a process that
    * starts without a snapshot has to load. Later writes of other names delete older snapshots. Over 0; `Infinity`: for
@@ -25,17 +35,18 @@ export interface FileStoreOptions extends StoreOptions {
 /**
  * A store in the files of a directory, for the processes of one machine and over their restarts. It needs no server.
  * Each snapshot is a file that appears in one step: a reader never sees a partial one, whichever process is killed.
- * Names may have any length.
+ * Names may have any length, payloads 256 MB.
+ *
+ * Only regular files are read, one at a time, so that a directory on a mount that hangs does not stop other work of the
+ * process. Other files in the directory are left alone.
  *
  * The machine's time since boot measures the age of a snapshot, so that steps of the wall clock don't change it; after a
  * reboot the wall clock does.
  *
  * ```ts
- * import { tmpdir } from 'node:os';
- * import { join } from 'node:path';
  * import { fileStore } from 'tickless/store/file';
  *
- * const store = fileStore({ directory: join(tmpdir(), 'my-service', 'snapshots') });
+ * const store = fileStore({ directory: 'data/snapshots' }); // or /var/lib/my-service/snapshots
  * await store.write('rates', '{"EUR":1}');
  * console.log((await store.read('rates'))?.payload); // {"EUR":1}
  * ```
@@ -45,9 +56,12 @@ export interface FileStoreOptions extends StoreOptions {
 export function fileStore(options: FileStoreOptions): SnapshotStore {
   return createStore(new FileStore(options), options, {
     longestName: undefined,
-    options: ['directory', 'retention'],
+    options: ['directory', 'allowOtherUsers', 'retention'],
   });
 }
+
+/** A text of half a gigabyte would be too long for the JavaScript engine. */
+const LONGEST_BYTES = 256 * 1024 * 1024;
 
 /** First line of a file. The payload follows. */
 interface Header extends Moment {
@@ -72,13 +86,16 @@ class FileStore implements StoreEngine {
   readonly #clock: MachineClock = new MachineClock();
   readonly #retentionMs: number;
   readonly #sweep: Sweep;
+  /** Writes without a token compete for the last version, and all but one begin again. */
+  readonly #unfenced: Semaphore = new Semaphore(1);
 
   constructor(options: FileStoreOptions) {
-    const { directory, retention = { days: 7 } } = options ?? ({} as FileStoreOptions);
+    const { retention = { days: 7 } } = options ?? ({} as FileStoreOptions);
     const checks = new OptionChecks('store');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles('store', directory, { folder: 'snapshot-', file: '.snapshot' });
+    const kind = { folder: 'snapshot-', file: '.snapshot', longest: LONGEST_BYTES };
+    this.#files = new NumberedFiles('store', options, kind);
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
   }
@@ -90,7 +107,12 @@ class FileStore implements StoreEngine {
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
 
-  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+  write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    const write = (): Promise<WriteAnswer> => this.#write(name, payload, token);
+    return token === undefined ? this.#unfenced.run(write) : write();
+  }
+
+  async #write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {
     const folder = this.#files.folderOf(name);
     for (;;) {
       const listing = await this.#files.list(folder);
@@ -163,16 +185,13 @@ class FileStore implements StoreEngine {
   /** Deletes the files of a name that has not been written for the retention. */
   async #forget(folder: string): Promise<void> {
     const newest = await this.#newest(folder, -1);
+    const listing = await this.#files.list(folder);
+    let expired: readonly number[] = [];
     if (newest !== undefined && !('damage' in newest)) {
       if (passedSince(newest.header, this.#clock.now()) < this.#retentionMs) return;
-      const { numbers } = await this.#files.list(folder);
-      await this.#files.remove(
-        folder,
-        numbers.filter((number) => number <= newest.version),
-      );
+      expired = listing.numbers.filter((number) => number <= newest.version);
     }
-    await this.#files.tidy(folder, await this.#files.list(folder));
-    await this.#files.removeFolder(folder);
+    await this.#files.sweep(folder, listing, expired);
   }
 }
 

@@ -171,7 +171,7 @@ describe('the state of a name', () => {
     }
   });
 
-  it('under a value: it is served whatever the files contain, and the path is logged', async () => {
+  it('under a value: it is served whatever the files contain', async () => {
     const made = await kept();
     const spoil: Readonly<Record<string, (path: string) => void>> = {
       'a folder': (path) => mkdirSync(path),
@@ -179,7 +179,7 @@ describe('the state of a name', () => {
       binary: (path) => writeFileSync(path, Buffer.from([0, 255, 254, 128])),
       nothing: (path) => writeFileSync(path, ''),
     };
-    for (const [what, replace] of Object.entries(spoil)) {
+    for (const replace of Object.values(spoil)) {
       put(made, {});
       const path = join(made.folder, made.head);
       rmSync(path);
@@ -189,12 +189,7 @@ describe('the state of a name', () => {
       const value = new RefreshingValue({ name: 'v', load: async () => 'loaded', lock, logger });
       expect(await value.get()).toBe('loaded');
       await value.close();
-      if (what !== 'a folder' && what !== 'a link to itself')
-        expect(logger.lines).toEqual([]); // as if there were none
-      else {
-        expect(logger.lines[0]).toMatch(/^warn tickless: v: lock unavailable, loading without it: E[A-Z]+: /);
-        expect(logger.lines[0]).toContain(path);
-      }
+      expect(logger.lines).toEqual([]); // as if there were none
     }
   });
 });

@@ -13,6 +13,12 @@ import { edit, leaseOf, pathOf, rounds, type State, states } from './file-states
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+/** Temporary files, as a process leaves them behind that is killed. */
+const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp`) as [
+  string,
+  string,
+];
+
 describe.concurrent('fileLock: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -110,7 +116,7 @@ describe('fileLock: the directory', () => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
     await leaseOf(lock);
-    const [old, recent] = ['old.tmp', 'recent.tmp'].map((file) => join(directory, 'lock-n', file));
+    const [old, recent] = [OLD, RECENT].map((file) => join(directory, 'lock-n', file));
     writeFileSync(String(old), '{');
     writeFileSync(String(recent), '{');
     utimesSync(String(old), new Date(), new Date(Date.now() - HOUR));
@@ -317,7 +323,7 @@ describe('fileLock: retention', () => {
     const lock = fileLock({ directory });
     await vi.waitFor(async () => {
       await rounds(lock, 1);
-      expect(readdirSync(directory).sort()).toEqual(['lock-held', 'lock-n', 'lock-recent']);
+      expect(readdirSync(directory).sort()).toEqual(['lock-empty', 'lock-held', 'lock-n', 'lock-recent']);
     });
     expect((await lock.list()).map(({ name }) => name)).toEqual(['held', 'n', 'recent']);
     expect((await leaseOf(lock, 'done')).token).toBeGreaterThan(Date.now() * 999);

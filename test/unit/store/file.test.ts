@@ -19,6 +19,12 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+/** Temporary files, as a process leaves them behind that is killed. */
+const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp`) as [
+  string,
+  string,
+];
+
 describe.concurrent('fileStore: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -111,12 +117,12 @@ describe('fileStore: the directory', () => {
     const directory = temporaryDirectory();
     const store = fileStore({ directory });
     await store.write('n', 'payload', 5);
-    const [old, recent] = ['old.tmp', 'recent.tmp'].map((file) => join(directory, 'snapshot-n', file));
+    const [old, recent] = [OLD, RECENT].map((file) => join(directory, 'snapshot-n', file));
     writeFileSync(String(old), '{');
     writeFileSync(String(recent), '{');
     utimesSync(String(old), new Date(), new Date(Date.now() - HOUR));
     await store.write('n', 'payload', 6);
-    expect(filesIn(directory)).toEqual(['6.snapshot', 'recent.tmp']);
+    expect(filesIn(directory)).toEqual(['6.snapshot', RECENT]);
   });
 });
 

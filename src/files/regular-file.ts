@@ -1,0 +1,40 @@
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { codeOf } from './missing.ts';
+
+/** Windows has none of these flags, and neither FIFOs nor such links in a directory. */
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0, O_NOCTTY = 0 } = constants;
+
+/** Errors of `open` for a link (the second one on FreeBSD), and for a socket. */
+const NOT_A_FILE: readonly unknown[] = ['ELOOP', 'EMLINK', 'ENXIO'];
+
+/** The content of anything that is not a file of ours: no adapter writes an empty file. */
+export const UNREADABLE = '';
+
+/**
+ * Reads a file that should be ours: a regular one, not too long, of the right owner. A FIFO, a device or a link of the
+ * same name is neither waited for nor followed.
+ *
+ * @param longest in bytes.
+ * @returns {@link UNREADABLE} for anything else under that name; `undefined`: nothing is there.
+ */
+export async function readRegularFile(
+  path: string,
+  longest: number,
+  isOwn: (stats: Stats) => boolean,
+): Promise<string | undefined> {
+  try {
+    const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile() || stats.size > longest || !isOwn(stats)) return UNREADABLE;
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    if (NOT_A_FILE.includes(codeOf(error))) return UNREADABLE;
+    throw error;
+  }
+}

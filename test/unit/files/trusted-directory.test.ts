@@ -1,0 +1,154 @@
+// Who may read, write and choose the files of a lock and a store.
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fileLock } from '../../../src/lock/file.ts';
+import { fileStore } from '../../../src/store/file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { leaseOf } from '../lock/file-states.ts';
+
+const isRoot = process.getuid?.() === 0;
+const ANOTHER_USER = 12_345;
+
+/** The permissions of all files and folders in a directory. */
+function modesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true }).map((path) => {
+    const { mode } = lstatSync(join(directory, String(path)));
+    return (mode & 0o777).toString(8);
+  });
+}
+
+it('folders and files are for their owner only', async () => {
+  const directory = join(temporaryDirectory(), 'a', 'b');
+  await leaseOf(fileLock({ directory }));
+  await fileStore({ directory }).write('n', 'payload');
+  const modes = modesIn(join(directory, '..', '..'));
+  expect([...new Set(modes)].sort()).toEqual(['600', '700']);
+});
+
+it('with allowOtherUsers the umask decides', async () => {
+  const directory = join(temporaryDirectory(), 'a');
+  const before = process.umask(0o002);
+  try {
+    await fileStore({ directory, allowOtherUsers: true }).write('n', 'payload');
+  } finally {
+    process.umask(before);
+  }
+  expect([...new Set(modesIn(join(directory, '..')))].sort()).toEqual(['664', '775']);
+});
+
+describe('a directory that another user can fill', () => {
+  const cases: [string, boolean, (directory: string) => void, RegExp][] = [
+    ['writable by all', true, (directory) => chmodSync(directory, 0o777), /other users can write to/],
+    [
+      'writable by all, sticky',
+      true,
+      (directory) => chmodSync(directory, 0o1777),
+      /other users can write to/,
+    ],
+    ['writable by a group', true, (directory) => chmodSync(directory, 0o770), /other users can write to/],
+    [
+      'of another user',
+      isRoot,
+      (directory) => chownSync(directory, ANOTHER_USER, 0),
+      /belongs to user 12345/,
+    ],
+  ];
+  it.each(cases)('%s: is refused', async (_, isPossible, make, reason) => {
+    if (!isPossible) return;
+    const directory = join(temporaryDirectory(), 'shared');
+    mkdirSync(directory, 0o700);
+    make(directory);
+    for (const ask of [
+      () => fileStore({ directory }).read('n'),
+      () => fileStore({ directory }).write('n', 'payload'),
+      () => fileStore({ directory }).delete('n'),
+      () => fileLock({ directory }).acquire({ name: 'n' }),
+      () => fileLock({ directory }).inspect('n'),
+      () => fileLock({ directory }).list(),
+    ]) {
+      const error = await ask().then(
+        () => undefined,
+        (rejected: unknown) => rejected as Error,
+      );
+      expect(error?.message).toMatch(reason);
+      expect(error?.message).toContain('allowOtherUsers');
+    }
+    expect(readdirSync(directory)).toEqual([]);
+    const store = fileStore({ directory, allowOtherUsers: true });
+    await store.write('n', 'payload');
+    expect((await store.read('n'))?.payload).toBe('payload');
+    expect((await fileLock({ directory, allowOtherUsers: true }).acquire({ name: 'n' })).kind).toBe(
+      'acquired',
+    );
+  });
+
+  it('a file of another user is not believed', async ({ skip }) => {
+    skip(!isRoot, 'needs the right to give a file away');
+    const directory = temporaryDirectory();
+    const store = fileStore({ directory });
+    await store.write('n', 'planted', 5);
+    chownSync(join(directory, 'snapshot-n', '5.snapshot'), ANOTHER_USER, 0);
+    expect(await store.read('n')).toMatchObject({ payload: '', damage: expect.any(String) });
+    expect((await fileStore({ directory, allowOtherUsers: true }).read('n'))?.payload).toBe('planted');
+    expect(await store.write('n', 'own', 4)).toEqual({ kind: 'written', version: 4 });
+  });
+
+  it('nor is the folder of a name that belongs to another user', async ({ skip }) => {
+    skip(!isRoot, 'needs the right to give a folder away');
+    const directory = temporaryDirectory();
+    const store = fileStore({ directory });
+    await store.write('n', 'planted');
+    chownSync(join(directory, 'snapshot-n'), ANOTHER_USER, 0);
+    await expect(store.read('n')).rejects.toThrow(/snapshot-n' belongs to user 12345/);
+    await expect(store.write('n', 'own')).rejects.toThrow(/snapshot-n' belongs to user 12345/);
+  });
+});
+
+describe('a link', () => {
+  it('as the directory is not followed', async () => {
+    const [target, place] = [temporaryDirectory(), temporaryDirectory()];
+    const directory = join(place, 'link');
+    symlinkSync(target, directory);
+    for (const allowOtherUsers of [false, true]) {
+      const store = fileStore({ directory, allowOtherUsers });
+      await expect(store.read('n')).rejects.toThrow(/is a link/);
+      await expect(store.write('n', 'payload')).rejects.toThrow(/is a link/);
+    }
+    expect(readdirSync(target)).toEqual([]);
+  });
+
+  it('as the folder of a name is not followed', async () => {
+    const [target, directory] = [temporaryDirectory(), temporaryDirectory()];
+    await fileStore({ directory: target }).write('n', 'planted');
+    symlinkSync(join(target, 'snapshot-n'), join(directory, 'snapshot-n'));
+    const store = fileStore({ directory });
+    await expect(store.read('n')).rejects.toThrow(/is a link/);
+    await expect(store.write('n', 'own')).rejects.toThrow(/is a link/);
+    symlinkSync(target, join(directory, 'lock-n'));
+    await expect(fileLock({ directory }).acquire({ name: 'n' })).rejects.toThrow(/is a link/);
+    expect(await fileLock({ directory }).list()).toEqual([]);
+    expect(readdirSync(target)).toEqual(['snapshot-n']);
+  });
+
+  it('as a file is not followed, and fences nothing', async () => {
+    const directory = temporaryDirectory();
+    const store = fileStore({ directory });
+    await store.write('n', 'planted', 5);
+    const folder = join(directory, 'snapshot-n');
+    symlinkSync(join(folder, '5.snapshot'), join(folder, '9.snapshot'));
+    expect(await store.read('n')).toMatchObject({ version: 5, payload: 'planted' });
+    expect(await store.read('n', 5)).toMatchObject({ version: 9, payload: '', damage: expect.any(String) });
+    expect(await store.write('n', 'own', 6)).toEqual({ kind: 'written', version: 6 });
+    const lock = fileLock({ directory });
+    const { token } = await leaseOf(lock);
+    symlinkSync(join(folder, '6.snapshot'), join(directory, 'lock-n', '2.json'));
+    expect((await leaseOf(lock)).token).toBeGreaterThan(token);
+  });
+});
+
+it('a file in the place of a folder is an error', async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'snapshot-n'), '');
+  await expect(fileStore({ directory }).read('n')).rejects.toThrow(/the store is unavailable: .*snapshot-n/);
+});

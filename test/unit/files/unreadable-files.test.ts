@@ -1,0 +1,95 @@
+// What is in the place of a file, and a file system that does not answer.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { fileLock } from '../../../src/lock/file.ts';
+import { fileStore } from '../../../src/store/file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { leaseOf } from '../lock/file-states.ts';
+
+/** Operations of the file system that hang. */
+let hung: (() => void)[];
+let isHanging = false;
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<Record<string, (...args: unknown[]) => Promise<unknown>>>();
+  const hanging = Object.entries(real).map(([step, act]) => {
+    if (typeof act !== 'function') return [step, act];
+    const answer = async (...args: unknown[]) => {
+      if (isHanging) await new Promise<void>((resolve) => hung.push(resolve));
+      return act(...args);
+    };
+    return [step, answer];
+  });
+  return Object.fromEntries(hanging);
+});
+
+beforeEach(() => {
+  hung = [];
+  isHanging = false;
+});
+
+describe('anything but a file of a sensible length', () => {
+  const places: [string, (path: string) => void][] = [
+    ['a FIFO', (path) => execFileSync('mkfifo', [path])],
+    ['a folder', (path) => mkdirSync(path)],
+    [
+      'a file of a gigabyte',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 1_000_000_000);
+      },
+    ],
+  ];
+  it.each(places)('%s: is damage, and blocks neither reads nor writes', async (_, make) => {
+    const directory = temporaryDirectory();
+    const store = fileStore({ directory });
+    await store.write('n', 'payload', 5);
+    make(join(directory, 'snapshot-n', '9.snapshot'));
+    expect(await store.read('n', 5)).toMatchObject({
+      version: 9,
+      damage: expect.stringContaining('version 9'),
+    });
+    expect(await store.read('n')).toMatchObject({ version: 5, payload: 'payload' });
+    expect(await store.write('n', 'next', 6)).toEqual({ kind: 'written', version: 6 });
+    const lock = fileLock({ directory });
+    const { token } = await leaseOf(lock);
+    make(join(directory, 'lock-n', '2.json'));
+    expect((await leaseOf(lock)).token).toBeGreaterThan(token);
+  });
+
+  it('is not written either', async () => {
+    const store = fileStore({ directory: temporaryDirectory() });
+    await expect(store.write('n', 'x'.repeat(300_000_000))).rejects.toThrow(/longer than 268435456 bytes/);
+  });
+});
+
+describe('a file system that does not answer', () => {
+  it('keeps one thread, however often it is read, and no late read follows', async () => {
+    const directory = temporaryDirectory();
+    await fileStore({ directory, retention: Infinity }).write('n', 'payload');
+    for (const [read, message] of [
+      [(object) => object.store.read('n'), /the store is unavailable/],
+      [(object) => object.lock.acquire({ name: 'n' }), /the lock is unavailable/],
+    ] as [(object: ReturnType<typeof objects>) => Promise<unknown>, RegExp][]) {
+      const object = objects(directory);
+      isHanging = true;
+      hung = [];
+      for (let round = 0; round < 3; round += 1) {
+        const asked = Array.from({ length: 5 }, () => read(object));
+        for (const one of asked) await expect(one).rejects.toThrow(message);
+      }
+      expect(hung).toHaveLength(1);
+      await expect(read(object)).rejects.toThrow(/the file system has not answered a read for/);
+      isHanging = false;
+      for (const resolve of hung) resolve();
+      await vi.waitFor(() => expect(read(object)).resolves.toBeDefined());
+      expect(hung).toHaveLength(1);
+    }
+  });
+
+  function objects(directory: string) {
+    return { store: fileStore({ directory, timeout: 30 }), lock: fileLock({ directory, timeout: 30 }) };
+  }
+});
