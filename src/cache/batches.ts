@@ -1,4 +1,5 @@
 import type { LoadContext } from '../engine/load-context.ts';
+import type { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
 import { showKey } from '../errors.ts';
 import type { SafeLogger } from '../observe/logger.ts';
@@ -48,6 +49,9 @@ export interface BatchPlan<K, V> {
   readonly idOf: (key: K) => KeyId;
   readonly clock: Clock;
   readonly logger: SafeLogger;
+  readonly loadLimit: LoadLimit | undefined;
+  /** The deadline of each load. */
+  readonly timeoutMs: number;
   /** Each load begins when its lock or store has answered, so they don't begin in the same turn of the event loop. */
   readonly isShared: boolean;
 }
@@ -116,20 +120,26 @@ export class Batches<K, V> {
   #start(batch: readonly BatchItem<K, V>[]): void {
     if (batch === this.#open) this.#open = undefined;
     else this.#openTimed = undefined;
-    for (const { answer, context } of batch) if (context.signal.aborted) answer.reject(context.signal.reason);
-    const items = batch.filter(({ context }) => !context.signal.aborted);
-    const [first] = items;
-    if (first !== undefined) this.#call(items, first.context);
+    const items = liveItems(batch);
+    if (items.length === 0) return;
+    const { loadLimit, timeoutMs } = this.#plan;
+    const signal = signalOfAll(items);
+    const call = (): Promise<void> => this.#call(liveItems(items), signal);
+    const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
+    if (loadLimit === undefined) void call();
+    else {
+      const end = loadLimit.run(call, timeoutMs, contexts);
+      Promise.resolve(end).catch(() => liveItems(items)); // all were over before its turn came
+    }
   }
 
-  #call(items: readonly BatchItem<K, V>[], { attempt, trigger }: LoadContext<V>): void {
-    const fail = (error: unknown): void => {
-      for (const { answer } of items) answer.reject(error);
-    };
+  /** Calls `loadMany`. Never rejects. */
+  async #call(items: readonly BatchItem<K, V>[], signal: AbortSignal): Promise<void> {
+    const { attempt, trigger } = (items[0] as BatchItem<K, V>).context;
     const context: LoadManyContext<K, V> = {
       attempt,
       trigger,
-      signal: signalOfAll(items),
+      signal,
       background: items.every((item) => item.context.background),
       previous: new Map(
         items.flatMap(({ entry: { key }, context: { previous } }) =>
@@ -137,17 +147,11 @@ export class Batches<K, V> {
         ),
       ),
     };
+    const keys = items.map(({ entry }) => entry.key);
     try {
-      const keys = items.map(({ entry }) => entry.key);
-      Promise.resolve(this.#plan.loadMany(keys, context)).then((answers) => {
-        try {
-          this.#deliver(items, answers);
-        } catch (error) {
-          fail(error); // a Map whose methods throw
-        }
-      }, fail);
+      this.#deliver(items, await this.#plan.loadMany(keys, context));
     } catch (error) {
-      fail(error);
+      for (const { answer } of items) answer.reject(error); // also of a Map whose methods throw
     }
   }
 
@@ -175,6 +179,14 @@ export class Batches<K, V> {
       else answer.reject(new TypeError('loadMany left it out; a key that the source lacks is absent()'));
     }
   }
+}
+
+/** The items whose loads are not over yet; the others are rejected. */
+function liveItems<K, V>(items: readonly BatchItem<K, V>[]): BatchItem<K, V>[] {
+  return items.filter(({ answer, context: { signal } }) => {
+    if (signal.aborted) answer.reject(signal.reason);
+    return !signal.aborted;
+  });
 }
 
 /** Aborted when the signals of all items are, with the reason of the last. */

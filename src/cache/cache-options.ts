@@ -1,5 +1,8 @@
+import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
+import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { Load } from '../engine/loader.ts';
 import { OptionError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
@@ -38,6 +41,15 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
   readonly loadMany?: LoadMany<K, V, Previous> | undefined;
   /** The highest number of keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
   readonly batchSize?: number | undefined;
+  /**
+   * The highest number of calls of `load` or `loadMany` under way at a time, whatever has started them: first reads, due
+   * reloads, `refresh`, `requestStart`, tries after a failure. Further ones wait in line, within the deadline of their
+   * load (`timeout`): a load that has not begun by then fails with a `LoadTimeoutError` that says so. A call counts until it has settled,
+   * also after an abort that it ignores, but not beyond its deadline. A whole number from 1; `Infinity`: no limit, so an
+   * outage in which loads hang holds as many as there are keys asked for. A group has a limit of the same name for all its
+   * members together. @default 1000
+   */
+  readonly maxConcurrentLoads?: number | undefined;
   /**
    * The highest number of values; beyond it the least recently read one is evicted. A whole number from 1. Memory for
    * the order of all of them is allocated at once. @default 10,000; as many as fit, where only `maxSize` is given
@@ -98,6 +110,7 @@ const OWN = [
   'load',
   'loadMany',
   'batchSize',
+  'maxConcurrentLoads',
   'max',
   'maxSize',
   'sizeOf',
@@ -113,6 +126,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   options: RefreshingCacheOptions<K, V, P>,
 ): ResolvedCacheOptions<K, V> {
   const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = options ?? {};
+  const { maxConcurrentLoads = defaults.maxConcurrentLoads } = options ?? {};
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
     ...(most === undefined ? {} : { max: most }),
@@ -127,7 +141,14 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { schedule, periodMs } = resolved;
   const standard = { ratio: Number.isNaN(periodMs) ? 0.1 : 1 };
   const width = jitter === false ? undefined : widthOf(jitter ?? standard);
-  const member = width === undefined ? resolved : { ...resolved, schedule: jittered(schedule, width) };
+  const ofGroup = resolved.loadLimit;
+  const loadLimit =
+    maxConcurrentLoads === Infinity ? ofGroup : new LoadLimit(maxConcurrentLoads, resolved.clock, ofGroup);
+  const member = {
+    ...resolved,
+    loadLimit,
+    ...(width === undefined ? {} : { schedule: jittered(schedule, width) }),
+  };
   const idOf = keyOf ?? ((key: K) => key as KeyId);
   // In an outage the source is not to be asked for each key again and again.
   const maxFailed = most ?? defaults.max;
@@ -135,7 +156,10 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;
-    return { ...base, perLoad: 1, load: ({ key }, context) => loadOne(key, { ...context, key }) };
+    const loadKey: Load<V> = (context, { key }) =>
+      loadOne(key as K, { ...(context as LoadContext<V>), key: key as K });
+    const limited = limitedLoad(loadKey, member);
+    return { ...base, perLoad: 1, load: (entry, context) => limited(context, entry) };
   }
   const { clock, logger, membership } = member;
   const batches = new Batches<K, V>({
@@ -144,6 +168,8 @@ export function resolveCacheOptions<K, V extends P, P>(
     idOf,
     clock,
     logger,
+    loadLimit,
+    timeoutMs: member.timeoutMs,
     isShared: membership !== undefined,
   });
   return { ...base, perLoad: batchSize, load: (entry, context) => batches.enqueue(entry, context) };
@@ -153,7 +179,8 @@ function checkOwn<K, V extends P, P>(
   options: Partial<RefreshingCacheOptions<K, V, P>>,
   checks: OptionChecks,
 ): void {
-  const { load, loadMany, batchSize, max, maxSize, sizeOf, keyOf, maxAbsent, jitter } = options;
+  const { load, loadMany, batchSize, maxConcurrentLoads, max, maxSize, sizeOf, keyOf, maxAbsent, jitter } =
+    options;
   if (loadMany === undefined) checks.function('load', load);
   else {
     checks.function('loadMany', loadMany);
@@ -162,6 +189,9 @@ function checkOwn<K, V extends P, P>(
   if (batchSize !== undefined) {
     checks.count('batchSize', batchSize, Infinity);
     checks.that(loadMany !== undefined, 'batchSize', 'must not be given without loadMany', batchSize);
+  }
+  if (maxConcurrentLoads !== undefined) {
+    checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
   }
   if (max !== undefined) checks.count('max', max, LARGEST_MAX);
   if (maxSize !== undefined) {

@@ -1,8 +1,11 @@
 import type { Membership } from './coordinator.ts';
+import type { LoadLimit } from './load-limit.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
 /** The options of a member, and its part in a cluster. */
 export interface EngineOptions extends ResolvedOptions {
   /** `undefined` without a lock and a store. */
   readonly membership: Membership | undefined;
+  /** Limits the calls of its loads; `undefined`: no limit. */
+  readonly loadLimit: LoadLimit | undefined;
 }

@@ -44,6 +44,8 @@ export interface FlightPlan<A> {
   readonly timeoutReason: (attempts: number, lastError: unknown) => LoadTimeoutError;
   /** Called once, unless the flight is ended from outside before. Never throws. */
   readonly settle: (outcome: Outcome<A>) => void;
+  /** Called when it is ended before its load has settled, first of all. Never throws. */
+  readonly ended?: (reason: Error) => void;
   /** Called when a result arrives after the flight was over. Never throws. */
   readonly late: () => void;
 }
@@ -129,6 +131,7 @@ export class Flight<A> implements LoadHandle {
   end(reason: Error): void {
     if (this.#isOver) return;
     this.#close();
+    this.#plan.ended?.(reason);
     this.#controller.abort(reason);
   }
 

@@ -125,6 +125,7 @@ export class Loader<T> {
     const { coordinator } = this;
     let startedAt = clock.monotonic();
     let round: CoordinatedRound<T> | undefined;
+    let context: LoadContext | undefined;
     const attempt = (attempt: number, signal: AbortSignal): ReturnType<Load<T>> => {
       if (round !== undefined && attempt === 1) {
         startedAt = clock.monotonic();
@@ -133,9 +134,9 @@ export class Loader<T> {
       }
       const { last } = entry;
       const previous = last === undefined ? undefined : { value: entry.value, loadedAt: last.endedAt };
-      const context = { trigger, background, signal, attempt, previous };
       const token = round?.token;
-      return this.#load(token === undefined ? context : { ...context, token }, entry);
+      context = { trigger, background, signal, attempt, previous, ...(token === undefined ? {} : { token }) };
+      return this.#load(context, entry);
     };
     const flight: Flight<KeyedAnswer<T>> = new Flight<KeyedAnswer<T>>({
       clock,
@@ -152,9 +153,13 @@ export class Loader<T> {
       restAfter: (error) => retryAfterMs(error, this.options.now()),
       timeoutReason: (attempts, cause) => {
         const about = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
-        return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}`, about);
+        const limit = context && this.options.loadLimit?.waitedFor(context);
+        const line =
+          limit === undefined ? '' : `, waiting for one of ${limit.max} places (maxConcurrentLoads)`;
+        return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
       },
       settle: (outcome) => this.#settle(entry, flight, { details, startedAt, round }, outcome),
+      ended: (reason) => context && this.options.loadLimit?.giveUp(context, reason),
       late: () => this.events.emit('late-result-dropped', details),
     });
     entry.flight = flight;

@@ -5,6 +5,7 @@ import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
+import { LoadLimit } from '../engine/load-limit.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
@@ -42,10 +43,18 @@ export interface RefreshGroupOptions extends GroupDefaults {
    */
   readonly lookAhead?: DurationLike | undefined;
   /**
-   * How many loads the group runs at a time; loads that reads start come on top. A whole number from 1; `Infinity`: all.
-   * @default 4
+   * How many loads a pass keeps under way: those that `requestStart` and `piggyback` start. Loads that reads and `refresh`
+   * start come on top, up to `maxConcurrentLoads`. A whole number from 1; `Infinity`: all. @default 4
    */
   readonly concurrency?: number | undefined;
+  /**
+   * The highest number of calls of loads and tasks of all members under way at a time, whatever has started them; those
+   * of a pass are among them. Further ones wait in line, within the deadline of their execution. Members with different
+   * sources share the line: where one source hangs, the others wait for its deadline too. A load that reads another member
+   * of the group needs a place for both. A cache has a limit of its own besides. A whole number from 1; `Infinity`: only
+   * the limits of the caches. @default Infinity
+   */
+  readonly maxConcurrentLoads?: number | undefined;
 }
 
 /** The state of a group at one instant. A copy: it does not change. */
@@ -113,7 +122,8 @@ export class RefreshGroup implements GroupLike {
   constructor(options: RefreshGroupOptions = {}) {
     const given = (typeof options === 'object' ? options : undefined) ?? {};
     const { name = 'group', piggyback = false, ...others } = given;
-    const { concurrency = defaults.concurrency, lookAhead = defaults.lookAhead, ...shared } = others;
+    const { concurrency = defaults.concurrency, lookAhead = defaults.lookAhead, ...limited } = others;
+    const { maxConcurrentLoads = Infinity, ...shared } = limited;
     let lookAheadMs = 0;
     const resolved = resolveOptions(
       { ...shared, name },
@@ -123,6 +133,7 @@ export class RefreshGroup implements GroupLike {
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);
           checks.count('concurrency', concurrency, Infinity);
+          checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
           lookAheadMs = checks.finiteDurationFromZero('lookAhead', lookAhead);
         },
       },
@@ -131,6 +142,8 @@ export class RefreshGroup implements GroupLike {
     this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
     this.handle = {
       defaults: shared,
+      loadLimit:
+        maxConcurrentLoads === Infinity ? undefined : new LoadLimit(maxConcurrentLoads, resolved.clock),
       addSingle: (member) => this.#addSingle(member),
       addKeyed: (member) => this.#addKeyed(member),
     };

@@ -12,6 +12,7 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
+  readonly maxConcurrentLoads: number;
   readonly absentFor: number;
   readonly concurrency: number;
   readonly lookAhead: number;
@@ -26,6 +27,7 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Number.POSITIVE_INFINITY,
+  maxConcurrentLoads: 1000,
   absentFor: 60_000,
   concurrency: 4,
   lookAhead: 0,

@@ -1,5 +1,6 @@
 import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
 import type { Entry } from '../engine/entry.ts';
+import type { LoadLimit } from '../engine/load-limit.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 
@@ -28,6 +29,8 @@ export interface KeyedMember<V> {
 export interface GroupHandle {
   /** The options for members that leave them out. */
   readonly defaults: object;
+  /** Limits the loads of all members together; `undefined`: no limit. */
+  readonly loadLimit: LoadLimit | undefined;
   /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
   addSingle<T>(member: SingleMember<T>): void;
   /** As {@link addSingle}, for a cache. */

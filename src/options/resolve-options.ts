@@ -155,6 +155,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     random: guarded(random, safeLogger),
     whenLockUnavailable,
     membership,
+    loadLimit: group?.loadLimit,
     group,
     isRequired: required,
   });

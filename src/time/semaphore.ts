@@ -14,6 +14,11 @@ export class Semaphore {
     this.#free = limit;
   }
 
+  /** How many actions wait for a place. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /**
    * Runs the action: at once while fewer than `limit` others run, else when its turn comes. Resolves and rejects as the
    * action does.
@@ -23,38 +28,54 @@ export class Semaphore {
    */
   async run<R>(action: () => Promise<R>, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
-    if (this.#free > 0) this.#free -= 1;
-    else await this.#turn(signal);
+    if (!this.tryEnter()) await this.#turn(signal);
     try {
       signal?.throwIfAborted(); // between the turn and this microtask
       return await action();
     } finally {
-      this.#release();
+      this.leave();
     }
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.delete(start);
-        reject(signal?.reason);
-      };
-      this.#waiting.add(start);
-      signal?.addEventListener('abort', leave, { once: true });
-    });
+  /** Takes a place if one is free; {@link leave} gives it back. @returns whether one was free. */
+  tryEnter(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
   }
 
-  /** Passes the place on to the action that has waited longest. */
-  #release(): void {
+  /**
+   * Queues for a place, where {@link tryEnter} found none.
+   *
+   * @param start called once with the place taken, from within the {@link leave} of another; it must not throw.
+   * @returns leaves the queue.
+   */
+  queue(start: () => void): () => void {
+    this.#waiting.add(start);
+    return () => void this.#waiting.delete(start);
+  }
+
+  /** Gives a place back: it goes to the action that has waited longest. */
+  leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free += 1;
     else {
       this.#waiting.delete(next);
       next();
     }
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        quit();
+        reject(signal?.reason);
+      };
+      const quit = this.queue(() => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      });
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
   }
 }

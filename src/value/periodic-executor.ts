@@ -1,4 +1,5 @@
 import { Entry } from '../engine/entry.ts';
+import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext, TaskContext } from '../engine/load-context.ts';
 import { Refresher } from '../engine/refresher.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
@@ -52,7 +53,9 @@ export class PeriodicExecutor extends Periodic<unknown> {
       check: (checks) => checks.function('task', task),
     });
     const load = ({ previous: _, ...context }: LoadContext): unknown => task(context);
-    const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
+    const refresher = new Refresher(resolved, limitedLoad(load, resolved), (execution) =>
+      this.nextExecuteTime(execution),
+    );
     super(resolved, new Entry<unknown>(), refresher);
   }
 

@@ -1,4 +1,5 @@
 import { Entry } from '../engine/entry.ts';
+import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadAnswer } from '../engine/load-result.ts';
 import type { Load, ReadRules } from '../engine/loader.ts';
@@ -78,7 +79,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     });
     const entry = new Entry<T>();
     entry.maxStalenessMs = resolved.maxStalenessMs;
-    const refresher = new Refresher(resolved, load, (execution) => this.nextExecuteTime(execution));
+    const refresher = new Refresher(resolved, limitedLoad(load, resolved), (execution) =>
+      this.nextExecuteTime(execution),
+    );
     super(resolved, entry, refresher);
     this.#entry = entry;
     this.#reader = new Reader(refresher.loader);

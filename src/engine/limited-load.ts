@@ -1,0 +1,16 @@
+import type { EngineOptions } from './engine-options.ts';
+import type { Load } from './loader.ts';
+
+/** A load of single entries whose calls count for the limit of its member. */
+export function limitedLoad<T>(
+  load: Load<T>,
+  { loadLimit, timeoutMs }: Pick<EngineOptions, 'loadLimit' | 'timeoutMs'>,
+): Load<T> {
+  if (loadLimit === undefined) return load;
+  return (context, entry) =>
+    loadLimit.run(
+      () => load(context, entry),
+      timeoutMs,
+      () => [context],
+    );
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isLoadTimeoutError,
+  type KeyContext,
+  RefreshGroup,
+  RefreshingCache,
+  type RefreshingCacheOptions,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+/** A cache whose loads end by hand; they ignore their signals. */
+function make(options: Partial<RefreshingCacheOptions<number, string>> = {}) {
+  const clock = new FakeClock();
+  const calls: { key: number; context: KeyContext<number, string>; resolve: (value: string) => void }[] = [];
+  const cache = new RefreshingCache<number, string>({
+    name: 'c',
+    load: (key, context) => new Promise((resolve) => calls.push({ key, context, resolve })),
+    clock,
+    logger: false,
+    retry: undefined,
+    timeout: 1000,
+    ...options,
+  });
+  const keys = (): number[] => calls.map(({ key }) => key);
+  return { clock, cache, calls, keys };
+}
+
+const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+describe('maxConcurrentLoads of a cache', () => {
+  it('by default 1,000 of 1,200 first loads that hang are under way; the others wait within their deadline', async () => {
+    const { clock, cache, calls } = make();
+    const reads = numbers(1200).map((key) => rejectionOf(cache.get(key)));
+    await clock.flush();
+    expect(calls.length).toBe(1000);
+    await clock.advance(1000);
+    const errors = await Promise.all(reads);
+    expect(errors.every(isLoadTimeoutError)).toBe(true);
+    expect(String(errors[0])).toBe('LoadTimeoutError: c[0]: load timed out after 1 s');
+    const waited = 'load timed out after 1 s, waiting for one of 1000 places (maxConcurrentLoads)';
+    expect(String(errors[1199])).toBe(`LoadTimeoutError: c[1199]: ${waited}`);
+    expect(calls.length).toBe(1000); // what was over before its turn never begins
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('loads begin in the order of their reads, as places become free; refresh waits too', async () => {
+    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 2 });
+    const reads = [cache.get(1), cache.get(2), cache.get(3), cache.refresh(4)];
+    await clock.flush();
+    expect(keys()).toEqual([1, 2]);
+    for (const index of [1, 0, 2, 3]) {
+      calls[index]?.resolve(`v${calls[index]?.key}`);
+      await clock.flush();
+    }
+    expect(keys()).toEqual([1, 2, 3, 4]);
+    expect(await Promise.all(reads)).toEqual(['v1', 'v2', 'v3', 'v4']);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('a load that ignores its abort keeps its place until it settles, or until its deadline', async () => {
+    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 1, schedule: 10_000 });
+    void cache.get(1);
+    cache.set(1, 'by hand');
+    const waiting = cache.get(2);
+    await clock.advance(500);
+    expect(keys()).toEqual([1]);
+    calls[0]?.resolve('late');
+    await clock.flush();
+    calls[1]?.resolve('two');
+    expect(await waiting).toBe('two');
+
+    void cache.get(3);
+    cache.set(3, 'by hand');
+    await clock.advance(400);
+    const next = cache.get(4);
+    await clock.advance(600);
+    expect(keys()).toEqual([1, 2, 3]);
+    await clock.advance(1);
+    expect(keys()).toEqual([1, 2, 3, 4]); // the place was taken back
+    calls[3]?.resolve('four');
+    expect(await next).toBe('four');
+  });
+
+  it('a read that leaves the line takes no place', async () => {
+    const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 1 });
+    const first = cache.get(1);
+    void cache.get(2);
+    const third = cache.get(3);
+    await clock.flush();
+    cache.set(2, 'by hand');
+    calls[0]?.resolve('one');
+    expect(await first).toBe('one');
+    await clock.flush();
+    expect(keys()).toEqual([1, 3]);
+    calls[1]?.resolve('three');
+    expect(await third).toBe('three');
+  });
+
+  it('synchronous loads never wait for each other, and give their places back also when they throw', async () => {
+    const cache = new RefreshingCache({
+      name: 'c',
+      load: (key: number) => {
+        if (key < 0) throw new Error('down');
+        return key;
+      },
+      maxConcurrentLoads: 1,
+      logger: false,
+    });
+    for (const key of [1, -1, 2, -2, 3]) {
+      if (key < 0) thrownBy(() => cache.current(key));
+      else expect(cache.current(key)).toBe(key);
+    }
+  });
+
+  it('of loadMany it limits the calls; keys whose loads are over by then are left out', async () => {
+    const calls: { keys: readonly number[]; end: () => void }[] = [];
+    const clock = new FakeClock();
+    const cache = new RefreshingCache({
+      name: 'c',
+      loadMany: (keys: readonly number[]) =>
+        new Promise<Map<number, number>>((resolve) => {
+          calls.push({ keys, end: () => resolve(new Map(keys.map((key) => [key, key]))) });
+        }),
+      batchSize: 2,
+      maxConcurrentLoads: 1,
+      clock,
+    });
+    const reads = cache.getMany([1, 2, 3, 4]);
+    await clock.flush();
+    expect(calls.map(({ keys }) => keys)).toEqual([[1, 2]]);
+    cache.set(3, 33);
+    calls[0]?.end();
+    await clock.flush();
+    expect(calls.map(({ keys }) => keys)).toEqual([[1, 2], [4]]);
+    calls[1]?.end();
+    expect([...(await reads).values()]).toEqual([1, 2, 33, 4]);
+  });
+
+  it('refuses anything but a whole number from 1 or Infinity', () => {
+    const load = async (): Promise<number> => 1;
+    for (const maxConcurrentLoads of [0, 1.5, Number.NaN, -1]) {
+      const error = thrownBy(() => new RefreshingCache({ name: 'c', load, maxConcurrentLoads }));
+      expect(String(error)).toContain('maxConcurrentLoads must be a whole number of 1 or more, or Infinity');
+      expect(String(thrownBy(() => new RefreshGroup({ maxConcurrentLoads })))).toContain(
+        'maxConcurrentLoads',
+      );
+    }
+  });
+});
+
+describe('maxConcurrentLoads of a group', () => {
+  it('counts the loads of all members, first loads included; concurrency is about passes', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, maxConcurrentLoads: 3, concurrency: 2, logger: false });
+    const manual = new ManualLoad<number>();
+    const values = numbers(4).map((index) => group.value({ name: `v${index}`, load: manual.load }));
+    const cache = group.cache({ name: 'c', load: (_: number, context) => manual.load(context) });
+    group.executor((context) => manual.load({ ...context, previous: undefined }), { name: 'task' });
+    group.requestStart();
+    await clock.flush();
+    expect(manual.calls.length).toBe(2); // of a pass
+    const reads = [...values.map((value) => value.get()), cache.get(1), cache.get(2)];
+    await clock.flush();
+    expect(manual.calls.length).toBe(3); // of all
+    for (let call = 0; call < 7; call++) {
+      expect(manual.mostLive).toBe(3);
+      manual.call(call).resolve(call);
+      await clock.flush();
+    }
+    await Promise.all(reads);
+    expect(manual.mostLive).toBe(3);
+  });
+
+  it('without it members have no common limit', async () => {
+    const manual = new ManualLoad<number>();
+    const group = new RefreshGroup();
+    const values = numbers(1100).map((index) => group.value({ name: `v${index}`, load: manual.load }));
+    for (const value of values) void value.get();
+    expect(manual.live).toBe(1100);
+    await group.close({ timeout: 0 });
+  });
+});
