@@ -25,9 +25,10 @@ const rates = new RefreshingValue({
   schedule: { minutes: 5 },
   maxStaleness: { hours: 1 },
   whenTooStale: 'throw', // with 'wait' the read would wait for the reload
+  logger: false, // the listener below reports failures
   clock,
 });
-rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`)); // instead of the line on stderr
+rates.on('load-failed', ({ error }) => console.log(`  (${error.message})`));
 
 async function quote(euros: number): Promise<string> {
   try {

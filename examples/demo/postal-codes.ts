@@ -40,6 +40,7 @@ type Options = Pick<RefreshingValueOptions<PostalCodes>, 'schedule' | 'timeout' 
 /** The postal codes, kept fresh from the origin. In production the durations would be minutes. */
 export function postalCodesFrom(url: string, options: Options): RefreshingValue<PostalCodes> {
   return new RefreshingValue({
+    logger: false, // lines would get between those of the live view, which shows the failures
     name: 'postal-codes',
     load: (context: LoadContext<PostalCodes>) => load(url, context),
     ...options,

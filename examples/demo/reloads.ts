@@ -20,7 +20,6 @@ export class Reloads {
     value.on('load-started', count('started'));
     value.on('load-succeeded', count('succeeded'));
     value.on('load-kept', count('kept'));
-    // A listener to these two replaces the log line, which would get between the lines of the live view.
     value.on('load-failed', count('failed'));
     value.on('load-timed-out', count('timedOut'));
   }

@@ -1,4 +1,5 @@
 import { isOptionError } from '../errors.ts';
+import { Outage } from '../observe/outage.ts';
 import type { Clock } from '../time/clock.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -55,6 +56,8 @@ export class BackendAccess<S> {
   /** How long one step may take, in milliseconds. */
   readonly limitMs: number;
   readonly breaker: CircuitBreaker = new CircuitBreaker();
+  /** Its outages, as far as they are logged. */
+  readonly outage: Outage = new Outage();
   readonly #semaphore: Semaphore = new Semaphore(MAX_CONCURRENT_STEPS);
   /** Settles when the pilot has its result. Never rejects. */
   #pilot: Promise<unknown> | undefined;

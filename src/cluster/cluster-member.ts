@@ -11,9 +11,9 @@ import {
 } from '../errors.ts';
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
+import { ClusterLog } from './cluster-log.ts';
 import { withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
@@ -59,6 +59,7 @@ export class ClusterMember {
   readonly lock: BackendAccess<LockSteps> | undefined;
   readonly store: BackendAccess<StoreSteps> | undefined;
   readonly #serverClock: ServerClock | undefined;
+  readonly #log: ClusterLog;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
   /** Why the last snapshot could not be written although the store may be well. */
@@ -76,6 +77,10 @@ export class ClusterMember {
     this.lock = lock;
     this.store = store;
     this.#serverClock = serverClock;
+    this.#log = new ClusterLog(options, {
+      ...(lock && { lock: lock.outage }),
+      ...(store && { store: store.outage }),
+    });
   }
 
   /** Why the lock could not be asked the last time. */
@@ -118,10 +123,10 @@ export class ClusterMember {
         };
       case 'failed':
         if (!access.breaker.isBroken) this.#leaseError = asked.cause;
-        if (asked.isFirst || !access.breaker.isBroken) this.#logLockOutage(asked.cause);
+        this.#log.lockFailed(entry, unavailableCause(asked.cause), access.breaker.isBroken);
         return { kind: 'unavailable', error: this.#lockUnavailable(asked.cause, entry), restsFor: 0 };
       case 'answered': {
-        this.#logRecovery('lock', asked);
+        this.#log.lockAnswered(entry);
         this.#leaseError = undefined;
         const { answer, sentAt } = asked.answer;
         this.#serverClock?.learn(answer.now, sentAt);
@@ -167,9 +172,9 @@ export class ClusterMember {
         sentAt = clock.monotonic();
         return limited(() => access.steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
       });
-      if (asked.kind === 'failed' && asked.isFirst) this.#logStoreOutage(asked.cause);
+      if (asked.kind === 'failed') this.#log.storeFailed(unavailableCause(asked.cause));
       if (asked.kind !== 'answered') return undefined;
-      this.#logRecovery('store', asked);
+      this.#log.storeAnswered();
       if (asked.answer === undefined) return undefined;
       const { version, age, payload, damage } = withDamage(asked.answer);
       if (damage === undefined && version <= newerThan) return undefined;
@@ -186,7 +191,7 @@ export class ClusterMember {
         return undefined;
       }
     } catch (error) {
-      this.#logWriteError("the snapshot can't be read", error); // the key has no name
+      this.#log.unreadable(entry, unavailableCause(error)); // the key has no name
       return undefined;
     }
   }
@@ -224,18 +229,21 @@ export class ClusterMember {
       });
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
-        if (asked.isFirst && this.#writeError === undefined) this.#logStoreOutage(asked.cause);
+        const isKnown = this.#writeError !== undefined;
+        if (access.breaker.isBroken) this.#log.storeFailed(unavailableCause(asked.cause), isKnown);
         throw asked.cause;
       }
-      this.#logRecovery('store', asked);
+      this.#log.storeAnswered();
       this.#writeError = undefined;
       const { answer } = asked;
+      if (answer !== undefined) this.#log.written(entry);
       if (answer?.kind === 'refused') {
         this.events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
       }
       return answer;
     } catch (error) {
-      this.#logWriteError("the snapshot can't be written", error);
+      this.#log.writeFailed(entry, unavailableCause(error), access.breaker.isBroken);
+      this.#writeError = error;
       return undefined;
     }
   }
@@ -262,45 +270,27 @@ export class ClusterMember {
   }
 
   #lockUnavailable(thrown: unknown, entry?: Entry<unknown>): LockUnavailableError {
-    const cause = isLockUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
+    const cause = unavailableCause(thrown);
     const about = { cacheName: this.options.name, key: entry?.key, cause };
     return new LockUnavailableError(`the lock is unavailable: ${messageOf(cause)}`, about);
   }
 
   #storeUnavailable(thrown: unknown): StoreUnavailableError {
-    const cause = isStoreUnavailableError(thrown) ? (thrown.cause ?? thrown) : thrown;
+    const cause = unavailableCause(thrown);
     const about = { cacheName: this.options.name, cause };
     return new StoreUnavailableError(`the store is unavailable: ${messageOf(cause)}`, about);
   }
 
-  #logLockOutage(thrown: unknown): void {
-    const next =
-      this.options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
-    this.options.logger.warn(`lock unavailable, ${next}`, this.#lockUnavailable(thrown).cause);
-  }
-
-  #logStoreOutage(thrown: unknown): void {
-    this.options.logger.warn('store unavailable', this.#storeUnavailable(thrown).cause);
-  }
-
-  #logRecovery(what: 'lock' | 'store', { outageMs }: { readonly outageMs?: number }): void {
-    if (outageMs === undefined) return;
-    this.options.logger.warn(`${what} available again after ${showDuration(outageMs)}`);
-  }
-
-  /** Once, until a snapshot is written again. */
-  #logWriteError(what: string, cause: unknown): void {
-    if (this.#writeError === undefined && this.store?.breaker.isBroken !== true) {
-      this.options.logger.warn(what, this.#storeUnavailable(cause).cause);
-    }
-    this.#writeError = cause;
-  }
-
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {
     sharedStateOf(entry).rejectedVersion = version;
-    if (!this.events.has('snapshot-rejected')) {
-      this.options.logger.warn(`snapshot of version ${version} rejected`, error);
-    }
+    this.#log.rejected(entry, version, error);
     this.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
   }
+}
+
+/** The error of the client, for an error or a line that names the lock or store itself. */
+function unavailableCause(thrown: unknown): unknown {
+  return isLockUnavailableError(thrown) || isStoreUnavailableError(thrown)
+    ? (thrown.cause ?? thrown)
+    : thrown;
 }

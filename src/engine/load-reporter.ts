@@ -1,5 +1,6 @@
 import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
 import type { CoolingDown, Events, LoadEndDetails } from '../observe/events.ts';
+import { OutageLog } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { LoadResult } from './load-result.ts';
@@ -9,10 +10,24 @@ import type { ResolvedOptions } from './resolved-options.ts';
 export class LoadReporter {
   readonly #options: ResolvedOptions;
   readonly #events: Events;
+  readonly #loads: OutageLog;
+  readonly #schedule: OutageLog;
 
   constructor(options: ResolvedOptions, events: Events) {
+    const { logger, clock } = options;
     this.#options = options;
     this.#events = events;
+    this.#loads = new OutageLog(logger, clock, { recovered: 'recovered' });
+    this.#schedule = new OutageLog(logger, clock, {
+      level: 'error',
+      recovered: 'the schedule has recovered',
+    });
+  }
+
+  /** The entry has a result. It comes before the events of that result. */
+  recovered(entry: Entry<unknown>, isScheduleBroken: boolean): void {
+    this.#loads.succeeded(entry.id);
+    if (!isScheduleBroken) this.#schedule.succeeded(entry.id);
   }
 
   succeeded(entry: Entry<unknown>, result: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
@@ -34,7 +49,13 @@ export class LoadReporter {
     isHeard: boolean,
   ): void {
     const { error } = coolingDown;
-    if (!isHeard && !this.#events.has(type)) this.#logFailure(type, end, coolingDown);
+    this.#loads.failed({
+      id: entry.id,
+      isHeard,
+      retryAt: this.#options.clock.monotonic() + coolingDown.delay,
+      text: (others) => this.#textOf(type, end, coolingDown, others),
+      cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
+    });
     this.#events.emit(type, { ...end, error });
     // A listener may have ended the cool-down by setting a value.
     if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
@@ -43,24 +64,32 @@ export class LoadReporter {
   /** The schedule threw, or returned what is not a future instant. */
   brokenSchedule(entry: Entry<unknown>, coolingDown: CoolingDown): void {
     const { delay, error } = coolingDown;
-    this.#options.logger.error(`next load in ${showDuration(delay)}`, error);
+    this.#schedule.failed({
+      id: entry.id,
+      retryAt: this.#options.clock.monotonic() + delay,
+      text: (others) => `next load${ofKey(entry.key, others)} in ${showDuration(delay)}`,
+      cause: error,
+    });
     this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }
 
-  #logFailure(
+  #textOf(
     type: 'load-failed' | 'load-timed-out',
     { background, attempts, key }: LoadEndDetails,
-    { until, delay, error }: CoolingDown,
-  ): void {
-    const load = `${background ? 'background load' : 'load'}${key === undefined ? '' : ` of ${showKey(key)}`}`;
+    { until, delay }: CoolingDown,
+    others: string,
+  ): string {
+    const load = `${background ? 'background load' : 'load'}${ofKey(key, others)}`;
     const which = background ? load : `${load} without a waiting caller`; // they have left
     const what =
       type === 'load-failed' ? 'failed' : `timed out after ${showDuration(this.#options.timeoutMs)}`;
     const at = attempts === 0 ? 'before it began' : `at attempt ${attempts}`;
-    const again = `next try in ${showDuration(delay)} (${instantText(until)})`;
-    const cause = isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error;
-    this.#options.logger.warn(`${which} ${what} ${at}, ${again}`, cause);
+    return `${which} ${what} ${at}, next try in ${showDuration(delay)} (${instantText(until)})`;
   }
+}
+
+function ofKey(key: unknown, others: string): string {
+  return key === undefined ? '' : ` of ${showKey(key)}${others}`;
 }
 
 /** The last instant that a `Date` can represent. */

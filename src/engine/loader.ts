@@ -208,6 +208,7 @@ export class Loader<T> {
     const result = { outcome: 'set', value, metadata: {} } as const;
     entry.putValue(value);
     const coolingDown = this.timing.succeeded(entry, result, this.options.clock.monotonic());
+    this.#reporter.recovered(entry, coolingDown !== undefined);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     waiters?.resolve(value);
     this.owner?.changed(entry);
@@ -355,6 +356,7 @@ export class Loader<T> {
       entry.waiters = waiters;
       this.startSuccessor(entry);
     }
+    this.#reporter.recovered(entry, coolingDown !== undefined);
     if (remote === undefined) this.#reporter.succeeded(entry, result, end);
     else remote.report(entry);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);

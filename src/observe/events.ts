@@ -62,9 +62,9 @@ interface EventDetails {
   };
   /** A load returned `keep()`: the old value has a new age. */
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
-  /** A load failed after all its tries. A listener to it replaces the log line. */
+  /** A load failed after all its tries. */
   'load-failed': LoadEndDetails & { readonly error: Error };
-  /** A load was aborted at its deadline. A listener to it replaces the log line. */
+  /** A load was aborted at its deadline. */
   'load-timed-out': LoadEndDetails & { readonly error: Error };
   /** A load settled with a result after its deadline, or after it was superseded. The result is dropped. */
   'late-result-dropped': LoadDetails;
@@ -86,9 +86,7 @@ interface EventDetails {
   'took-over': { readonly token: number } & Keyed;
   /** The snapshot of another instance is served here from now on; `age` in milliseconds. */
   'snapshot-adopted': { readonly version: number; readonly age: number } & Keyed;
-  /**
-   * A snapshot could not be used: another format, refused by the codec or the schema. A listener replaces the log line.
-   */
+  /** A snapshot could not be used: another format, refused by the codec or the schema. */
   'snapshot-rejected': { readonly version: number; readonly error: Error } & Keyed;
   /** The value that was loaded here is in the store. */
   published: { readonly version: number } & Keyed;

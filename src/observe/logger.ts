@@ -3,11 +3,13 @@ import { callUserCode } from './call-user-code.ts';
 /** The destination of log lines. `console` fits, and so do pino, winston and the like. */
 export interface Logger {
   /**
-   * A background load failed: one line with the name, the number of failures, the cause and the time of the next load.
+   * An outage of a member, its lock or its store: one line when it begins, at most one a minute while it lasts, one when
+   * it is over. Each has the name and the cause; that of a load also the time of the next try.
    */
   warn(line: string): void;
   /**
-   * A listener, a schedule or a `waitUntil` threw or returned an invalid value: one line with the name and the cause.
+   * A listener or a `waitUntil` threw: one line with the name and the cause. A schedule that throws or returns an invalid
+   * value is logged as an outage.
    */
   error(line: string): void;
 }

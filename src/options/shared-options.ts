@@ -54,8 +54,9 @@ export interface SharedOptions {
   /** Receives a promise for each background execution. Per read: the option of the same name. @default undefined */
   readonly waitUntil?: WaitUntil | undefined;
   /**
-   * Logs a failed background load (`warn`) and an error of your callbacks (`error`), one line each. `false`: no lines. A
-   * listener to `load-failed` or `load-timed-out` replaces the line of that event.
+   * Logs outages of loads, of the lock and of the store (`warn`): one line when one begins, at most one a minute while it
+   * lasts, one when it is over, all keys of a cache together; and errors of your callbacks (`error`). An error that a
+   * waiting caller gets needs no line. `false`: no lines. Listeners change nothing of it.
    * @default console
    */
   readonly logger?: Logger | false | undefined;

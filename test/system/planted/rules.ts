@@ -135,8 +135,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 6,
     name: 'a background failure is not logged',
-    in: 'src/engine/load-reporter.ts',
-    replace: 'LoadReporter.#logFailure',
+    in: 'src/observe/outage-log.ts',
+    replace: 'OutageLog.failed',
     by: '() => {}',
   },
   {
@@ -342,5 +342,19 @@ export const rules: readonly RuleFault[] = [
     in: 'src/cluster/remote-result.ts',
     replace: 'Deferral.applyTo',
     by: '(entry) => { original(entry); entry.deferredUntil = Number.NEGATIVE_INFINITY; }',
+  },
+  {
+    rule: 21,
+    name: 'each failure is a log line',
+    in: 'src/observe/outage.ts',
+    replace: 'Outage.failed',
+    by: '(now, failure) => { original(now, failure); return !failure.isHeard; }',
+  },
+  {
+    rule: 21,
+    name: 'the end of an outage is not logged',
+    in: 'src/observe/outage-log.ts',
+    replace: 'OutageLog.succeeded',
+    by: '() => {}',
   },
 ];

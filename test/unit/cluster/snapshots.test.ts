@@ -203,14 +203,14 @@ describe('a schema', () => {
     });
   }
 
-  it('a listener replaces the log line', async () => {
+  it('a listener changes nothing of the log line', async () => {
     const { clock, instance } = shared();
     await instance('x').value.get();
     await clock.flush();
     const { value, lines } = instance('anew', { schema: schema(() => ({ issues: [] })) });
     value.on('snapshot-rejected', () => {});
     await value.get();
-    expect(lines).toEqual([]);
+    expect(lines).toHaveLength(1);
   });
 });
 

@@ -257,8 +257,10 @@ describe('log lines', () => {
     a!.manual.call(4).resolve('4');
     await cluster.clock.flush();
     expect(a!.value.inspect().lock?.storeError).toBeUndefined();
-    expect(a!.logger.lines[1]).toMatch(/^warn tickless: v: store available again after /);
-    await cluster.clock.advance(1030);
+    expect(a!.logger.lines[1]).toMatch(
+      /^warn tickless: v: snapshot written again after 3.1 s and 3 failures$/,
+    );
+    await cluster.clock.advance(60_000);
     a!.link.break('refused', 'write');
     void a!.value.refresh();
     await cluster.clock.flush();

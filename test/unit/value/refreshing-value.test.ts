@@ -468,6 +468,7 @@ describe('the result of a load', () => {
     });
     expect(value.current).toBe('one');
     expect(value.inspect()).toMatchObject({ failures: 1, nextExecuteTime: clock.now() + 500 });
+    await clock.flush();
     expect(lines).toHaveLength(1);
   });
 

@@ -1,0 +1,81 @@
+import type { Entry } from '../engine/entry.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { showKey } from '../errors.ts';
+import type { Outage } from '../observe/outage.ts';
+import { OutageLog } from '../observe/outage-log.ts';
+
+/** The log lines of one member about its lock and its store. */
+export class ClusterLog {
+  readonly #options: ResolvedOptions;
+  readonly #lock: OutageLog;
+  readonly #leases: OutageLog;
+  readonly #store: OutageLog;
+  readonly #writes: OutageLog;
+  readonly #snapshots: OutageLog;
+
+  /** @param outages those of the backends, which all members of a lock or store object share. */
+  constructor(options: ResolvedOptions, outages: { readonly lock?: Outage; readonly store?: Outage }) {
+    const { logger, clock } = options;
+    const log = (recovered?: string, outage?: Outage): OutageLog =>
+      new OutageLog(logger, clock, { recovered }, outage);
+    this.#options = options;
+    this.#lock = log('lock available again', outages.lock);
+    this.#leases = log('lock usable again');
+    this.#store = log('store available again', outages.store);
+    this.#writes = log('snapshot written again');
+    this.#snapshots = log();
+  }
+
+  /** @param isOutage the backend does not answer; else only this lease can't be had. */
+  lockFailed(entry: Entry<unknown>, cause: unknown, isOutage: boolean): void {
+    const next =
+      this.#options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
+    const text = `lock unavailable, ${next}`;
+    if (isOutage) this.#failed(this.#lock, undefined, text, cause);
+    else this.#failed(this.#leases, entry, text, cause);
+  }
+
+  lockAnswered({ id }: Entry<unknown>): void {
+    this.#lock.succeeded();
+    this.#leases.succeeded(id);
+  }
+
+  /** @param isKnown it is logged already: the snapshot could not be written. */
+  storeFailed(cause: unknown, isKnown: boolean = false): void {
+    this.#failed(this.#store, undefined, 'store unavailable', cause, isKnown);
+  }
+
+  storeAnswered(): void {
+    this.#store.succeeded();
+  }
+
+  /** @param isKnown it is logged already: the store is unavailable. */
+  writeFailed(entry: Entry<unknown>, cause: unknown, isKnown: boolean): void {
+    this.#failed(this.#writes, entry, "the snapshot can't be written", cause, isKnown);
+  }
+
+  written({ id }: Entry<unknown>): void {
+    this.#writes.succeeded(id);
+    this.#snapshots.succeeded(id);
+  }
+
+  unreadable(entry: Entry<unknown>, cause: unknown): void {
+    this.#failed(this.#snapshots, entry, "the snapshot can't be read", cause);
+  }
+
+  rejected(entry: Entry<unknown>, version: number, cause: Error): void {
+    this.#failed(this.#snapshots, entry, `snapshot of version ${version} rejected`, cause);
+  }
+
+  #failed(
+    log: OutageLog,
+    entry: Entry<unknown> | undefined,
+    text: string,
+    cause: unknown,
+    isHeard: boolean = false,
+  ): void {
+    const { id, key } = entry ?? {};
+    const of = (others: string): string => (key === undefined ? text : `${showKey(key)}${others}: ${text}`);
+    log.failed({ id, retryAt: this.#options.clock.monotonic(), isHeard, text: of, cause });
+  }
+}
