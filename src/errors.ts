@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 /** The details of every error of tickless, beside its message. */
 interface ErrorDetails {
   /** The `name` option of the value, cache or executor. */
@@ -20,7 +22,10 @@ export abstract class TicklessError extends Error {
   declare readonly key?: unknown;
 
   constructor(message: string, { cacheName, key, cause }: ErrorDetails) {
-    super(`${subject(cacheName, key)}: ${message}`, cause === undefined ? undefined : { cause });
+    super(
+      `${subject(cacheName, key)}: ${printable(message, LONGEST_MESSAGE)}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.cacheName = cacheName;
     if (key !== undefined) this.key = key;
   }
@@ -28,8 +33,17 @@ export abstract class TicklessError extends Error {
 
 /** The beginning of each message: the name, with the key if there is one. */
 function subject(cacheName: string, key: unknown): string {
-  return key === undefined ? cacheName : `${cacheName}[${showKey(key)}]`;
+  return key === undefined ? showName(cacheName) : `${showName(cacheName)}[${showKey(key)}]`;
 }
+
+/** A name as messages and log lines show it. */
+export function showName(cacheName: string): string {
+  return printable(cacheName, LONGEST_NAME);
+}
+
+/** In characters. A message from outside in it is at most 1 kB long; those of invalid options are bounded by their number. */
+const LONGEST_MESSAGE = 10_000;
+const LONGEST_NAME = 200;
 
 /** The message of an error without its subject, for a line that has the subject already. */
 export function reasonOf(error: Error): string {
@@ -48,7 +62,7 @@ const LONGEST_KEY = 80;
 
 /** A key as messages show it: a string in quotes, an object as JSON, truncated to {@link LONGEST_KEY}. Never throws. */
 export function showKey(key: unknown): string {
-  return cut(show(key), LONGEST_KEY);
+  return printable(show(key), LONGEST_KEY);
 }
 
 function hasCode(error: unknown, code: string): boolean {
@@ -97,11 +111,7 @@ const MOST_PROBLEMS = 20;
 const LONGEST_RECEIVED = 200;
 
 function describe({ option, rule, received }: OptionProblem): string {
-  return `${option} ${rule}, received ${cut(show(received), LONGEST_RECEIVED)}`;
-}
-
-function cut(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return `${option} ${rule}, received ${printable(show(received), LONGEST_RECEIVED)}`;
 }
 
 function show(value: unknown): string {

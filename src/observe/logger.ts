@@ -1,3 +1,5 @@
+import { showName } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { callUserCode } from './call-user-code.ts';
 
 /** The destination of log lines. `console` fits, and so do pino, winston and the like. */
@@ -37,10 +39,10 @@ export class SafeLogger {
   #write(level: keyof Logger, text: string, cause: unknown): void {
     const logger = this.#logger;
     if (logger === false) return;
-    const prefix = `${this.#name}: `; // errors of tickless begin with it too
+    const prefix = `${showName(this.#name)}: `; // errors of tickless begin with it too
     const message = cause === undefined ? '' : messageOf(cause);
     const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-    const line = oneLine(`tickless: ${prefix}${text}${reason === '' ? '' : `: ${reason}`}`);
+    const line = printable(`tickless: ${prefix}${text}${reason === '' ? '' : `: ${reason}`}`);
     callUserCode(
       () => logger[level](line),
       () => {}, // there is no other place to report the error of a logger
@@ -50,7 +52,7 @@ export class SafeLogger {
 
 /**
  * The message of any thrown value, followed by the messages of its causes: "fetch failed" alone does not tell which
- * connection was refused. Never throws.
+ * connection was refused. On one line, printable, at most 1 kB. Never throws.
  */
 export function messageOf(thrown: unknown): string {
   const messages: string[] = [];
@@ -63,7 +65,7 @@ export function messageOf(thrown: unknown): string {
   } catch {
     messages.push('a thrown value that cannot be read'); // a revoked proxy, a getter threw, no string form
   }
-  return messages.join(': ');
+  return printable(messages.join(': '));
 }
 
 /** Causes can form a cycle. */
@@ -72,8 +74,4 @@ const MOST_CAUSES = 8;
 function ownMessageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return String(thrown.message || ((thrown as { code?: unknown }).code ?? thrown.name));
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ');
 }

@@ -1,0 +1,27 @@
+/** In characters: 1 kB of plain text. */
+const LONGEST = 1024;
+
+/** Control characters, lone surrogates, line and paragraph separators, marks that turn the direction of text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text from outside as log lines and error messages contain it: names, keys, messages of other errors. Line breaks and
+ * tabs become a space; all else that a terminal or a log reader would obey is escaped (`\u001b`). Applied twice it is the
+ * same.
+ *
+ * @param longest in characters; what is beyond is cut off. @default 1024
+ */
+export function printable(text: string, longest: number = LONGEST): string {
+  const oneLine = cut(text, longest).replace(/\s*[\r\n\t]+\s*/g, ' ');
+  return cut(oneLine.replace(UNPRINTABLE, escaped), longest);
+}
+
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const kept = text.slice(0, longest - 1);
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`; // never half a character
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
