@@ -73,6 +73,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   constructor(options: RefreshingValueOptions<T, Previous>) {
     const load = options?.load as Load<T>;
     const resolved = resolveOptions(options, {
+      // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
       kind: 'value',
       names: [...VALUE_SHARED, 'required', 'load', 'allowUndefined'],
       check: (checks) => checks.function('load', load),

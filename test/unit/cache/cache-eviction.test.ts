@@ -6,61 +6,21 @@ import {
   keep,
   RefreshGroup,
   RefreshingCache,
-  type RefreshingCacheOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
+import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
-type Options = Partial<RefreshingCacheOptions<string, string>>;
-
-interface Made {
-  readonly clock: FakeClock;
-  readonly cache: RefreshingCache<string, string>;
-}
-
-function make(options: Options): Made {
-  const clock = new FakeClock();
-  const shared = { name: 'c', schedule: 1000, jitter: false, clock, logger: false } as const;
-  return { clock, cache: new RefreshingCache<string, string>({ ...shared, ...options }) };
-}
-
 /** Loads of `a` end when the test says so, all others at once. */
-function manualA(options: Options): Made & { readonly manual: ManualLoad<string> } {
+function manualA(options: Options): FakeCache & { readonly manual: ManualLoad<string> } {
   const manual = new ManualLoad<string>();
   return {
     manual,
     ...make({ load: (key, context) => (key === 'a' ? manual.load(context) : key), ...options }),
   };
 }
-
-describe('sizeOf', () => {
-  it('of more than maxSize: not reloaded without a read', async () => {
-    const asked: string[] = [];
-    const load = (key: string): string => {
-      asked.push(key);
-      return key;
-    };
-    const { clock, cache } = make({ load, maxSize: 1, sizeOf: () => 2 });
-    await cache.requestStart({ wait: true });
-    await cache.get('a');
-    await clock.advance(2000);
-    await cache.requestStart({ wait: true });
-    expect(asked).toEqual(['a']);
-  });
-
-  it('is not called for an absent key', async () => {
-    const asked: string[] = [];
-    const { cache } = make({
-      load: (key): KeyedAnswer<string> => (key === 'a' ? absent() : key),
-      maxSize: 10,
-      sizeOf: (value) => asked.push(value),
-    });
-    expect(isAbsentError(await rejectionOf(cache.get('a')))).toBe(true);
-    expect([await cache.get('b'), asked]).toEqual(['b', ['b']]);
-  });
-});
 
 describe('a key that is evicted during its load', () => {
   it('answers its waiters, and never has two live loads', async () => {
@@ -190,7 +150,7 @@ describe('maxSize and sizeOf', () => {
     expect(await cache.refresh('a')).toBe('=11');
     expect([cache.peek('a'), [...cache.keys()]]).toEqual([undefined, ['b']]);
     expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toMatch(/^error tickless: c: .*maxSize.*11/);
+    expect(logger.lines[0]).toMatch(/^error tickless: c: .*"a".*maxSize.*11/);
     expect([await cache.get('a'), cache.current('a'), cache.size]).toEqual(['=11', '=11', 1]);
     cache.set('b', '=12');
     expect([cache.size, logger.lines.length]).toEqual([0, 4]);
@@ -210,16 +170,16 @@ describe('maxSize and sizeOf', () => {
     expect([loads, group.inspect().running]).toEqual([1, 0]);
   });
 
-  it('sizeOf is not called for keep(): the size is that of the value that stays', async () => {
+  it('sizeOf is not called for an absent key, nor for keep(): the size is that of the value that stays', async () => {
     const seen: unknown[] = [];
-    const { clock, cache } = make({
-      load: (_: string, { previous }: { previous?: unknown }) => (previous === undefined ? 'v' : keep()),
-      maxSize: 10,
-      sizeOf: (value: unknown) => {
-        seen.push(value);
-        return 4;
-      },
-    });
+    const load = (key: string, { previous }: { previous?: unknown }): KeyedAnswer<string> =>
+      key === 'none' ? absent() : previous === undefined ? 'v' : keep();
+    const sizeOf = (value: unknown): number => {
+      seen.push(value);
+      return 4;
+    };
+    const { clock, cache } = make({ load, maxSize: 10, sizeOf });
+    expect(isAbsentError(await rejectionOf(cache.get('none')))).toBe(true);
     for (const key of ['a', 'b']) await cache.get(key);
     await cache.refresh('a');
     await clock.flush();
@@ -228,12 +188,6 @@ describe('maxSize and sizeOf', () => {
       ['v', 'v', 'v'],
       ['b', 'c'],
     ]);
-  });
-
-  it('the line about a value that is too large names its key', () => {
-    const logger = recordLines();
-    make({ ...sized({ a: '=11' }), logger }).cache.current('a');
-    expect(logger.lines[0]).toContain('"a"');
   });
 
   const bad: [string, unknown][] = [
@@ -272,27 +226,13 @@ describe('maxSize and sizeOf', () => {
     thrownBy(() => cache.set('a', '=-1'));
     expect([cache.peek('a'), cache.inspect('a')?.failures]).toEqual(['=5', 1]);
   });
-
-  it('maxSize without sizeOf, sizeOf without maxSize and invalid bounds are rejected', () => {
-    const load = (key: string): string => key;
-    const error = (options: object): unknown => thrownBy(() => make({ load, ...options }));
-    expect(error({ maxSize: 5 })).toMatchObject({ name: 'OptionError', option: 'sizeOf' });
-    expect(error({ sizeOf: () => 1 })).toMatchObject({ name: 'OptionError', option: 'maxSize' });
-    for (const none of [0, -1, 1.5, Number.NaN, '5', Number.POSITIVE_INFINITY]) {
-      expect(error({ max: none })).toMatchObject({ name: 'OptionError', option: 'max', received: none });
-      if (none !== Number.POSITIVE_INFINITY) {
-        expect(error({ maxSize: none, sizeOf: () => 1 })).toMatchObject({
-          option: 'maxSize',
-          received: none,
-        });
-      }
-    }
-  });
 });
 
 describe('absent keys', () => {
   /** A source that has what is in it. */
-  function source(options: Options = {}): Made & { readonly has: Set<string>; readonly asked: string[] } {
+  function source(
+    options: Options = {},
+  ): FakeCache & { readonly has: Set<string>; readonly asked: string[] } {
     const has = new Set<string>();
     const asked: string[] = [];
     const load = async (key: string): Promise<KeyedAnswer<string>> => {

@@ -34,7 +34,14 @@ describe('the bounds of a cache', () => {
 });
 
 describe('an option of a cache that breaks a rule', () => {
+  const noBounds = [0, -1, 1.5, Number.NaN, '5'];
   it.each<[object, string, string]>([
+    ...[...noBounds, Infinity].map((max): [object, string, string] => [{ load, max }, 'max', 'whole number']),
+    ...noBounds.map((maxSize): [object, string, string] => [
+      { load, maxSize, sizeOf },
+      'maxSize',
+      'whole number',
+    ]),
     [{ loadMany: 5 }, 'loadMany', 'must be a function'],
     [{ load, loadMany }, 'load', 'beside loadMany'],
     [{ load, batchSize: 5 }, 'batchSize', 'without loadMany'],

@@ -1,33 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import {
   absent,
-  isAbsentError,
-  isCoolingDownError,
+  type LoadContext,
   loaded,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
 
 const MINUTE = 60_000;
 
-/** A cache of a period of 1 min without spread on a fake clock, whose loads end when the test says so. */
-function make(options: object = {}) {
-  const clock = new FakeClock();
+/** A cache of a period of 1 min, whose loads end when the test says so. */
+function make(options: object = {}): FakeCache & { readonly manual: ManualLoad<unknown> } {
   const manual = new ManualLoad<unknown>();
-  const cache: RefreshingCache<string, string> = new RefreshingCache<string, string>({
-    name: 'c',
-    load: (_key, context) => manual.load(context) as Promise<string>,
-    schedule: MINUTE,
-    jitter: false,
-    clock,
-    logger: false,
-    ...options,
-  });
-  return { clock, manual, cache };
+  const load = (_key: string, context: LoadContext) => manual.load(context) as Promise<string>;
+  return { manual, ...fakeCache({ load, schedule: MINUTE, ...options }) };
 }
 
 describe('user code that reads a key while its load settles', () => {
@@ -170,51 +161,6 @@ describe('keys that change, come and go', () => {
     expect([known.length, manual.live, clock.timerCount]).toEqual([0, 0, 0]);
   });
 
-  it('an outage with more cold keys than maxAbsent makes one load of each per cool-down', async () => {
-    let loads = 0;
-    const load = async (): Promise<string> => {
-      loads += 1;
-      throw new Error('down');
-    };
-    const { cache } = make({ load, max: 2000, maxAbsent: 10, coolDown: 5 * MINUTE });
-    const keys = Array.from({ length: 2000 }, (_, i) => `k${i}`);
-    for (let round = 0; round < 3; round++) {
-      await Promise.all(keys.map((key) => cache.get(key).catch((error) => error)));
-    }
-    expect(loads).toBe(2000);
-    expect(isCoolingDownError(await cache.get('k0').catch((error) => error))).toBe(true);
-  });
-
-  it('clear keeps cool-downs, and forgets absent keys', async () => {
-    const asked: string[] = [];
-    const load = async (key: string): Promise<never> => {
-      asked.push(key);
-      if (key === 'absent') return absent() as never;
-      throw new Error('down');
-    };
-    const { cache } = make({ load });
-    for (const key of ['absent', 'fails']) await cache.get(key).catch(() => {});
-    cache.clear();
-    for (const key of ['absent', 'fails']) await cache.get(key).catch(() => {});
-    expect(asked).toEqual(['absent', 'fails', 'absent']);
-  });
-
-  it('a value restored over a key that was absent for ever goes on refreshing', async () => {
-    let loads = 0;
-    const { clock, cache } = make({
-      load: async () => (++loads === 1 ? absent() : `${loads}`),
-      absentFor: Infinity,
-    });
-    const error = await cache.get('a').catch((reason) => reason);
-    expect(isAbsentError(error)).toBe(true);
-    const entry = { key: 'a', value: 'dumped', age: 0, nextExecuteTime: clock.now() + 1000 };
-    cache.restore({ version: 1, name: 'c', at: clock.now(), entries: [entry] });
-    await clock.advance(1000);
-    expect(cache.current('a')).toBe('dumped');
-    await clock.flush();
-    expect([cache.current('a'), cache.inspect('a')?.lastError]).toEqual(['2', undefined]);
-  });
-
   it('a dump from within the event of an absence is without that key', async () => {
     const { clock, cache, manual } = make();
     cache.set('a', 'old');
@@ -226,13 +172,6 @@ describe('keys that change, come and go', () => {
     expect([dumps, cache.size]).toEqual([[0], 0]);
   });
 
-  it('a dump with a promise as a value is rejected', () => {
-    const { clock, cache } = make();
-    const entry = { key: 'a', value: Promise.resolve('x') as never, age: 0, nextExecuteTime: null };
-    const dump = { version: 1, name: 'c', at: clock.now(), entries: [entry] } as const;
-    expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });
-  });
-
   it('inspecting an absent key does not count as a use', async () => {
     const { cache } = make({ load: () => absent(), maxAbsent: 2 });
     for (const key of ['a', 'b']) await cache.get(key).catch(() => {});
@@ -241,9 +180,12 @@ describe('keys that change, come and go', () => {
     expect(['a', 'b', 'c'].map((key) => cache.inspect(key)?.state)).toEqual([undefined, 'absent', 'absent']);
   });
 
-  it('getMany gives waitUntil one promise, of the end of all', async () => {
+  it('getMany gives waitUntil one promise, of the end of all, and none when no load starts', async () => {
     const { clock, cache, manual } = make();
     const ends: Promise<unknown>[] = [];
+    for (const key of ['d', 'e']) cache.set(key, key);
+    await cache.getMany(['d', 'e'], { waitUntil: (end) => void ends.push(end) });
+    expect(ends).toEqual([]);
     const many = cache.getMany(['a', 'b', 'c'], { waitUntil: (end) => void ends.push(end) });
     expect(ends).toHaveLength(1);
     for (let call = 0; call < 2; call++) manual.call(call).resolve('x');
@@ -252,14 +194,6 @@ describe('keys that change, come and go', () => {
     manual.call(2).resolve('x');
     expect((await many).size).toBe(3);
     expect(await settled(ends[0] as Promise<unknown>)).toMatchObject({ value: expect.anything() });
-  });
-
-  it('getMany does not call waitUntil when no load starts', async () => {
-    const { cache } = make();
-    for (const key of ['a', 'b']) cache.set(key, key);
-    const ends: unknown[] = [];
-    const found = await cache.getMany(['a', 'b'], { waitUntil: (end) => void ends.push(end) });
-    expect([found.size, ends]).toEqual([2, []]);
   });
 
   it('requestStart with wait also waits for a reload that a read has begun', async () => {
@@ -291,22 +225,6 @@ describe('health', () => {
     isDown = true;
     await value.get().catch(() => {});
     expect(group.health()).toMatchObject({ ok: false, problems: [{ kind: 'too-stale', isFatal: true }] });
-  });
-
-  it('lists all failing keys of a cache in one line, cold ones too', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, logger: false });
-    const load = async (): Promise<string> => {
-      throw new Error('down');
-    };
-    const cache = group.cache<string, string>({ name: 'c', load });
-    for (let i = 0; i < 50; i++) await cache.get(`k${i}`).catch(() => {});
-    const { ok, problems } = group.health();
-    expect([ok, problems.length, problems[0]?.message]).toEqual([
-      true,
-      1,
-      '50 keys failed, for example "k49": load failed: down',
-    ]);
   });
 });
 
@@ -357,13 +275,5 @@ describe('invalid arguments', () => {
       problems: [{ option: 'tag', rule: expect.stringContaining('string') }],
     });
     expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
-  });
-
-  it('a keyOf that returns a promise, an object, null or undefined is rejected', async () => {
-    for (const keyOf of [async () => 'a', () => ({}), () => null, () => undefined]) {
-      const { cache } = make({ keyOf });
-      const error = await cache.get('a').catch((reason) => reason);
-      expect(error).toMatchObject({ name: 'OptionError', option: 'keyOf' });
-    }
   });
 });

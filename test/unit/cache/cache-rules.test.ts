@@ -1,44 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type CoolDownOptions,
-  dailyAt,
-  RefreshingCache,
-  type RefreshingCacheOptions,
-} from '../../../src/index.ts';
+import { type CoolDownOptions, dailyAt } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
+import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const HOUR = 3_600_000;
 
-interface Manual {
-  readonly clock: FakeClock;
-  /** The loads of a key. */
-  readonly of: (key: string) => ManualLoad<string>;
-  readonly cache: RefreshingCache<string, string>;
-}
-
-/** A cache of a period of 1 s, whose loads end when the test says so. */
-function manual(options: Partial<RefreshingCacheOptions<string, string>> = {}): Manual {
-  const clock = new FakeClock();
+/** A cache whose loads end when the test says so. `of`: the loads of a key. */
+function manual(options: CacheOptions = {}): FakeCache & { of(key: string): ManualLoad<string> } {
   const loads = new Map<string, ManualLoad<string>>();
   const of = (key: string): ManualLoad<string> => {
     const load = loads.get(key) ?? new ManualLoad<string>();
     loads.set(key, load);
     return load;
   };
-  const cache = new RefreshingCache<string, string>({
-    name: 'c',
-    load: (key, context) => of(key).load(context),
-    schedule: 1000,
-    jitter: false,
-    clock,
-    logger: false,
-    ...options,
-  });
-  return { clock, of, cache };
+  return { of, ...fakeCache({ load: (key, context) => of(key).load(context), ...options }) };
 }
 
 const unhandled: unknown[] = [];

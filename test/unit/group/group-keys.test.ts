@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { KeyedEntries } from '../../../src/cache/keyed-entries.ts';
 import {
   absent,
   dailyAt,
@@ -221,24 +222,41 @@ describe('a cache in a group', () => {
     expect([group.inspect().running, batches.length]).toEqual([1, 2]);
   });
 
-  it('paused while a batch is being started, it starts the rest after resume', async () => {
-    const { clock, group, started } = make();
+  it('paused while a batch is being started, it starts the rest once resumed, in the same pass', async () => {
+    const { clock, group, started } = make({ concurrency: 2 });
+    const other = new ManualLoad<string>();
+    group.value({ name: 'other', load: other.load, schedule: 5 }).set('old');
     const loadMany = async (keys: readonly string[]) => new Map(keys.map((key) => [key, 'new']));
     const cache = group.cache<string, string>({ name: 'c', loadMany, jitter: false, schedule: 10 });
     for (const key of ['a', 'b', 'c']) cache.set(key, 'old');
-    const off = cache.on('load-started', ({ key }) => {
-      started.push(String(key));
-      cache.pause();
+    cache.on('load-started', ({ key }) => {
+      if (started.push(String(key)) === 1) cache.pause();
     });
     await clock.advance(10);
     group.requestStart();
     await clock.flush();
-    off();
-    cache.on('load-started', ({ key }) => void started.push(String(key)));
+    expect(started).toHaveLength(1);
     cache.resume();
-    group.requestStart();
+    other.call(0).resolve('new'); // its place is free for the rest
     await clock.flush();
     expect([started.length, started.toSorted()]).toEqual([3, ['a', 'b', 'c']]);
+  });
+
+  it('starts no key again whose load requests a start, and scans its keys once for all', async () => {
+    const { clock, group, started } = make();
+    const scans = vi.spyOn(KeyedEntries.prototype, 'eachLoaded');
+    onTestFinished(() => scans.mockRestore());
+    const load = (key: string): string => {
+      started.push(key);
+      group.requestStart();
+      return 'new';
+    };
+    const cache = group.cache<string, string>({ name: 'c', load, jitter: false, schedule: 10 });
+    for (const key of ['a', 'b']) cache.set(key, 'old');
+    await clock.advance(10);
+    await cache.refresh('a');
+    await clock.flush();
+    expect([started, scans.mock.calls.length]).toEqual([['a', 'b'], 1]);
   });
 
   describe('and the wall clock', () => {
@@ -331,15 +349,19 @@ describe('a cache in a group', () => {
     expect(state()).toMatchObject({ paused: false, closed: true });
   });
 
-  it('reports one key that fails, and ready() does not wait for it', async () => {
+  it('reports keys that fail in one line, cold ones too, and ready() does not wait for them', async () => {
     const { clock, group } = make();
     const { cache, manual } = await dueKeys({ group, clock }, '');
-    const failed = rejectionOf(cache.get('k'));
-    manual.call(0).reject(new Error('down'));
-    await failed;
-    expect(group.health().problems).toMatchObject([
-      { key: 'k', message: 'a key failed, for example "k": load failed: down' },
-    ]);
+    for (const [key, message] of [
+      ['k0', 'a key failed, for example "k0": load failed: down'],
+      ['k1', '2 keys failed, for example "k1": load failed: down'],
+    ]) {
+      const failed = rejectionOf(cache.get(key as string));
+      manual.call(-1).reject(new Error('down'));
+      await failed;
+      const { ok, problems } = group.health();
+      expect([ok, problems.length, problems[0]]).toMatchObject([true, 1, { key, message }]);
+    }
     expect(await group.ready()).toEqual({ ok: true, problems: [] });
   });
 });

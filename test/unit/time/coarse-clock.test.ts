@@ -296,14 +296,17 @@ describe('reads that are awaited one after the other', () => {
     const clock = await importAnew('awaited');
     const timers = (['setTimeout', 'setInterval'] as const).map((name) => vi.spyOn(globalThis, name));
     await turnEnds['an immediate']();
-    const before = process.getActiveResourcesInfo().toSorted();
+    const before = process.getActiveResourcesInfo();
     for (let i = 0; i < 1000; i++) {
       clock.monotonic();
       await null;
     }
     for (const spy of timers) expect(spy).not.toHaveBeenCalled();
     await turnEnds['an immediate']();
-    expect(process.getActiveResourcesInfo().toSorted()).toEqual(before);
+    const left = process.getActiveResourcesInfo();
+    // A timer of the test runner may have ended meanwhile.
+    for (const one of before) if (left.includes(one)) left.splice(left.indexOf(one), 1);
+    expect(left).toEqual([]);
   });
 });
 

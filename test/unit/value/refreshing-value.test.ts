@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Reader } from '../../../src/engine/reader.ts';
 import {
   type Execution,
   isClosedError,
@@ -13,6 +14,7 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
+import { CountingClock } from '../../support/manual-group.ts';
 import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -64,6 +66,19 @@ describe('reading', () => {
     expect(value.inspect().state).toBe('stale');
     await clock.flush();
     expect(manual.calls).toHaveLength(1);
+  });
+
+  it('a fresh read takes the short way: it reads the clock once, and does not reach the engine', async () => {
+    const clock = new CountingClock();
+    const { value } = await loadedManualValue({ clock });
+    const long = (['read', 'readNow'] as const).map((name) => vi.spyOn(Reader.prototype, name));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const asked = [() => void value.get(), () => void value.current].map((read) => {
+      clock.asked = 0;
+      read();
+      return clock.asked;
+    });
+    expect([asked, ...long.map(({ mock }) => mock.calls.length)]).toEqual([[1, 1], 0, 0]);
   });
 
   it('emits its life as events; a fresh read emits none', async () => {

@@ -1,0 +1,17 @@
+import { RefreshingCache, type RefreshingCacheOptions } from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+
+export type CacheOptions = Partial<RefreshingCacheOptions<string, string>>;
+
+/** A cache on a fake clock. */
+export interface FakeCache {
+  readonly clock: FakeClock;
+  readonly cache: RefreshingCache<string, string>;
+}
+
+/** A cache of a period of 1 s, without jitter. */
+export function fakeCache(options: CacheOptions): FakeCache {
+  const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
+  const shared = { name: 'c', schedule: 1000, jitter: false, logger: false } as const;
+  return { clock, cache: new RefreshingCache<string, string>({ ...shared, ...options, clock }) };
+}
