@@ -177,6 +177,13 @@ export interface Instance {
   readonly clock: MachineClock;
 }
 
+/** As many instances, each with a type of its own where there are only a few. */
+type Instances<N extends number> = N extends 1
+  ? [Instance]
+  : N extends 2
+    ? [Instance, Instance]
+    : [Instance, ...Instance[]];
+
 /** A task of one instance. */
 export interface TaskInstance extends Omit<Instance, 'value'> {
   readonly executor: PeriodicExecutor;
@@ -228,7 +235,10 @@ export class ManualCluster {
   }
 
   /** Instances of which the first has loaded `one`, and the others have adopted it. */
-  async warm(count: number, own: Partial<RefreshingValueOptions<string>> = {}): Promise<Instance[]> {
+  async warm<N extends number>(
+    count: N,
+    own: Partial<RefreshingValueOptions<string>> = {},
+  ): Promise<Instances<N>> {
     const instances = Array.from({ length: count }, () => this.instance(own));
     const reads = instances.map(({ value }) => value.get());
     await this.clock.flush();
@@ -239,7 +249,47 @@ export class ManualCluster {
       link.take();
       events.length = 0;
     }
-    return instances;
+    return instances as Instances<N>;
+  }
+
+  /** Reads a value, and lets what is due begin. */
+  async read({ value }: Pick<Instance, 'value'>): Promise<void> {
+    value.current;
+    await this.clock.flush();
+  }
+
+  /** Reads a value that is due, and ends its load of that number. */
+  async reload(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<void> {
+    await this.read(instance);
+    await this.end(instance, call, result);
+  }
+
+  /** Ends the load of that number, and lets the rest of its round follow. */
+  async end({ manual }: Pick<Instance, 'manual'>, call: number, result: string): Promise<void> {
+    manual.call(call).resolve(result);
+    await this.clock.flush();
+  }
+
+  /** The same for one that fails. */
+  async fail({ manual }: Pick<Instance, 'manual'>, call: number, error: unknown): Promise<void> {
+    manual.call(call).reject(error);
+    await this.clock.flush();
+  }
+
+  /** The whole round of a first read. Resolves with what it read. */
+  async load(instance: Pick<Instance, 'value' | 'manual'>, result: string): Promise<string> {
+    const read = instance.value.get();
+    await this.clock.flush();
+    await this.end(instance, 0, result);
+    return read;
+  }
+
+  /** The whole round of a refresh, which is the load of that number. */
+  async refresh(instance: Pick<Instance, 'value' | 'manual'>, call: number, result: string): Promise<string> {
+    const refreshed = instance.value.refresh();
+    await this.clock.flush();
+    await this.end(instance, call, result);
+    return refreshed;
   }
 
   #common(wrongBy?: number): Pick<Instance, 'link' | 'logger' | 'clock' | 'manual'> {

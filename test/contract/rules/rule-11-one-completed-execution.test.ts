@@ -33,16 +33,16 @@ describe('rule 11: at most one completed execution per round', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1025);
-    a!.link.break('refused', 'extend');
-    const failed = rejectionOf(a!.value.refresh());
+    a.link.break('refused', 'extend');
+    const failed = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
-    const { signal, token } = a!.manual.call(1).context;
+    const { signal, token } = a.manual.call(1).context;
     await cluster.clock.advance(LEASE_MS - 1);
     expect(signal.aborted).toBe(false);
     await cluster.clock.advance(1);
     expect(isLeaseLostError(signal.reason) && signal.reason.token).toBe(token);
     expect(await failed).toBe(signal.reason);
-    expect(typesOf(a!.events)).toEqual([
+    expect(typesOf(a.events)).toEqual([
       'lease-acquired',
       'load-started',
       'lease-lost',
@@ -50,17 +50,13 @@ describe('rule 11: at most one completed execution per round', () => {
       'cooling-down',
     ]);
 
-    const second = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('of b');
-    expect(await second).toBe('of b');
-    a!.link.take();
-    a!.manual.call(1).resolve('late');
-    await cluster.clock.flush();
-    expect(a!.link.take()).toEqual([]);
-    expect(typesOf(a!.events).at(-1)).toBe('late-result-dropped');
+    expect(await cluster.refresh(b, 0, 'of b')).toBe('of b');
+    a.link.take();
+    await cluster.end(a, 1, 'late');
+    expect(a.link.take()).toEqual([]);
+    expect(typesOf(a.events).at(-1)).toBe('late-result-dropped');
     expect((await cluster.store.read('v'))?.payload).toContain('of b');
-    expect(a!.value.peek()).toBe('one');
+    expect(a.value.peek()).toBe('one');
   });
 
   it('one that an operator has ended is noticed at the next extension', async () => {
@@ -76,8 +72,7 @@ describe('rule 11: at most one completed execution per round', () => {
       message: expect.stringContaining('operator'),
     });
     expect(signal.aborted).toBe(true);
-    manual.call(0).resolve('late');
-    await cluster.clock.flush();
+    await cluster.end({ manual }, 0, 'late');
     expect(link.take()).not.toContain('write');
     expect(await cluster.store.read('v')).toBeUndefined();
   });
@@ -117,11 +112,7 @@ describe('rule 11: at most one completed execution per round', () => {
       });
     const cluster = new ManualCluster({ codec: { encode, decode: String } });
     const { value, manual, clock, link, events } = cluster.instance();
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-    await cluster.clock.flush();
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     clock.stop();
     await cluster.clock.advance(LEASE_MS);
     encoded('one');
@@ -139,11 +130,7 @@ describe('rule 11: at most one completed execution per round', () => {
       jump.by = LEASE_MS;
       return endedAt + 1000;
     });
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-    await cluster.clock.flush();
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     expect(typesOf(events)).toContain('lease-lost');
     expect(typesOf(events)).not.toContain('published');
     expect(link.take()).not.toContain('write');

@@ -26,12 +26,9 @@ describe('rule 13: a value never goes back', () => {
     const version = b.value.inspect().lock?.version as number;
     for (const index of [1, 2]) {
       await cluster.clock.advance(1025);
-      a!.value.current;
-      await cluster.clock.flush();
-      a!.manual.call(index).resolve(`${index}`);
-      await cluster.clock.flush();
-      b.value.current; // the round is done, and the store shows the old snapshot
-      await cluster.clock.flush();
+      await cluster.read(a);
+      await cluster.end(a, index, `${index}`);
+      await cluster.read(b); // the round is done, and the store shows the old snapshot
       b.manual.calls.at(index - 1)?.resolve(`of b ${index}`);
       await cluster.clock.flush();
       expect(b.value.peek()).toBe(`of b ${index}`);
@@ -46,21 +43,13 @@ describe('rule 13: a value never goes back', () => {
     const { value, manual, link } = a!;
     expect(value.inspect().lock?.version).toBe(manual.call(0).context.token);
     link.break('refused', 'write');
-    const refreshed = value.refresh();
-    await cluster.clock.flush();
-    manual.call(1).resolve('two');
-    await refreshed;
-    await cluster.clock.flush();
+    await cluster.refresh({ value, manual }, 1, 'two');
     expect(value.inspect().lock?.version).toBeUndefined(); // no other instance has it
     link.mend();
     const other = cluster.instance({ schedule: { hours: 1 } });
-    const elsewhere = other.value.refresh();
-    await cluster.clock.flush();
-    other.manual.call(0).resolve('three');
-    await elsewhere;
+    await cluster.refresh(other, 0, 'three');
     await cluster.clock.advance(1000);
-    value.current;
-    await cluster.clock.flush();
+    await cluster.read({ value });
     const read = link.commands.filter(({ step }) => step === 'read').at(-1);
     expect(read?.args[0]).toBe(manual.call(1).context.token);
     expect(value.peek()).toBe('three');
@@ -73,10 +62,9 @@ describe('rule 13: a value never goes back', () => {
     await cluster.clock.advance(10);
     b.value.set('by hand');
     await cluster.clock.advance(500);
-    b.value.current; // the round is done for an hour
-    await cluster.clock.flush();
+    await cluster.read(b); // the round is done for an hour
     expect(b.value.peek()).toBe('by hand');
-    expect(a!.value.peek()).toBe('one');
+    expect(a.value.peek()).toBe('one');
     expect(b.manual.calls).toHaveLength(0);
   });
 
@@ -84,29 +72,24 @@ describe('rule 13: a value never goes back', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
     await cluster.clock.advance(10);
-    b!.link.break('refused', 'acquire');
-    const refreshed = b!.value.refresh();
+    b.link.break('refused', 'acquire');
+    const refreshed = b.value.refresh();
     await cluster.clock.flush();
     const nextExecuteTime = cluster.clock.now() + 2000;
-    b!.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
+    b.manual.call(0).resolve(loaded('without the lock', { nextExecuteTime }) as never);
     await refreshed;
-    b!.link.mend();
-    expect(b!.value.inspect().lock?.version).toBeUndefined();
+    b.link.mend();
+    expect(b.value.inspect().lock?.version).toBeUndefined();
     await cluster.clock.advance(2000);
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(typesOf(b!.events)).toContain('round-done-elsewhere');
-    expect(b!.value.peek()).toBe('without the lock');
+    await cluster.read(b);
+    expect(typesOf(b.events)).toContain('round-done-elsewhere');
+    expect(b.value.peek()).toBe('without the lock');
 
-    const later = a!.value.refresh();
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    await later;
+    await cluster.refresh(a, 1, 'two');
     await cluster.clock.advance({ minutes: 59, seconds: 59 }); // the hold that b knows of is over
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.value.peek()).toBe('two');
-    expect(b!.manual.calls).toHaveLength(1);
+    await cluster.read(b);
+    expect(b.value.peek()).toBe('two');
+    expect(b.manual.calls).toHaveLength(1);
   });
 
   it('versions are those of the tokens at each reader, through many rounds of two instances', async () => {

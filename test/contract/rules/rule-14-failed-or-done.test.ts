@@ -9,30 +9,23 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { random: () => 0.999, coolDown: { initial: 1000, max: 8000 } });
     await cluster.clock.advance(1025);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).reject(new Error('down'));
-    await cluster.clock.flush();
+    await cluster.read(a);
+    await cluster.fail(a, 1, new Error('down'));
     expect(await cluster.lock.inspect('v')).toMatchObject({
       state: 'failed',
       lastError: 'v: load failed: down',
     });
 
-    b!.value.current; // it is due here too
+    b.value.current; // it is due here too
     await cluster.clock.advance(900);
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.manual.calls).toHaveLength(0);
-    expect(typesOf(b!.events)).toContain('lease-held-elsewhere');
+    await cluster.read(b);
+    expect(b.manual.calls).toHaveLength(0);
+    expect(typesOf(b.events)).toContain('lease-held-elsewhere');
     await cluster.clock.advance(100);
-    b!.value.current;
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('two');
-    await cluster.clock.flush();
-    expect(b!.value.peek()).toBe('two');
-    a!.value.current;
-    await cluster.clock.flush();
-    expect([a!.value.peek(), a!.value.inspect().failures]).toEqual(['two', 0]);
+    await cluster.reload(b, 0, 'two');
+    expect(b.value.peek()).toBe('two');
+    await cluster.read(a);
+    expect([a.value.peek(), a.value.inspect().failures]).toEqual(['two', 0]);
   });
 
   it('a cold instance that waits for one which fails tries when the backoff is over', async () => {
@@ -53,15 +46,12 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
   it('refresh ignores the backoff and the hold of a round that is done', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
-    const done = b!.value.refresh();
+    const done = b.value.refresh();
     await cluster.clock.flush();
-    b!.manual.call(0).reject(new Error('down'));
+    b.manual.call(0).reject(new Error('down'));
     await rejectionOf(done);
     await cluster.clock.flush();
-    const refreshed = a!.value.refresh();
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    expect(await refreshed).toBe('two');
+    expect(await cluster.refresh(a, 1, 'two')).toBe('two');
   });
 
   it('done holds the round until the next due time for all instances', async () => {
@@ -71,41 +61,37 @@ describe('rule 14: failed lets others try the same round, done holds it', () => 
     expect(await restarted.value.get()).toBe('one');
     for (let minute = 0; minute < 9; minute++) {
       await cluster.clock.advance({ minutes: 1 });
-      for (const { value } of [a!, b!, restarted]) value.current;
+      for (const { value } of [a, b, restarted]) value.current;
       await cluster.clock.flush();
     }
     expect([a, b, restarted].map((each) => each!.manual.calls.length)).toEqual([1, 0, 0]);
     await cluster.clock.advance({ minutes: 1 });
-    restarted.value.current;
-    await cluster.clock.flush();
+    await cluster.read(restarted);
     expect(restarted.manual.calls).toHaveLength(1);
   });
 
   it('a load past its deadline has failed: the lease is given back when it has settled', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { timeout: 500 });
-    const timedOut = rejectionOf(a!.value.refresh());
+    const timedOut = rejectionOf(a.value.refresh());
     await cluster.clock.advance(500);
     expect(await timedOut).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
-    expect(a!.link.take()).toEqual(['acquire']);
-    a!.manual.call(1).reject(new Error('aborted'));
-    await cluster.clock.flush();
-    expect(a!.link.take()).toEqual(['release']);
+    expect(a.link.take()).toEqual(['acquire']);
+    await cluster.fail(a, 1, new Error('aborted'));
+    expect(a.link.take()).toEqual(['release']);
     expect((await cluster.lock.inspect('v'))?.state).toBe('failed');
   });
 
   it('one that was given up without a result holds nothing back', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
-    void a!.value.refresh();
+    void a.value.refresh();
     await cluster.clock.flush();
-    a!.value.set('by hand');
-    a!.manual.call(1).reject(a!.manual.call(1).context.signal.reason);
-    await cluster.clock.flush();
+    a.value.set('by hand');
+    await cluster.fail(a, 1, a.manual.call(1).context.signal.reason);
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', holdLeft: 0 });
     await cluster.clock.advance(1025);
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.manual.calls).toHaveLength(1);
+    await cluster.read(b);
+    expect(b.manual.calls).toHaveLength(1);
   });
 });

@@ -38,25 +38,21 @@ describe('rule 15: holders that are killed, paused or late', () => {
   it('one that was paused past its lease does nothing more with it', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
-    const lost = rejectionOf(a!.value.refresh());
+    const lost = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
-    a!.link.take();
-    a!.clock.stop();
+    a.link.take();
+    a.clock.stop();
     await cluster.clock.advance(2 * LEASE_MS);
-    const refreshed = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('of b');
-    await refreshed;
-    await cluster.clock.flush();
+    await cluster.refresh(b, 0, 'of b');
     const before = await cluster.lock.inspect('v');
-    a!.clock.continue();
-    a!.manual.call(1).resolve('late');
+    a.clock.continue();
+    a.manual.call(1).resolve('late');
     const error = await lost;
     expect(isLeaseLostError(error) && error.message).toContain('was paused for too long');
     await cluster.clock.flush();
-    expect(a!.link.take()).toEqual([]); // neither extended, nor released, nor written
+    expect(a.link.take()).toEqual([]); // neither extended, nor released, nor written
     expect(await cluster.lock.inspect('v')).toEqual(before);
-    expect(a!.value.peek()).toBe('one');
+    expect(a.value.peek()).toBe('one');
     expect((await cluster.store.read('v'))?.payload).toContain('of b');
   });
 

@@ -9,19 +9,18 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1025);
-    a!.value.current;
+    await cluster.read(a);
+    expect(await b.value.get()).toBe('one');
     await cluster.clock.flush();
-    expect(await b!.value.get()).toBe('one');
-    await cluster.clock.flush();
-    expect(b!.value.inspect()).toMatchObject({ failures: 0, lastError: undefined, running: false });
-    a!.manual.call(1).resolve('two');
+    expect(b.value.inspect()).toMatchObject({ failures: 0, lastError: undefined, running: false });
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(500);
-    expect(await b!.value.get()).toBe('one');
+    expect(await b.value.get()).toBe('one');
     await cluster.clock.flush();
-    expect(await b!.value.get()).toBe('two');
-    expect(b!.manual.calls).toHaveLength(0);
-    expect(b!.logger.lines).toEqual([]);
-    expect(typesOf(b!.events)).toEqual([
+    expect(await b.value.get()).toBe('two');
+    expect(b.manual.calls).toHaveLength(0);
+    expect(b.logger.lines).toEqual([]);
+    expect(typesOf(b.events)).toEqual([
       'stale-served',
       'lease-held-elsewhere',
       'stale-served',
@@ -32,52 +31,47 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   it('a value loads without the lock, and does not publish; it logs the start and the end of the outage', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    a!.link.break('refused', 'acquire');
+    a.link.break('refused', 'acquire');
     for (const [index, brought] of ['two', 'three', 'four'].entries()) {
       await cluster.clock.advance(1025);
-      a!.value.current;
-      await cluster.clock.flush();
-      a!.manual.call(index + 1).resolve(brought);
-      await cluster.clock.flush();
-      expect(a!.value.peek()).toBe(brought);
+      await cluster.read(a);
+      await cluster.end(a, index + 1, brought);
+      expect(a.value.peek()).toBe(brought);
     }
-    expect(a!.link.take()).not.toContain('write');
-    expect(a!.manual.call(3).context.token).toBeUndefined();
+    expect(a.link.take()).not.toContain('write');
+    expect(a.manual.call(3).context.token).toBeUndefined();
     const outage = 'warn tickless: v: lock unavailable, loading without it: ECONNREFUSED';
-    expect(a!.logger.lines).toEqual([outage]);
-    expect(a!.value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
-    a!.link.mend();
+    expect(a.logger.lines).toEqual([outage]);
+    expect(a.value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+    a.link.mend();
     await cluster.clock.advance(1025);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(4).resolve('five');
-    await cluster.clock.flush();
-    expect(a!.value.inspect().lock?.lockError).toBeUndefined();
+    await cluster.reload(a, 4, 'five');
+    expect(a.value.inspect().lock?.lockError).toBeUndefined();
     expect((await cluster.store.read('v'))?.payload).toContain('five');
     await cluster.clock.advance(60_000);
-    a!.link.break('refused', 'acquire');
-    void a!.value.refresh();
+    a.link.break('refused', 'acquire');
+    void a.value.refresh();
     await cluster.clock.flush();
     const over = 'warn tickless: v: lock available again after 3.1 s and 3 failures';
-    expect(a!.logger.lines).toEqual([outage, over, outage]);
+    expect(a.logger.lines).toEqual([outage, over, outage]);
   });
 
   it('a value with skip keeps serving what it has, and tries again after the cool-down', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
-    a!.link.break('refused', 'acquire');
+    a.link.break('refused', 'acquire');
     await cluster.clock.advance(1025);
-    expect(await a!.value.get()).toBe('one');
+    expect(await a.value.get()).toBe('one');
     await cluster.clock.flush();
-    expect(a!.manual.calls).toHaveLength(1);
-    const { failures, lastError } = a!.value.inspect();
+    expect(a.manual.calls).toHaveLength(1);
+    const { failures, lastError } = a.value.inspect();
     expect([failures, isLockUnavailableError(lastError)]).toEqual([1, true]);
-    expect(isLockUnavailableError(await rejectionOf(a!.value.refresh()))).toBe(true);
-    a!.link.mend();
+    expect(isLockUnavailableError(await rejectionOf(a.value.refresh()))).toBe(true);
+    a.link.mend();
     await cluster.clock.advance(2000);
-    expect(await a!.value.get()).toBe('one');
+    expect(await a.value.get()).toBe('one');
     await cluster.clock.flush();
-    expect(a!.manual.calls).toHaveLength(2);
+    expect(a.manual.calls).toHaveLength(2);
   });
 
   it('a task is skipped, unless it says load', async () => {
@@ -98,18 +92,15 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
   it('one that is unavailable is asked twice, then left alone for a cool-down', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { schedule: 100 });
-    a!.link.break('refused', 'acquire');
+    a.link.break('refused', 'acquire');
     for (let read = 0; read < 6; read++) {
       await cluster.clock.advance(150);
-      a!.value.current;
-      await cluster.clock.flush();
-      a!.manual.call(-1).resolve('again');
-      await cluster.clock.flush();
+      await cluster.read(a);
+      await cluster.end(a, -1, 'again');
     }
-    expect(a!.link.take()).toEqual(['acquire', 'acquire']);
+    expect(a.link.take()).toEqual(['acquire', 'acquire']);
     await cluster.clock.advance(1000);
-    a!.value.current;
-    await cluster.clock.flush();
-    expect(a!.link.take()).toEqual(['acquire']); // the answer to an outage is not a second try each time
+    await cluster.read(a);
+    expect(a.link.take()).toEqual(['acquire']); // the answer to an outage is not a second try each time
   });
 });

@@ -43,21 +43,16 @@ describe("rule 17: only the server's clock decides", () => {
   it('the age of a snapshot is what the engine says, not what wall clocks tell', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ schedule: { hours: 1 } }, 5 * HOUR);
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
+    await cluster.load(a, 'one');
     await cluster.clock.advance({ minutes: 10 });
     const b = cluster.instance({ schedule: { hours: 1 } }, -5 * HOUR);
     expect(await b.value.get()).toBe('one');
     expect(b.value.inspect().age).toBe(600_000);
     await cluster.clock.advance({ minutes: 49 });
-    b.value.current;
-    await cluster.clock.flush();
+    await cluster.read(b);
     expect(b.link.take()).toEqual(['read']);
     await cluster.clock.advance(61_000);
-    b.value.current;
-    await cluster.clock.flush();
+    await cluster.read(b);
     expect(b.manual.calls).toHaveLength(1);
   });
 
@@ -67,10 +62,7 @@ describe("rule 17: only the server's clock decides", () => {
     const own = { by: 0 };
     const now = a.clock.now.bind(a.clock);
     a.clock.now = () => now() + own.by;
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
+    await cluster.load(a, 'one');
     own.by = 6 * HOUR;
     for (let minute = 0; minute < 5; minute++) {
       await cluster.clock.advance({ minutes: 1 });
@@ -85,27 +77,23 @@ describe("rule 17: only the server's clock decides", () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ schedule: dailyAt('17:00', { zone: 'UTC' }) }, 3 * HOUR);
     a.link.break('refused', 'acquire', 'read');
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
+    await cluster.load(a, 'one');
     expect(a.value.inspect().nextExecuteTime).toBe(Date.UTC(2026, 10, 20, 17));
     await cluster.clock.advance(2 * HOUR + 1000); // here it is five
-    a.value.current;
-    await cluster.clock.flush();
+    await cluster.read(a);
     expect(a.manual.calls).toHaveLength(2);
   });
 
   it('only durations travel', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const sent = a!.link.commands;
-    void a!.value.refresh();
+    const sent = a.link.commands;
+    void a.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(LOOK_MS);
     const numbers = JSON.stringify(sent.map(({ args }) => args)).match(/\d{12,}/g) ?? [];
-    const token = `${a!.manual.call(1).context.token}`;
+    const token = `${a.manual.call(1).context.token}`;
     expect(numbers.filter((number) => number !== token)).toEqual([]);
   });
 });

@@ -7,15 +7,15 @@ describe('forced loads', () => {
   it('refresh never ignores a live lease: it resolves with the result of the holder', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { schedule: { hours: 1 } });
-    const ofA = a!.value.refresh();
+    const ofA = a.value.refresh();
     await cluster.clock.flush();
-    const ofB = b!.value.refresh();
+    const ofB = b.value.refresh();
     await cluster.clock.advance(2000);
-    expect(b!.manual.calls).toHaveLength(0);
-    a!.manual.call(1).resolve('two');
+    expect(b.manual.calls).toHaveLength(0);
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(1000);
     expect(await Promise.all([ofA, ofB])).toEqual(['two', 'two']);
-    expect(b!.manual.calls).toHaveLength(0);
+    expect(b.manual.calls).toHaveLength(0);
   });
 
   it.each([0, 1])(
@@ -49,56 +49,45 @@ describe('forced loads', () => {
   it('invalidate does the same, behind the read that finds it due', async () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });
-    b!.value.invalidate();
-    expect(await b!.value.get()).toBe('one');
+    b.value.invalidate();
+    expect(await b.value.get()).toBe('one');
     await cluster.clock.flush();
-    expect(b!.manual.call(0).context.trigger).toBe('invalidated');
+    expect(b.manual.call(0).context.trigger).toBe('invalidated');
   });
 
   it('a snapshot that was being made before an invalidation, and is there now, is not its answer', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    b!.value.current; // stands by for the snapshot of a
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('begun before');
-    await cluster.clock.flush();
-    b!.value.invalidate();
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.value.peek()).toBe('one');
-    b!.manual.call(0).resolve('begun after');
-    await cluster.clock.flush();
-    expect(b!.value.peek()).toBe('begun after');
+    await cluster.read(a);
+    await cluster.read(b); // stands by for the snapshot of a
+    await cluster.end(a, 1, 'begun before');
+    b.value.invalidate();
+    await cluster.read(b);
+    expect(b.value.peek()).toBe('one');
+    await cluster.end(b, 0, 'begun after');
+    expect(b.value.peek()).toBe('begun after');
   });
 
   it('refresh that joins the round of a read gets a load of its own time', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('begun before');
-    await cluster.clock.flush();
-    b!.value.current; // would take that over
-    const refreshed = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('begun after');
-    expect(await refreshed).toBe('begun after');
+    await cluster.reload(a, 1, 'begun before');
+    b.value.current; // would take that over
+    expect(await cluster.refresh(b, 0, 'begun after')).toBe('begun after');
   });
 
   it('where the holder fails, refresh tries at once', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
-    void rejectionOf(a!.value.refresh());
+    void rejectionOf(a.value.refresh());
     await cluster.clock.flush();
-    const refreshed = b!.value.refresh();
+    const refreshed = b.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(1).reject(new Error('down'));
+    a.manual.call(1).reject(new Error('down'));
     await cluster.clock.advance(60); // the next look; the backoff lasts half a second at least
-    b!.manual.call(0).resolve('two');
+    b.manual.call(0).resolve('two');
     expect(await refreshed).toBe('two');
   });
 });
@@ -108,49 +97,41 @@ describe('reads that wait by choice', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    const short = b!.value.get({ patience: 100 });
-    const long = b!.value.get({ patience: 5000 });
+    await cluster.read(a);
+    const short = b.value.get({ patience: 100 });
+    const long = b.value.get({ patience: 5000 });
     await cluster.clock.advance(100);
     expect(await short).toBe('one');
     expect(await settled(long)).toBe('pending');
-    a!.manual.call(1).resolve('two');
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(1000);
     expect(await long).toBe('two');
-    expect(b!.manual.calls).toHaveLength(0);
+    expect(b.manual.calls).toHaveLength(0);
   });
 
   it('whenTooStale wait does, with the load running elsewhere', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2, { maxStaleness: 2000 });
     await cluster.clock.advance(3000);
-    void a!.value.get();
+    void a.value.get();
     await cluster.clock.flush();
-    const fresh = b!.value.get();
+    const fresh = b.value.get();
     await cluster.clock.advance(500);
     expect(await settled(fresh)).toBe('pending');
-    a!.manual.call(1).resolve('two');
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(1000);
     expect(await fresh).toBe('two');
-    expect(b!.manual.calls).toHaveLength(0);
+    expect(b.manual.calls).toHaveLength(0);
   });
 
   it('one that may not be served is loaded, also where the round is done for longer', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ schedule: { hours: 1 } });
     const b = cluster.instance({ schedule: 1000, maxStaleness: 2000 });
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.flush();
+    await cluster.load(a, 'one');
     expect(await b.value.get()).toBe('one');
     await cluster.clock.advance(2100);
-    const fresh = b.value.get();
-    await cluster.clock.flush();
-    b.manual.call(0).resolve('two');
-    expect(await fresh).toBe('two');
+    expect(await cluster.load(b, 'two')).toBe('two');
     await cluster.clock.advance(2100);
     const again = b.value.get();
     await cluster.clock.flush();
@@ -179,14 +160,13 @@ describe('while another instance loads', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.clock.stop();
-    for (let read = 0; read < 12 && b!.manual.calls.length === 0; read++) {
-      b!.value.current;
+    await cluster.read(a);
+    a.clock.stop();
+    for (let read = 0; read < 12 && b.manual.calls.length === 0; read++) {
+      b.value.current;
       await cluster.clock.advance(500);
     }
-    expect(b!.manual.calls).toHaveLength(1);
+    expect(b.manual.calls).toHaveLength(1);
     expect(cluster.clock.monotonic()).toBeLessThan(1130 + 3000 + 1000);
   });
 });

@@ -12,29 +12,29 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
     const [a, b] = await cluster.warm(2);
     expect(clock.timerCount).toBe(0);
     await clock.advance(1030);
-    a!.value.current;
+    a.value.current;
     await clock.flush();
     expect(clock.timerCount).toBe(2); // the deadline, and the renewal
-    b!.value.current; // stands by
+    b.value.current; // stands by
     await clock.flush();
     expect(clock.timerCount).toBe(2);
-    a!.manual.call(1).reject(new Error('down'));
+    a.manual.call(1).reject(new Error('down'));
     await clock.flush();
     expect(clock.timerCount).toBe(0);
 
-    void a!.value.refresh();
+    void a.value.refresh();
     await clock.flush();
-    a!.value.set('by hand');
-    a!.manual.call(2).resolve('late');
+    a.value.set('by hand');
+    a.manual.call(2).resolve('late');
     await clock.flush();
     expect(clock.timerCount).toBe(0);
 
-    const lost = rejectionOf(a!.value.refresh());
+    const lost = rejectionOf(a.value.refresh());
     await clock.flush();
-    await cluster.lock.forceRelease('v', a!.manual.call(3).context.token as number);
+    await cluster.lock.forceRelease('v', a.manual.call(3).context.token as number);
     await clock.advance(1000);
     await lost;
-    a!.manual.call(3).resolve('late');
+    a.manual.call(3).resolve('late');
     await clock.flush();
     expect(clock.timerCount).toBe(0);
   });
@@ -42,9 +42,9 @@ describe('rule 8 in a cluster: between executions there is no timer', () => {
   it('a lost lease leaves none behind either, where the load never settles', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const lost = rejectionOf(a!.value.refresh());
+    const lost = rejectionOf(a.value.refresh());
     await cluster.clock.flush();
-    await cluster.lock.forceRelease('v', a!.manual.call(1).context.token as number);
+    await cluster.lock.forceRelease('v', a.manual.call(1).context.token as number);
     await cluster.clock.advance(1000);
     await lost;
     expect(cluster.clock.timerCount).toBe(0);
@@ -123,16 +123,14 @@ describe('waitUntil', () => {
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
     promises.length = 0;
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
+    await cluster.read(a);
     let answer = (): void => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    a!.link.break(answered, 'release');
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.flush();
-    expect(a!.value.peek()).toBe('two');
+    a.link.break(answered, 'release');
+    await cluster.end(a, 1, 'two');
+    expect(a.value.peek()).toBe('two');
     expect(promises).toHaveLength(1);
     expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
     answer();
@@ -174,9 +172,8 @@ describe('waitUntil', () => {
     const promises: Promise<unknown>[] = [];
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).reject(new Error('down'));
+    await cluster.read(a);
+    a.manual.call(1).reject(new Error('down'));
     await Promise.all(promises);
     expect((await cluster.lock.inspect('v'))?.state).toBe('failed');
   });

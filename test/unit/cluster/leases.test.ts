@@ -105,11 +105,8 @@ describe('a lease whose answer comes late', () => {
 it('a release that fails is not waited for any longer than the lease lasts', async () => {
   const cluster = new ManualCluster();
   const [a] = await cluster.warm(1);
-  a!.link.break('refused', 'release', 'extend');
-  const refresh = a!.value.refresh();
-  await cluster.clock.flush();
-  a!.manual.call(1).resolve('two');
-  await refresh;
+  a.link.break('refused', 'release', 'extend');
+  await cluster.refresh(a, 1, 'two');
   await cluster.clock.advance(LEASE_MS);
   expect(cluster.clock.timerCount).toBe(0);
 });
@@ -120,20 +117,19 @@ describe('renewal', () => {
     const [a] = await cluster.warm(1, { timeout: 2500 });
     const b = cluster.instance();
     await b.value.get();
-    void rejectionOf(a!.value.refresh());
+    void rejectionOf(a.value.refresh());
     await cluster.clock.advance(2500);
-    expect(a!.link.take()).toEqual(['acquire', 'extend', 'extend']);
+    expect(a.link.take()).toEqual(['acquire', 'extend', 'extend']);
     const fresh = b.value.refresh();
     await cluster.clock.advance(LEASE_MS - 501);
     expect(b.manual.calls).toHaveLength(0);
-    expect(a!.link.take()).toEqual([]);
+    expect(a.link.take()).toEqual([]);
     await cluster.clock.advance(1000);
     expect(b.manual.calls).toHaveLength(1);
     b.manual.call(0).resolve('two');
     expect(await fresh).toBe('two');
-    a!.manual.call(1).resolve('late');
-    await cluster.clock.flush();
-    expect(a!.link.take()).toEqual([]);
+    await cluster.end(a, 1, 'late');
+    expect(a.link.take()).toEqual([]);
   });
 
   it('that fails once is tried again, and the load goes on', async () => {
@@ -197,13 +193,12 @@ describe('retries', () => {
   it('one that ignores its signal keeps the lease until it has settled, with retries to come or without', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 100 } });
-    void a!.value.refresh();
+    void a.value.refresh();
     await cluster.clock.flush();
-    a!.value.set('by hand');
+    a.value.set('by hand');
     await cluster.clock.advance(100);
     expect((await cluster.lock.inspect('v'))?.state).toBe('running');
-    a!.manual.call(1).reject(new Error('late'));
-    await cluster.clock.flush();
+    await cluster.fail(a, 1, new Error('late'));
     expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
   });
 });
@@ -212,14 +207,13 @@ describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000 } });
-    const refreshed = a!.value.refresh();
+    const refreshed = a.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(1).reject(new Error('down'));
-    await cluster.clock.flush();
-    a!.value.invalidate();
+    await cluster.fail(a, 1, new Error('down'));
+    a.value.invalidate();
     await cluster.clock.advance(10);
-    expect(a!.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
-    a!.manual.call(2).resolve('two');
+    expect(a.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
+    a.manual.call(2).resolve('two');
     expect(await refreshed).toBe('two');
     await cluster.clock.flush();
     expect(cluster.clock.timerCount).toBe(0);
@@ -263,12 +257,12 @@ describe('giving the lease back', () => {
   it('whose answer was lost holds the round as it should', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    a!.link.breakOnce('answer-lost', 'release');
-    void a!.value.refresh();
+    a.link.breakOnce('answer-lost', 'release');
+    void a.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
+    a.manual.call(1).resolve('two');
     await cluster.clock.advance(200);
-    expect(a!.link.take()).toEqual(['acquire', 'write', 'release', 'release']);
+    expect(a.link.take()).toEqual(['acquire', 'write', 'release', 'release']);
     const record = await cluster.lock.inspect('v');
     expect(record?.state).toBe('done');
     expect(record?.holdLeft).toBeGreaterThan(0);
@@ -281,32 +275,30 @@ describe('giving the lease back', () => {
     it(`comes after the load has settled where ${name}() superseded it, not before`, async () => {
       const cluster = new ManualCluster();
       const [a] = await cluster.warm(1);
-      void a!.value.refresh().catch(() => {});
+      void a.value.refresh().catch(() => {});
       await cluster.clock.flush();
-      a!.link.take();
-      supersede(a!.value as never);
+      a.link.take();
+      supersede(a.value as never);
       await cluster.clock.advance(100);
-      expect(a!.manual.call(1).context.signal.aborted).toBe(true);
-      expect(a!.link.take()).toEqual([]);
+      expect(a.manual.call(1).context.signal.aborted).toBe(true);
+      expect(a.link.take()).toEqual([]);
       expect((await cluster.lock.inspect('v'))?.state).toBe('running');
-      a!.manual.call(1).resolve('late');
-      await cluster.clock.flush();
-      expect(a!.link.take()[0]).toBe('release');
+      await cluster.end(a, 1, 'late');
+      expect(a.link.take()[0]).toBe('release');
     });
   }
 
   it('the successor of a superseded load waits for that, and is one load', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const refreshed = a!.value.refresh();
+    const refreshed = a.value.refresh();
     await cluster.clock.flush();
-    for (let i = 0; i < 5; i++) a!.value.invalidate();
+    for (let i = 0; i < 5; i++) a.value.invalidate();
     await cluster.clock.advance(500);
-    expect(a!.manual.calls).toHaveLength(2);
-    a!.manual.call(1).reject(new Error('aborted'));
-    await cluster.clock.flush();
-    expect(a!.manual.calls).toHaveLength(3);
-    a!.manual.call(2).resolve('three');
+    expect(a.manual.calls).toHaveLength(2);
+    await cluster.fail(a, 1, new Error('aborted'));
+    expect(a.manual.calls).toHaveLength(3);
+    a.manual.call(2).resolve('three');
     expect(await refreshed).toBe('three');
   });
 

@@ -34,18 +34,18 @@ describe('answers that are lost', () => {
   it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });
-    a!.link.break('answer-lost', 'acquire');
-    await rejectionOf(a!.value.refresh());
-    const lost = requestIds(a!.link);
-    a!.link.mend();
+    a.link.break('answer-lost', 'acquire');
+    await rejectionOf(a.value.refresh());
+    const lost = requestIds(a.link);
+    a.link.mend();
     await cluster.clock.advance(1500);
-    a!.link.take();
-    const refreshed = a!.value.refresh();
+    a.link.take();
+    const refreshed = a.value.refresh();
     await cluster.clock.flush();
     // Half of the lease is over: it is extended at once.
-    expect(a!.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
-    expect(new Set([...lost, ...requestIds(a!.link)]).size).toBe(1);
-    a!.manual.call(1).resolve('two');
+    expect(a.link.commands.map(({ step }) => step)).toEqual(['acquire', 'extend']);
+    expect(new Set([...lost, ...requestIds(a.link)]).size).toBe(1);
+    a.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
   });
 
@@ -53,13 +53,13 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
     for (const index of [1, 2]) {
-      const refreshed = a!.value.refresh();
+      const refreshed = a.value.refresh();
       await cluster.clock.flush();
-      a!.manual.call(index).resolve('again');
+      a.manual.call(index).resolve('again');
       await refreshed;
       await cluster.clock.flush();
     }
-    const [one, two] = requestIds(a!.link);
+    const [one, two] = requestIds(a.link);
     expect(one).not.toBe(two);
   });
 
@@ -67,17 +67,13 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.link.breakOnce('answer-lost', 'write');
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.flush();
-    expect(a!.link.take()).toEqual(['acquire', 'write', 'write', 'release']);
-    expect(typesOf(a!.events)).toContain('published');
-    expect(typesOf(a!.events)).not.toContain('publish-refused');
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.value.peek()).toBe('two');
+    a.link.breakOnce('answer-lost', 'write');
+    await cluster.reload(a, 1, 'two');
+    expect(a.link.take()).toEqual(['acquire', 'write', 'write', 'release']);
+    expect(typesOf(a.events)).toContain('published');
+    expect(typesOf(a.events)).not.toContain('publish-refused');
+    await cluster.read(b);
+    expect(b.value.peek()).toBe('two');
   });
 
   it.each([
@@ -86,23 +82,23 @@ describe('answers that are lost', () => {
   ])('a write is repeated %s', async (_, brokenFor, writtenAt) => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const refreshed = a!.value.refresh();
+    const refreshed = a.value.refresh();
     await cluster.clock.flush();
     const publishedAt = cluster.clock.monotonic();
     const writes: number[] = [];
     const broken = new Promise<void>((_, reject) => {
       cluster.clock.setTimeout(() => reject(new Error('ECONNRESET')), brokenFor);
     });
-    a!.link.fault = (step) => {
+    a.link.fault = (step) => {
       if (step !== 'write') return undefined;
       writes.push(cluster.clock.monotonic() - publishedAt);
       return writes.length === 1 ? broken : undefined;
     };
-    a!.manual.call(1).resolve('two');
+    a.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
     await cluster.clock.advance(10 * LEASE_MS);
     expect(writes).toEqual(writtenAt);
-    const types = typesOf(a!.events);
+    const types = typesOf(a.events);
     expect([types.includes('published'), types.includes('lease-lost')]).toEqual(
       writtenAt.length === 2 ? [true, false] : [false, true],
     );
@@ -112,16 +108,12 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.link.break('refused', 'write');
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.flush();
-    expect(a!.value.peek()).toBe('two');
+    a.link.break('refused', 'write');
+    await cluster.reload(a, 1, 'two');
+    expect(a.value.peek()).toBe('two');
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', holdLeft: 0 });
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.manual.calls).toHaveLength(1);
+    await cluster.read(b);
+    expect(b.manual.calls).toHaveLength(1);
   });
 
   it('a store that can’t be read is as good as empty, and left alone for a cool-down', async () => {
@@ -140,23 +132,15 @@ describe('answers that are lost', () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(1).resolve('two');
-    await cluster.clock.flush();
-    b!.link.breakOnce('answer-lost', 'read');
-    b!.value.current;
-    await cluster.clock.flush();
-    expect([b!.value.peek(), b!.manual.calls.length]).toEqual(['one', 0]);
+    await cluster.reload(a, 1, 'two');
+    b.link.breakOnce('answer-lost', 'read');
+    await cluster.read(b);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
     await cluster.clock.advance(980); // the store still rests
-    b!.link.take();
-    const refreshed = b!.value.refresh();
-    await cluster.clock.flush();
-    b!.manual.call(0).resolve('three');
-    expect(await refreshed).toBe('three');
-    await cluster.clock.flush();
-    expect(b!.link.take()).toEqual(['acquire', 'write', 'release']);
-    expect(b!.logger.lines).toEqual([
+    b.link.take();
+    expect(await cluster.refresh(b, 0, 'three')).toBe('three');
+    expect(b.link.take()).toEqual(['acquire', 'write', 'release']);
+    expect(b.logger.lines).toEqual([
       'warn tickless: v: store unavailable: ECONNRESET',
       expect.stringContaining('store available again after'),
     ]);
@@ -196,10 +180,7 @@ describe('what never answers', () => {
     const cluster = new ManualCluster();
     const { value, manual, link } = cluster.instance();
     link.break('no-answer', 'release');
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.advance(1030);
     expect(await value.get()).toBe('one');
   });
@@ -229,15 +210,11 @@ describe('locks and stores of others that misbehave', () => {
       const lock = { leaseFor: 1000, acquire: does, extend: does, release: does } as unknown as LockProvider;
       const store = { read: does, write: does } as unknown as SnapshotStore;
       const { value, manual } = cluster.instance({ lock: asLock(lock), store: asStore(store) });
-      const first = value.get();
-      await cluster.clock.flush();
-      manual.call(0).resolve('one');
-      expect(await first).toBe('one');
+      expect(await cluster.load({ value, manual }, 'one')).toBe('one');
       await cluster.clock.advance(1030);
       expect(await value.get()).toBe('one');
       await cluster.clock.flush();
-      manual.call(1).resolve('two');
-      await cluster.clock.flush();
+      await cluster.end({ manual }, 1, 'two');
       expect(value.peek()).toBe('two');
       expect(value.inspect().failures).toBe(0);
       expect(value.inspect().lock?.lockError).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });

@@ -9,12 +9,10 @@ async function standingBy(own: Parameters<ManualCluster['warm']>[1] = {}) {
   const cluster = new ManualCluster({}, 30_000);
   const [a, b] = await cluster.warm(2, own);
   await cluster.clock.advance(1030);
-  a!.value.current;
-  await cluster.clock.flush();
-  b!.value.current;
-  await cluster.clock.flush();
-  expect(b!.link.take()).toEqual(['acquire']);
-  return { cluster, a: a!, b: b! };
+  await cluster.read(a);
+  await cluster.read(b);
+  expect(b.link.take()).toEqual(['acquire']);
+  return { cluster, a: a, b: b! };
 }
 
 describe('who stands by for the load of another instance', () => {
@@ -72,8 +70,7 @@ describe('who stands by for the load of another instance', () => {
   it('does so no more after an invalidation, also while loads fail', async () => {
     const { cluster, b } = await standingBy();
     b.value.invalidate();
-    b.value.current;
-    await cluster.clock.flush();
+    await cluster.read(b);
     expect(b.link.take()).toEqual(['acquire']);
   });
 
@@ -95,20 +92,16 @@ describe('who stands by for the load of another instance', () => {
     const { cluster, a, b } = await standingBy({ maxStaleness: { minutes: 10 } });
     a.manual.call(1).resolve('two');
     await cluster.clock.advance({ hours: 1 });
-    const read = b.value.get();
-    await cluster.clock.flush();
-    b.manual.call(0).resolve('three');
-    expect(await read).toBe('three');
+    expect(await cluster.load(b, 'three')).toBe('three');
   });
 
   it('another schedule passes over the rest of the round', async () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 24 } });
-    b!.value.reschedule({ minutes: 1 });
+    b.value.reschedule({ minutes: 1 });
     await cluster.clock.advance({ minutes: 1 });
-    b!.value.current;
-    await cluster.clock.flush();
-    expect(b!.manual.calls).toHaveLength(1);
+    await cluster.read(b);
+    expect(b.manual.calls).toHaveLength(1);
   });
 });
 
@@ -122,21 +115,19 @@ describe('who comes at the very moment at which it was decided to stand by', () 
     const cluster = new ManualCluster({}, 30_000);
     const [a, b] = await cluster.warm(2);
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
+    await cluster.read(a);
     const acted: Promise<R>[] = [];
-    b!.value.on('lease-held-elsewhere', () => {
+    b.value.on('lease-held-elsewhere', () => {
       let job = Promise.resolve();
       for (let turn = 0; turn < turns; turn++) job = job.then(() => {});
-      if (acted.length === 0) acted.push(job.then(() => act(b!.value)));
+      if (acted.length === 0) acted.push(job.then(() => act(b.value)));
     });
-    b!.value.current;
-    await cluster.clock.flush();
-    if (fails) a!.manual.call(1).reject(new Error('down'));
-    else a!.manual.call(1).resolve('two');
+    await cluster.read(b);
+    if (fails) a.manual.call(1).reject(new Error('down'));
+    else a.manual.call(1).resolve('two');
     await cluster.clock.advance(5000);
-    expect(b!.manual.calls).toHaveLength(fails ? 1 : 0);
-    return { acted: acted[0] as Promise<R>, manual: b!.manual };
+    expect(b.manual.calls).toHaveLength(fails ? 1 : 0);
+    return { acted: acted[0] as Promise<R>, manual: b.manual };
   }
 
   for (let turns = 0; turns < 8; turns++) {
@@ -202,10 +193,7 @@ describe('what takes its time', () => {
       cluster.instance({ schedule: { minutes: 1 } }),
       cluster.instance({ schedule: { minutes: 1 } }),
     ];
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
+    await cluster.load(a, 'one');
     await cluster.clock.advance(1000);
     expect(await b.value.get()).toBe('one');
     const [ofA, ofB] = [a.value.inspect(), b.value.inspect()];
@@ -221,10 +209,7 @@ describe('what takes its time', () => {
     };
     const cluster = new ManualCluster({ codec });
     const a = cluster.instance();
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
+    await cluster.load(a, 'one');
     await cluster.clock.advance(2500);
     expect(a.link.take()).not.toContain('extend'); // the load has ended
     for (let second = 0; second < 30; second++) {
@@ -259,10 +244,7 @@ describe('whose own round is done for longer than its value is fresh', () => {
         },
       }),
     });
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    await first;
+    await cluster.load({ value, manual }, 'one');
     await cluster.clock.advance(1100);
     isDone = true;
     const read = value.get({ patience: 10_000 });

@@ -7,11 +7,7 @@ describe('the story of a round', () => {
   it('of the winner, in order and with its fields', async () => {
     const cluster = new ManualCluster();
     const { value, manual, events } = cluster.instance();
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.flush();
+    await cluster.load({ value, manual }, 'one');
     const { token } = manual.call(0).context;
     expect(events).toMatchObject([
       { type: 'lease-acquired', name: 'v', token },
@@ -87,8 +83,8 @@ describe('the story of a round', () => {
   it('a fresh read tells nothing', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    for (let read = 0; read < 100; read++) await a!.value.get();
-    expect(a!.events).toEqual([]);
+    for (let read = 0; read < 100; read++) await a.value.get();
+    expect(a.events).toEqual([]);
   });
 
   it('what a listener does in the middle of it makes no difference', async () => {
@@ -99,25 +95,21 @@ describe('the story of a round', () => {
     });
     value.on('load-started', () => void value.get());
     value.on('published', () => void value.get());
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-    await cluster.clock.flush();
+    expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     expect(typesOf(events)).toContain('published');
   });
 
   it('a listener that invalidates when the lease is there supersedes the load before it begins', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const stop = a!.value.on('load-started', () => {
+    const stop = a.value.on('load-started', () => {
       stop();
-      a!.value.invalidate();
+      a.value.invalidate();
     });
-    const refreshed = a!.value.refresh();
+    const refreshed = a.value.refresh();
     await cluster.clock.advance(10);
-    expect(a!.manual.calls).toHaveLength(2);
-    a!.manual.call(1).resolve('two');
+    expect(a.manual.calls).toHaveLength(2);
+    a.manual.call(1).resolve('two');
     expect(await refreshed).toBe('two');
   });
 });
@@ -157,11 +149,7 @@ describe('a group', () => {
     const group = new RefreshGroup({ clock: cluster.clock });
     const { value, manual, link } = cluster.instance({ group, required: true });
     link.break('refused', 'acquire', 'read', 'write');
-    const first = value.get();
-    await cluster.clock.flush();
-    manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.flush();
+    await cluster.load({ value, manual }, 'one');
     const { ok, problems } = group.health();
     expect(ok).toBe(true);
     expect(problems.map(({ kind, isFatal, name }) => [kind, isFatal, name])).toEqual([
@@ -171,10 +159,8 @@ describe('a group', () => {
     expect(problems[0]?.message).toContain('ECONNREFUSED');
     link.mend();
     await cluster.clock.advance(2000);
-    value.current;
-    await cluster.clock.flush();
-    manual.call(1).resolve('two');
-    await cluster.clock.flush();
+    await cluster.read({ value });
+    await cluster.end({ manual }, 1, 'two');
     expect(group.health().problems.map(({ kind }) => kind)).not.toContain('lock-unavailable');
   });
 
@@ -241,32 +227,26 @@ describe('log lines', () => {
   it('one per outage of the store, whatever happens meanwhile', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    a!.link.break('refused', 'write');
+    a.link.break('refused', 'write');
     for (const index of [1, 2, 3]) {
       await cluster.clock.advance(1030);
-      a!.value.current;
-      await cluster.clock.flush();
-      a!.manual.call(index).resolve(`${index}`);
-      await cluster.clock.flush();
+      await cluster.read(a);
+      await cluster.end(a, index, `${index}`);
     }
-    expect(a!.logger.lines).toEqual(["warn tickless: v: the snapshot can't be written: ECONNREFUSED"]);
-    a!.link.mend();
+    expect(a.logger.lines).toEqual(["warn tickless: v: the snapshot can't be written: ECONNREFUSED"]);
+    a.link.mend();
     await cluster.clock.advance(1030);
-    a!.value.current;
-    await cluster.clock.flush();
-    a!.manual.call(4).resolve('4');
-    await cluster.clock.flush();
-    expect(a!.value.inspect().lock?.storeError).toBeUndefined();
-    expect(a!.logger.lines[1]).toMatch(
+    await cluster.reload(a, 4, '4');
+    expect(a.value.inspect().lock?.storeError).toBeUndefined();
+    expect(a.logger.lines[1]).toMatch(
       /^warn tickless: v: snapshot written again after 3.1 s and 3 failures$/,
     );
     await cluster.clock.advance(60_000);
-    a!.link.break('refused', 'write');
-    void a!.value.refresh();
+    a.link.break('refused', 'write');
+    void a.value.refresh();
     await cluster.clock.flush();
-    a!.manual.call(5).resolve('5');
-    await cluster.clock.flush();
-    expect(a!.logger.lines).toHaveLength(3);
+    await cluster.end(a, 5, '5');
+    expect(a.logger.lines).toHaveLength(3);
   });
 
   it('a lost lease is a failed load, which is told in one line where nobody waits', async () => {

@@ -7,12 +7,12 @@ describe('a lock and a store: one loads, the others take it over', () => {
   it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { maxStaleness: 1000, whenTooStale: 'throw' });
-    a!.value.inspect(); // compares the clocks
+    a.value.inspect(); // compares the clocks
     await cluster.clock.advance(900);
-    expect(a!.value.inspect().age).toBe(1000);
-    expect(a!.value.current).toBe('one');
+    expect(a.value.inspect().age).toBe(1000);
+    expect(a.value.current).toBe('one');
     await cluster.clock.advance(1);
-    expect(() => a!.value.current).toThrow('old');
+    expect(() => a.value.current).toThrow('old');
   });
 
   it('cold instances wait for the winner, and have its value, its age and its due time', async () => {
@@ -20,8 +20,7 @@ describe('a lock and a store: one loads, the others take it over', () => {
     const [a, b] = [cluster.instance(), cluster.instance()];
     const reads = [a.value.get(), b.value.get()];
     await cluster.clock.advance(500);
-    a.manual.call(0).resolve('one');
-    await cluster.clock.flush();
+    await cluster.end(a, 0, 'one');
     const { nextExecuteTime } = a.value.inspect();
     await cluster.clock.advance(400);
     expect(await Promise.all(reads)).toEqual(['one', 'one']);
@@ -125,11 +124,7 @@ describe('a store without a lock', () => {
   it('warm start and publishing, each instance for itself', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ lock: undefined });
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.flush();
+    await cluster.load(a, 'one');
     expect(a.link.take()).toEqual(['read', 'write']);
     const { version } = (await cluster.store.read('v'))!;
     expect(a.value.inspect().lock).toMatchObject({ version, isHolder: false, holder: undefined });
@@ -153,11 +148,7 @@ describe('a store without a lock', () => {
       }),
       'write',
     );
-    const first = a.value.get();
-    await cluster.clock.flush();
-    a.manual.call(0).resolve('one');
-    await first;
-    await cluster.clock.flush();
+    await cluster.load(a, 'one');
     a.value.set('by hand');
     answered();
     await cluster.clock.flush();

@@ -252,11 +252,11 @@ describe('a cache in a group', () => {
       return 'new';
     };
     const cache = group.cache<string, string>({ name: 'c', load, jitter: false, schedule: 10 });
-    for (const key of ['a', 'b']) cache.set(key, 'old');
+    for (const key of ['a', 'b', 'c']) cache.set(key, 'old');
     await clock.advance(10);
     await cache.refresh('a');
     await clock.flush();
-    expect([started, scans.mock.calls.length]).toEqual([['a', 'b'], 1]);
+    expect([started, scans.mock.calls.length]).toEqual([['a', 'b', 'c'], 1]);
   });
 
   describe('and the wall clock', () => {
