@@ -154,6 +154,7 @@ async function execute(block) {
   const { code, stdout, output } = await run(
     [process.execPath, '--import', 'tsx', join(folder, nameOf(block))],
     {
+      cwd: folder, // for blocks that write files
       timeoutMs: TIMEOUT_MS,
       env: { NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: undefined },
     },

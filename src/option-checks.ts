@@ -1,5 +1,6 @@
 import { OptionError, type OptionProblem } from './errors.ts';
 import { type DurationLike, toMillis } from './time/duration.ts';
+import { showDuration } from './time/show-duration.ts';
 
 /** Collects the rules that options break, so that one error reports all of them. */
 export class OptionChecks {
@@ -59,9 +60,10 @@ export class OptionChecks {
   }
 
   /** A finite duration from 0, in milliseconds. */
-  finiteDurationFromZero(option: string, received: DurationLike): number {
+  finiteDurationFromZero(option: string, received: DurationLike, longestMs: number = Infinity): number {
     const ms = toMillis(received);
     this.that(ms >= 0 && ms < Infinity, option, 'must be a finite duration of 0 or more', received);
+    this.#atMost(longestMs, ms, option, received);
     return ms;
   }
 
@@ -79,10 +81,35 @@ export class OptionChecks {
   }
 
   /** A finite duration over 0, in milliseconds. */
-  finiteDuration(option: string, received: DurationLike): number {
+  finiteDuration(option: string, received: DurationLike, longestMs: number = Infinity): number {
     const ms = toMillis(received);
     this.that(ms > 0 && ms < Infinity, option, 'must be a finite duration over 0', received);
+    this.#atMost(longestMs, ms, option, received);
     return ms;
+  }
+
+  #atMost(longestMs: number, ms: number, option: string, received: DurationLike): void {
+    const holds = ms <= longestMs || !(ms < Infinity); // reported already
+    this.that(holds, option, `must not be longer than ${showDuration(longestMs)}`, received);
+  }
+
+  /** A text that is not empty, and that every backend stores as it is. */
+  name(option: string, received: unknown): void {
+    this.that(isText(received), option, 'must be a string that is not empty', received);
+    this.storable(option, received);
+  }
+
+  /** If it is a text, every backend stores it as it is, and keeps it apart from all others. */
+  storable(option: string, received: unknown): void {
+    if (typeof received !== 'string') return;
+    this.that(!received.includes('\0'), option, 'must not contain U+0000', received);
+    const isWellFormed = !/\p{Surrogate}/u.test(received);
+    this.that(
+      isWellFormed,
+      option,
+      'must be well-formed Unicode, without half of a surrogate pair',
+      received,
+    );
   }
 
   /** @throws {OptionError} with all broken rules, if there are any. */
@@ -91,6 +118,10 @@ export class OptionChecks {
     const about = { cacheName: this.#cacheName, key: this.#key };
     if (first !== undefined) throw new OptionError([first, ...others], about);
   }
+}
+
+export function isText(received: unknown): received is string {
+  return typeof received === 'string' && received !== '';
 }
 
 /** A number, not just something that compares like one. */

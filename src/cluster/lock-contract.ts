@@ -1,6 +1,6 @@
 /** A request for a lease. All durations are milliseconds; no instant of the caller's clock reaches the backend. */
 export interface AcquireRequest {
-  /** The name to lock. The same on all instances. */
+  /** The name to lock. The same on all instances. Well-formed Unicode without U+0000, as `owner`, `requestId` and `host`. */
   readonly name: string;
   /** The caller: unique per start of a process. */
   readonly owner: string;
@@ -9,7 +9,7 @@ export interface AcquireRequest {
    * the same lease with its remaining time.
    */
   readonly requestId: string;
-  /** Length of the lease unless it is extended, in milliseconds. Over 0, finite. */
+  /** Length of the lease unless it is extended, in milliseconds. Over 0, at most `LONGEST_LEASE_MS`. */
   readonly leaseFor: number;
   /** Host name of the caller. Shown to operators; never compared. */
   readonly host: string;
@@ -72,12 +72,12 @@ export type AcquireAnswer =
 /** How a round ended. */
 export type ReleaseOutcome =
   | {
-      /** Completed: the next round may begin `holdFor` milliseconds from now; 0: at once. Finite, 0 or more. */
+      /** Completed: the next round may begin `holdFor` milliseconds from now; 0: at once. From 0 to `LONGEST_LEASE_MS`. */
       readonly as: 'done';
       readonly holdFor: number;
     }
   | {
-      /** Failed: any instance may try the same round again after `holdFor` milliseconds. Finite, 0 or more. */
+      /** Failed: any instance may try the same round again after `holdFor` milliseconds. From 0 to `LONGEST_LEASE_MS`. */
       readonly as: 'failed';
       readonly holdFor: number;
       /** Reason of the failure, shown to operators. */

@@ -1,10 +1,11 @@
 import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { isNumber, OptionChecks } from '../option-checks.ts';
+import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import type { LockProvider } from './lock-contract.ts';
+import { LONGEST_LEASE_MS } from './longest-lease.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions {
@@ -13,7 +14,8 @@ export interface LockedTaskOptions {
   readonly lock: LockProvider;
   /**
    * After this time the lock is free whatever the task does, and its `signal` is aborted. A crash keeps other instances
-   * from running the task for this time. It is not extended, so it must be longer than the task ever takes. Over 0, finite.
+   * from running the task for this time. It is not extended, so it must be longer than the task ever takes. Over 0, at
+   * most 365 days.
    * @default the lock's `leaseFor`
    */
   readonly lockAtMostFor?: DurationLike | undefined;
@@ -77,13 +79,17 @@ export function lockedTask<R>(
   options: LockedTaskOptions,
 ): () => Promise<LockedOutcome<R>> {
   const { name, lock, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
-  const isNamed = typeof name === 'string' && name !== '';
+  const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'lockedTask');
   checks.names('', options ?? {}, ['name', 'lock', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
   checks.function('task', task);
-  checks.that(isNamed, 'name', 'must be a string that is not empty', name);
+  checks.name('name', name);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  const atMostMs = checks.finiteDuration('lockAtMostFor', lockAtMostFor ?? lock?.leaseFor ?? 1);
+  const atMostMs = checks.finiteDuration(
+    'lockAtMostFor',
+    lockAtMostFor ?? lock?.leaseFor ?? 1,
+    LONGEST_LEASE_MS,
+  );
   const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
   const isWithin = !isNumber(atMostMs, 0, Infinity) || atLeastMs <= atMostMs;
   checks.that(isWithin, 'lockAtLeastFor', 'must not be longer than lockAtMostFor', lockAtLeastFor);

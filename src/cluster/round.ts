@@ -8,14 +8,12 @@ import { Deferred } from '../time/deferred.ts';
 import type { Acquired, ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
+import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publish, publishRecord } from './publication.ts';
 import { Deferral } from './remote-result.ts';
 import { ageLimitOf, HOLD_SLACK_MS, RemoteSnapshots } from './remote-snapshots.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
-
-/** Calendars of backends end. A hold is at most a year, also where the next round is never due by itself. */
-const LONGEST_HOLD_MS = 365 * 86_400_000;
 
 /**
  * The cluster's part of one execution, around its tries:
@@ -233,7 +231,7 @@ export class Round<T> implements CoordinatedRound<T> {
     }
     const holdFor = (): number => {
       const left = Math.max(0, record.dueAt - options.clock.monotonic());
-      return isShared ? Math.min(left, LONGEST_HOLD_MS) : 0;
+      return isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
     };
     const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
     const { dueAt } = record;
@@ -253,7 +251,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const { coolDown, random } = this.#member.options;
     return {
       as: 'failed',
-      holdFor: coolDownMs(coolDown, 1, random()),
+      holdFor: Math.min(coolDownMs(coolDown, 1, random()), LONGEST_LEASE_MS),
       error: messageOf(error).slice(0, 500),
     };
   }

@@ -2,6 +2,7 @@ import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
+import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { OptionChecks } from '../option-checks.ts';
 
 /**
@@ -36,11 +37,17 @@ import { OptionChecks } from '../option-checks.ts';
  * ```
  *
  * @returns a lock with the methods of the object.
- * @throws {OptionError} when the object has no `acquire`, `extend`, `release`.
+ * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, or its `leaseFor` is longer than 365 days.
  */
 export function asLock(lock: LockProvider): LockProvider {
   const checks = new OptionChecks('lock');
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
+  checks.that(
+    !(lock?.leaseFor > LONGEST_LEASE_MS),
+    'leaseFor',
+    'must not be longer than 365 d',
+    lock?.leaseFor,
+  );
   checks.done();
   const wrapped: LockProvider = {
     leaseFor: lock.leaseFor,

@@ -12,8 +12,9 @@ import type {
   LockRecord,
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
+import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -23,7 +24,8 @@ import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 export interface LockOptions {
   /**
    * How long a lease lasts unless it is extended, which happens at each third of it while a load runs. After a crash of
-   * the holder the other instances wait at most this long. Over 0, finite. @default 30 seconds
+   * the holder the other instances wait at most this long. Over 0, at most 365 days ({@link LONGEST_LEASE_MS}).
+   * @default 30 seconds
    */
   readonly leaseFor?: DurationLike | undefined;
   /**
@@ -65,7 +67,7 @@ const SOON_MS = 10;
 export function createLock(engine: LockEngine, options: LockOptions, kind: LockEngineKind): Lock {
   const checks = new OptionChecks('lock');
   checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout']);
-  const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000);
+  const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
   checks.done();
   return new CheckedLock(engine, new BackendSteps(engine, leaseFor), timeoutMs, kind);
@@ -127,25 +129,31 @@ class CheckedLock implements Lock {
       force: false,
       ...given,
     };
-    const { name, owner, requestId, leaseFor } = request;
+    const { name, owner, requestId, host, leaseFor } = request;
     this.#check(name, (checks) => {
-      checks.that(isText(owner), 'owner', 'must be a string that is not empty', owner);
-      checks.that(isText(requestId), 'requestId', 'must be a string that is not empty', requestId);
-      checks.finiteDuration('leaseFor', leaseFor);
+      checks.name('owner', owner);
+      checks.name('requestId', requestId);
+      checks.that(typeof host === 'string', 'host', 'must be a string', host);
+      checks.storable('host', host);
+      checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
     });
     return this.#ask(name, () => this.#steps.acquire(request));
   }
 
   async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
-    this.#check(lease.name, (checks) => checks.finiteDuration('leaseFor', leaseFor));
+    this.#check(lease.name, (checks) => {
+      checks.storable('requestId', lease.requestId);
+      checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
+    });
     return this.#ask(lease.name, () => this.#steps.extend(lease, leaseFor));
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
     const { state, holdFor } = endingOf(outcome);
     this.#check(lease.name, (checks) => {
+      checks.storable('requestId', lease.requestId);
       checks.oneOf('as', state, ['done', 'failed', 'abandoned']);
-      checks.finiteDurationFromZero('holdFor', holdFor);
+      checks.finiteDurationFromZero('holdFor', holdFor, LONGEST_LEASE_MS);
     });
     return this.#ask(lease.name, () => this.#steps.release(lease, outcome));
   }
@@ -159,6 +167,7 @@ class CheckedLock implements Lock {
   async list({ prefix = '', limit = 1000 }: ListOptions = {}): Promise<LockRecord[]> {
     const checks = new OptionChecks('lock');
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
+    checks.storable('prefix', prefix);
     checks.count('limit', limit);
     checks.done();
     const rows = await this.#ask('lock', () => this.#backend.list(prefix, limit));
@@ -174,8 +183,7 @@ class CheckedLock implements Lock {
 
   #check(name: string, check: (checks: OptionChecks) => void = () => {}): void {
     const checks = new OptionChecks(isText(name) ? name : 'lock');
-    checks.that(isText(name), 'name', 'must be a string that is not empty', name);
-    checks.that(!isText(name) || !name.includes('\0'), 'name', 'must not contain U+0000', name);
+    checks.name('name', name);
     const { longestName } = this;
     if (longestName !== undefined && isText(name)) {
       const isShort = new TextEncoder().encode(name).length <= longestName;
@@ -215,10 +223,6 @@ function checkRow(row: LockRow): LockRow {
       throw new DamagedRecordError(`its record is damaged: ${what} is ${showKey(ms)}`);
   }
   return row;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
 }
 
 function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {

@@ -2,7 +2,7 @@ import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
-import { isNumber, OptionChecks } from '../option-checks.ts';
+import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
@@ -90,11 +90,11 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     store,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
-  const isNamed = typeof name === 'string' && name !== '';
+  const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
   checks.names('', own ?? {}, names);
-  checks.that(isNamed, 'name', 'must be a string that is not empty', name);
+  checks.name('name', name);
   check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);

@@ -10,7 +10,7 @@ import type {
   WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -71,11 +71,9 @@ export function createStore(
   checks.done();
 
   function check(name: string, more: (found: OptionChecks) => void = () => {}): void {
-    const isText = typeof name === 'string' && name !== '';
-    const found = new OptionChecks(isText ? name : 'store');
-    found.that(isText, 'name', 'must be a string that is not empty', name);
-    found.that(!isText || !name.includes('\0'), 'name', 'must not contain U+0000', name);
-    if (longestName !== undefined && isText) {
+    const found = new OptionChecks(isText(name) ? name : 'store');
+    found.name('name', name);
+    if (longestName !== undefined && isText(name)) {
       const isShort = new TextEncoder().encode(name).length <= longestName;
       found.that(isShort, 'name', `must be at most ${longestName} bytes long`, name);
     }

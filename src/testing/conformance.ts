@@ -60,3 +60,6 @@ export const AWKWARD_NAMES: readonly string[] = [
   '\u65e5\u672c\u8a9e',
   '\u{1f680}',
 ];
+
+/** Texts that not every backend stores as they are: two of them would become one, or an error. */
+export const UNSTORABLE_TEXTS: readonly string[] = ['a\ud800', 'a\udfff', '\udc00\ud800', 'a\0b'];

@@ -2,7 +2,14 @@ import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/stor
 import { isOptionError, isStoreUnavailableError } from '../errors.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { between, ensure, present, rejects, same } from './assert.ts';
-import { AWKWARD_NAMES, type ConformanceCase, DEFAULT_UNIT_MS, sleep, uniqueName } from './conformance.ts';
+import {
+  AWKWARD_NAMES,
+  type ConformanceCase,
+  DEFAULT_UNIT_MS,
+  sleep,
+  UNSTORABLE_TEXTS,
+  uniqueName,
+} from './conformance.ts';
 
 /** The store under test of {@link storeConformance}. */
 export interface StoreSubject {
@@ -311,6 +318,15 @@ const CASES: readonly Case[] = [
     await rejects(store.delete(''), isOptionError, 'delete of an empty name');
     for (const token of [Number.NaN, 1.5, Infinity]) {
       await rejects(store.write(name, 'payload', token), isOptionError, `write with the token ${token}`);
+    }
+    for (const text of UNSTORABLE_TEXTS) {
+      await rejects(store.read(text), isOptionError, 'read of a name that not every backend stores');
+      await rejects(
+        store.write(text, 'payload'),
+        isOptionError,
+        'write to a name that not every backend stores',
+      );
+      await rejects(store.delete(text), isOptionError, 'delete of a name that not every backend stores');
     }
     same(await store.read(name), undefined, 'read after invalid arguments');
   }),

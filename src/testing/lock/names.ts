@@ -1,6 +1,7 @@
+import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
 import { isOptionError } from '../../errors.ts';
-import { rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, uniqueName } from '../conformance.ts';
+import { between, rejects, same, sameList } from '../assert.ts';
+import { AWKWARD_NAMES, UNSTORABLE_TEXTS, uniqueName } from '../conformance.ts';
 import { type Case, testCase } from './case-context.ts';
 
 /** Names, and invalid arguments. */
@@ -47,14 +48,49 @@ export const NAMES: readonly Case[] = [
     const lease = await context.lease();
     await rejects(lock.acquire(context.request({ name: '' })), isOptionError, 'acquire of an empty name');
     await rejects(lock.inspect(''), isOptionError, 'inspect of an empty name');
-    for (const leaseFor of [0, -1, Number.NaN, Infinity]) {
+    const tooLong = [LONGEST_LEASE_MS + 1, Number.MAX_SAFE_INTEGER, Number.MAX_VALUE, Infinity];
+    for (const leaseFor of [0, -1, Number.NaN, ...tooLong]) {
       const request = context.request({ leaseFor, name: uniqueName('rules') });
       await rejects(lock.acquire(request), isOptionError, `acquire for ${leaseFor} ms`);
       await rejects(lock.extend(lease, leaseFor), isOptionError, `extend for ${leaseFor} ms`);
     }
-    for (const holdFor of [-1, Number.NaN, Infinity]) {
+    for (const holdFor of [-1, Number.NaN, ...tooLong]) {
       await rejects(lock.release(lease, { as: 'done', holdFor }), isOptionError, `a hold of ${holdFor} ms`);
     }
     await context.untouched(lease, 'after invalid arguments');
+  }),
+
+  testCase('arguments: a text that not every backend stores is an OptionError', async (context) => {
+    const { lock } = context;
+    const lease = await context.lease();
+    for (const text of UNSTORABLE_TEXTS) {
+      const fields = ['name', 'owner', 'requestId', 'host'] as const;
+      for (const field of fields) {
+        const request = context.request({ name: uniqueName('texts'), [field]: text });
+        await rejects(lock.acquire(request), isOptionError, `acquire with such a ${field}`);
+      }
+      const strange = { ...lease, requestId: text };
+      await rejects(lock.extend(strange, 1000), isOptionError, 'extend with such an id');
+      await rejects(lock.release(strange, { as: 'abandoned' }), isOptionError, 'release with such an id');
+      await rejects(lock.inspect(text), isOptionError, 'inspect of such a name');
+      await rejects(lock.forceRelease(text, 1), isOptionError, 'forceRelease of such a name');
+      await rejects(lock.list({ prefix: text }), isOptionError, 'list of such a prefix');
+    }
+    await context.untouched(lease, 'after such texts');
+  }),
+
+  testCase('the longest lease, extension and hold last as long as any other', async (context) => {
+    const lasts = (ms: number | undefined, what: string): void =>
+      between(ms, LONGEST_LEASE_MS - context.long, LONGEST_LEASE_MS + context.unit, what);
+    const lease = await context.lease({ leaseFor: LONGEST_LEASE_MS });
+    lasts(lease.remaining, 'the rest of the lease');
+    lasts((await context.held()).retryAfter, 'retryAfter of the lease');
+    same(await context.lock.extend(lease, LONGEST_LEASE_MS), true, 'extend');
+    await context.held();
+    await context.release(lease, { as: 'done', holdFor: LONGEST_LEASE_MS });
+    lasts((await context.done()).retryAfter, 'retryAfter of the hold');
+    lasts((await context.record()).holdLeft, 'holdLeft');
+    const next = await context.lease({ force: true });
+    await context.release(next, { as: 'abandoned' }); // no lease of a year is left behind
   }),
 ];

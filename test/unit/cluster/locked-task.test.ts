@@ -153,6 +153,8 @@ describe('lockedTask', () => {
       { name: 'n', lock: {} },
       { name: 'n', lock, lockAtMostFor: 0 },
       { name: 'n', lock, lockAtMostFor: Number.POSITIVE_INFINITY },
+      { name: 'n', lock, lockAtMostFor: Number.MAX_SAFE_INTEGER },
+      { name: 'n\ud800', lock },
       { name: 'n', lock, lockAtMostFor: 1000, lockAtLeastFor: 1001 },
       { name: 'n', lock, lockAtLeastFor: -1 },
       { name: 'n', lock, lockAtMost: 1000 },

@@ -243,6 +243,7 @@ describe('createLock: options', () => {
   it.each([
     [{ leaseFor: 0 }, 'leaseFor'],
     [{ leaseFor: Infinity }, 'leaseFor'],
+    [{ leaseFor: Number.MAX_SAFE_INTEGER }, 'leaseFor'],
     [{ leaseFor: '30s' }, 'leaseFor'],
     [{ timeout: 0 }, 'timeout'],
     [{ timeout: Infinity }, 'timeout'],
@@ -264,6 +265,7 @@ describe('createLock: an invalid argument is an OptionError, and never reaches t
     ['an empty name', (lock) => lock.inspect(''), /^lock: name must be a string/],
     ['a name that is not text', (lock) => lock.acquire({ name: 5 as never }), /^lock: name must be a string/],
     ['a name with U+0000', (lock) => lock.inspect('a\0b'), /^a\0b: name must not contain U\+0000/],
+    ['half a surrogate pair', (lock) => lock.inspect('a\ud800'), /name must be well-formed Unicode/],
     ['a name too long', (lock) => lock.inspect('x'.repeat(21)), /^x+: name must be at most 20 bytes/],
     [
       'too many bytes',
@@ -273,6 +275,11 @@ describe('createLock: an invalid argument is an OptionError, and never reaches t
     ['an empty owner', (lock) => lock.acquire({ name: 'n', owner: '' }), /^n: owner must be a string/],
     ['an empty request', (lock) => lock.acquire({ name: 'n', requestId: '' }), /^n: requestId must be a str/],
     ['a lease of 0 ms', (lock) => lock.acquire({ name: 'n', leaseFor: 0 }), /^n: leaseFor must be/],
+    [
+      'a lease of 285,000 years',
+      (lock) => lock.extend(LEASE, 2 ** 53 - 1),
+      /^n: leaseFor must not be longer than 365 d/,
+    ],
     ['an endless lease', (lock) => lock.extend(LEASE, Infinity), /^n: leaseFor must be/],
     ['no outcome', (lock) => lock.release(LEASE, undefined as never), /^n: as must be .*holdFor must be/],
     ['the outcome running', (lock) => lock.release(LEASE, { as: 'running' } as never), /^n: as must be/],

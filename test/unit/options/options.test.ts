@@ -20,6 +20,8 @@ const good = { name: 'v', load: () => 1 };
 const mistakes: readonly (readonly [given: object, option: string, received: string])[] = [
   [{ name: undefined }, 'name', 'undefined'],
   [{ name: '' }, 'name', '""'],
+  [{ name: 'a\ud800' }, 'name', '"a\\ud800"'],
+  [{ name: 'a\0' }, 'name', '"a\\u0000"'],
   [{ load: undefined }, 'load', 'undefined'],
   [{ load: 'fetch' }, 'load', '"fetch"'],
   [{ load: Promise.resolve(1) }, 'load', '{}'],

@@ -505,5 +505,12 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   outside('any lease is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, leaseFor: Number(request.leaseFor) > 0 ? 1000 : 1000 }),
   })),
+  outside('any host is accepted', (lock) => ({
+    acquire: (request) => lock.acquire({ ...request, host: 'host' }),
+  })),
+  fault('long leases end early', {
+    acquired: (record: Acquire[0], request: Acquire[1], now: Instant) =>
+      acquired(record, { ...request, leaseFor: Math.min(request.leaseFor, 1e9) }, now),
+  }),
   outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];
