@@ -59,8 +59,8 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
   readonly maxSize?: number | undefined;
   /**
    * The size of a value in units of `maxSize`: a finite number from 0, which is rounded up to a whole number of at
-   * least 1. Anything else, or throwing, fails the load of that key. A value larger than `maxSize` is answered to those
-   * who wait for it, and not held. Requires `maxSize`.
+   * least 1. Anything else, or throwing, fails the load of that key, and so does a value larger than `maxSize`: the value
+   * of before stays, and the next load waits for the cool-down. Requires `maxSize`.
    */
   readonly sizeOf?: ((value: V, key: K) => number) | undefined;
   /**
@@ -223,20 +223,32 @@ export function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], 
   return Math.max(1, Math.ceil(size));
 }
 
+/** The options that the size of a value depends on. */
+export type SizeOptions<K, V> = Pick<ResolvedCacheOptions<K, V>, 'member' | 'sizeOf' | 'bound'>;
+
+/** As {@link sizeOfValue}, of a value that is to be kept. Throws also when it is larger than `maxSize`. */
+export function sizeToKeep<K, V>({ sizeOf, bound }: SizeOptions<K, V>, value: V, key: K): number {
+  const size = sizeOfValue(sizeOf, value, key);
+  if (size > (bound.maxSize ?? Infinity)) {
+    throw new RangeError(`the value has the size ${size}, maxSize is ${bound.maxSize}`);
+  }
+  return size;
+}
+
 /**
- * As {@link sizeOfValue}, for a value that was given to a method.
+ * As {@link sizeToKeep}, for a value that was given to a method.
  *
  * @throws {OptionError} naming the key.
  */
-export function sizeArgument<K, V>(
-  { member, sizeOf }: Pick<ResolvedCacheOptions<K, V>, 'member' | 'sizeOf'>,
-  value: V,
-  key: K,
-): number {
+export function sizeArgument<K, V>(options: SizeOptions<K, V>, value: V, key: K): number {
   try {
-    return sizeOfValue(sizeOf, value, key);
+    return sizeToKeep(options, value, key);
   } catch (cause) {
-    const problem = { option: 'value', rule: `must have a size: ${messageOf(cause)}`, received: value };
-    throw new OptionError([problem], { cacheName: member.name, key, cause });
+    const problem = {
+      option: 'value',
+      rule: `must have a size up to maxSize: ${messageOf(cause)}`,
+      received: value,
+    };
+    throw new OptionError([problem], { cacheName: options.member.name, key, cause });
   }
 }

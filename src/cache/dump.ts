@@ -2,7 +2,7 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import { isThenable } from '../time/deferred.ts';
-import { type ResolvedCacheOptions, sizeOfValue } from './cache-options.ts';
+import { type ResolvedCacheOptions, type SizeOptions, sizeOfValue } from './cache-options.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import type { RestoredEntry } from './restored-entry.ts';
@@ -115,14 +115,17 @@ export function entriesOf<K, V>(
   return entries;
 }
 
-/** Restores the entries that are neither too old nor older than the value in the cache. */
+/** Restores the entries that are not too old, not too large, and not older than the value in the cache. */
 export function restoreInto<K, V>(
   entries: KeyedEntries<K, V>,
   restored: readonly RestoredEntry<K, V>[],
-  { maxStalenessMs: usual }: ResolvedOptions,
+  { member, bound }: SizeOptions<K, V>,
 ): RestoreReport {
+  const { maxStalenessMs: usual } = member;
+  const { maxSize = Infinity } = bound;
   const taken = restored.filter(
-    (entry) => entry.ageMs <= (entry.maxStalenessMs ?? usual) && entries.restore(entry),
+    (entry) =>
+      entry.ageMs <= (entry.maxStalenessMs ?? usual) && entry.size <= maxSize && entries.restore(entry),
   );
   const ids = new Set(taken.map(({ key }) => entries.idOf(key)));
   const held = [...ids].filter((id) => entries.table.find(id) !== undefined).length;

@@ -4,9 +4,9 @@ import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Refresher } from '../engine/refresher.ts';
-import { isAbsentError, OptionError, showKey } from '../errors.ts';
+import { isAbsentError, OptionError } from '../errors.ts';
 import { StepWatch } from '../time/step-watch.ts';
-import { type ResolvedCacheOptions, sizeOfValue } from './cache-options.ts';
+import { type ResolvedCacheOptions, sizeToKeep } from './cache-options.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
@@ -272,7 +272,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   }
 
   admit(entry: KeyedEntry<K, V>, { outcome, value }: LoadResult<V>): void {
-    if (outcome !== 'kept') entry.size = sizeOfValue(this.#options.sizeOf, value, entry.key);
+    if (outcome !== 'kept') entry.size = sizeToKeep(this.#options, value, entry.key);
   }
 
   isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
@@ -344,17 +344,11 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
     if (busy && entry.isEvicted) return;
     entry.isEvicted = false;
     const slot = this.table.place(entry);
-    if (!busy) {
-      if (slot === undefined) {
-        this.#active.delete(entry.id);
-        const about = `the value of ${showKey(entry.key)} is larger than maxSize and is not cached`;
-        this.#options.member.logger.error(about, `its size is ${entry.size}`);
-      } else if (isCalm(entry)) {
-        this.#active.delete(entry.id);
-        this.table.passivate(slot, entry);
-      }
+    if (!busy && isCalm(entry)) {
+      this.#active.delete(entry.id);
+      this.table.passivate(slot, entry);
     }
-    if (slot !== undefined) this.dueTimes?.changed(slot, entry);
+    this.dueTimes?.changed(slot, entry);
   }
 }
 

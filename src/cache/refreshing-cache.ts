@@ -269,7 +269,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
    * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, and for a
-   * value for which `sizeOf` returns no size.
+   * value for which `sizeOf` returns no size or one over `maxSize`; nothing was changed then.
    */
   set(key: K, value: V): void {
     checkValue(this.#options.member, key, value);
@@ -349,7 +349,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
     const restored = entriesOf(dump, (key) => this.#entries.idOf(key), this.#options);
-    return restoreInto(this.#entries, restored, this.#options.member);
+    return restoreInto(this.#entries, restored, this.#options);
   }
 
   // Not part of the fresh reads, which need no closures.

@@ -151,21 +151,15 @@ export class SlotTable<K, V> {
 
   /**
    * Gives an entry its slot and stores its value. A new slot counts as used now; the times are stored by
-   * {@link passivate}.
-   *
-   * @returns the slot; `undefined` when the value is larger than `maxSize`.
+   * {@link passivate}. The value is not larger than `maxSize`.
    */
-  place(entry: KeyedEntry<K, V>): number | undefined {
+  place(entry: KeyedEntry<K, V>): number {
     const { id, size } = entry;
     let slot = this.find(id);
     const isResized = this.#isSized && this.#slots.info(id)?.size !== size;
     if (slot === undefined || isResized) {
       slot = this.#take();
       this.#slots.set(id, slot, this.#isSized ? { size } : {});
-      if (this.find(id) !== slot) {
-        this.#release(slot);
-        return undefined;
-      }
       if (this.#keys !== undefined) this.#keys[slot] = entry.key;
     }
     this.#values[slot] = entry.value;

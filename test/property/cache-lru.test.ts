@@ -75,12 +75,9 @@ class Model {
   put(key: Key, value: Held): void {
     const { max = Infinity, maxSize = Infinity } = this.#bound;
     const before = this.held.get(key);
+    if (value.size > maxSize) return; // refused
     if (before !== undefined && (maxSize === Infinity || before.size === value.size)) {
       this.held.set(key, value); // keeps its place
-      return;
-    }
-    if (value.size > maxSize) {
-      this.held.delete(key);
       return;
     }
     this.#moveToEnd(key, value);
@@ -131,7 +128,8 @@ for (const [what, bound] of Object.entries(bounds)) {
             return absent();
           }
           const value = { size };
-          results.push(() => model.put(key, value));
+          const isRefused = size > (limits.maxSize ?? Infinity);
+          results.push(() => model.put(key, isRefused && held !== undefined ? held : value));
           return value;
         };
         const cache = new RefreshingCache<Key, Held>({
@@ -175,7 +173,8 @@ for (const [what, bound] of Object.entries(bounds)) {
             case 'set': {
               const value = { size: step.size };
               model.put(key, value);
-              cache.set(key, value);
+              if (value.size <= (limits.maxSize ?? Infinity)) cache.set(key, value);
+              else expect(() => cache.set(key, value)).toThrow('maxSize');
               break;
             }
             case 'delete':

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  absent,
-  isAbsentError,
-  type KeyedAnswer,
-  keep,
-  RefreshGroup,
-  RefreshingCache,
-} from '../../../src/index.ts';
+import { absent, isAbsentError, type KeyedAnswer, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type FakeCache, fakeCache as make, type CacheOptions as Options } from '../../support/fake-cache.ts';
@@ -141,33 +134,38 @@ describe('maxSize and sizeOf', () => {
     expect([cache.size, cache.peek('a'), cache.peek('c')]).toEqual([1, '=5', undefined]);
   });
 
-  it('a value larger than maxSize is returned and logged, but not kept; the old one is removed', async () => {
+  it('a value larger than maxSize fails the load of its key: one load per cool-down, however many reads', async () => {
     const logger = recordLines();
-    const sizes: Record<string, string> = { a: '=3', b: '=3' };
-    const { cache } = make({ ...sized(sizes), logger });
-    for (const key of ['a', 'b']) cache.current(key);
-    sizes.a = '=11';
-    expect(await cache.refresh('a')).toBe('=11');
-    expect([cache.peek('a'), [...cache.keys()]]).toEqual([undefined, ['b']]);
-    expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toMatch(/^error tickless: c: .*"a".*maxSize.*11/);
-    expect([await cache.get('a'), cache.current('a'), cache.size]).toEqual(['=11', '=11', 1]);
-    cache.set('b', '=12');
-    expect([cache.size, logger.lines.length]).toEqual([0, 4]);
+    let loads = 0;
+    const load = async (): Promise<string> => {
+      loads += 1;
+      return '=11';
+    };
+    const { clock, cache } = make({ ...bySize, load, coolDown: 1000, logger });
+    const error = await rejectionOf(cache.get('a'));
+    expect(String(error)).toBe('LoadError: c["a"]: load failed: the value has the size 11, maxSize is 10');
+    for (let read = 0; read < 1000; read++) await rejectionOf(cache.get('a'));
+    expect([loads, logger.lines]).toEqual([1, []]);
+    expect(cache.inspect('a')).toMatchObject({ state: 'empty', failures: 1 });
+    await clock.advance(1000);
+    await rejectionOf(cache.get('a'));
+    expect(loads).toBe(2);
   });
 
-  it('a value larger than maxSize is not reloaded by a group', async () => {
-    const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, logger: false });
-    let loads = 0;
-    const load = async (): Promise<string> => `${++loads}`;
-    const options = { maxSize: 10, sizeOf: () => 11, schedule: 1000, jitter: false } as const;
-    const cache = group.cache<string, string>({ name: 'c', load, ...options });
-    expect(await cache.get('a')).toBe('1');
-    await clock.advance(5000);
-    group.requestStart();
+  it('a reload that grows beyond maxSize leaves the value of before in place, with its size', async () => {
+    const sizes: Record<string, string> = { a: '=3', b: '=7' };
+    const { clock, cache } = make(sized(sizes));
+    for (const key of ['a', 'b']) cache.current(key);
+    sizes.a = '=11';
+    expect(await rejectionOf(cache.refresh('a'))).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
     await clock.flush();
-    expect([loads, group.inspect().running]).toEqual([1, 0]);
+    expect([cache.current('a'), [...cache.keys()]]).toEqual(['=3', ['b', 'a']]);
+    expect(thrownBy(() => cache.set('b', '=12'))).toMatchObject({
+      name: 'OptionError',
+      option: 'value',
+      key: 'b',
+    });
+    expect(cache.peek('b')).toBe('=7');
   });
 
   it('sizeOf is not called for an absent key, nor for keep(): the size is that of the value that stays', async () => {
@@ -211,7 +209,7 @@ describe('maxSize and sizeOf', () => {
       expect(await good).toBe('good');
       const error = thrownBy(() => cache.set('bad', 'x'));
       expect(error).toMatchObject({ name: 'OptionError', key: 'bad', option: 'value' });
-      expect((error as Error).message).toContain('must have a size: ');
+      expect((error as Error).message).toContain('must have a size up to maxSize: ');
       expect([...cache.keys()]).toEqual(['good']);
     });
   }
