@@ -1,10 +1,12 @@
 import { candidates } from '../candidates/index.ts';
 import { ticklessCache } from '../candidates/tickless-cache.ts';
+import { type LoadCost, measureLoadCosts } from '../load-cost.ts';
 import { measureReloadLatencies, type ReloadLatency } from '../reload-latency.ts';
 import { measureStampedes, type Stampede } from '../stampede.ts';
 
 /** The measurements that run in a process of their own. */
 export const measures = {
+  loadCosts: (): Promise<LoadCost[]> => measureLoadCosts(),
   reloadLatencies: (): Promise<ReloadLatency[]> => measureReloadLatencies(candidates),
   stampedes: (): Promise<Stampede[]> => measureStampedes([...candidates, ticklessCache]),
 };

@@ -5,6 +5,7 @@ import { showKey } from '../errors.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** The context of a load of several keys. */
@@ -32,6 +33,7 @@ export type LoadMany<K, V, Previous = V> = (
 interface BatchItem<K, V> {
   readonly entry: KeyedEntry<K, V>;
   readonly context: LoadContext<V>;
+  readonly abort: LazyAbort;
   readonly answer: Deferred<KeyedAnswer<V>>;
 }
 
@@ -74,8 +76,8 @@ export class Batches<K, V> {
   }
 
   /** Loads one key in a batch. Rejects with the error of the call, or with the error that it returned for the key. */
-  enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>): Promise<KeyedAnswer<V>> {
-    const item = { entry, context, answer: new Deferred<KeyedAnswer<V>>() };
+  enqueue(entry: KeyedEntry<K, V>, context: LoadContext<V>, abort: LazyAbort): Promise<KeyedAnswer<V>> {
+    const item = { entry, context, abort, answer: new Deferred<KeyedAnswer<V>>() };
     const isByTimer = this.#plan.isShared || context.attempt > 1 || context.trigger === 'invalidated';
     const batch = isByTimer ? this.#openTimedBatch() : this.#openBatch();
     batch.push(item);
@@ -123,8 +125,7 @@ export class Batches<K, V> {
     const items = liveItems(batch);
     if (items.length === 0) return;
     const { loadLimit, timeoutMs } = this.#plan;
-    const signal = signalOfAll(items);
-    const call = (): Promise<void> => this.#call(liveItems(items), signal);
+    const call = (): Promise<void> => this.#call(liveItems(items), items);
     const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
     if (loadLimit === undefined) void call();
     else {
@@ -133,13 +134,17 @@ export class Batches<K, V> {
     }
   }
 
-  /** Calls `loadMany`. Never rejects. */
-  async #call(items: readonly BatchItem<K, V>[], signal: AbortSignal): Promise<void> {
+  /** Calls `loadMany`. Never rejects. @param all the items whose ends abort the call. */
+  async #call(items: readonly BatchItem<K, V>[], all: readonly BatchItem<K, V>[]): Promise<void> {
     const { attempt, trigger } = (items[0] as BatchItem<K, V>).context;
+    let signal: AbortSignal | undefined;
     const context: LoadManyContext<K, V> = {
       attempt,
       trigger,
-      signal,
+      get signal() {
+        signal ??= signalOfAll(all);
+        return signal;
+      },
       background: items.every((item) => item.context.background),
       previous: new Map(
         items.flatMap(({ entry: { key }, context: { previous } }) =>
@@ -183,9 +188,9 @@ export class Batches<K, V> {
 
 /** The items whose loads are not over yet; the others are rejected. */
 function liveItems<K, V>(items: readonly BatchItem<K, V>[]): BatchItem<K, V>[] {
-  return items.filter(({ answer, context: { signal } }) => {
-    if (signal.aborted) answer.reject(signal.reason);
-    return !signal.aborted;
+  return items.filter(({ answer, abort }) => {
+    if (abort.isAborted) answer.reject(abort.reason);
+    return !abort.isAborted;
   });
 }
 
@@ -193,12 +198,13 @@ function liveItems<K, V>(items: readonly BatchItem<K, V>[]): BatchItem<K, V>[] {
 function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal {
   const controller = new AbortController();
   let left = items.length;
-  for (const { signal } of items.map(({ context }) => context)) {
-    const abort = (): void => {
+  for (const { abort } of items) {
+    const aborted = (): void => {
       left -= 1;
-      if (left === 0) controller.abort(signal.reason);
+      if (left === 0) controller.abort(abort.reason);
     };
-    signal.addEventListener('abort', abort, { once: true });
+    if (abort.isAborted) aborted();
+    else abort.signal.addEventListener('abort', aborted, { once: true });
   }
   return controller.signal;
 }

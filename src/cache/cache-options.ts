@@ -11,6 +11,7 @@ import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/res
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
 import { Batches, type LoadMany } from './batches.ts';
 import { jittered } from './jitter.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -100,7 +101,8 @@ export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
   /** Loads the entry of one key, alone or with others. */
   readonly load: (
     entry: KeyedEntry<K, V>,
-    context: LoadContext<V>,
+    context: KeyContext<K, V>,
+    abort: LazyAbort,
   ) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>;
   /** How many keys one load takes. */
   readonly perLoad: number;
@@ -156,10 +158,9 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;
-    const loadKey: Load<V> = (context, { key }) =>
-      loadOne(key as K, { ...(context as LoadContext<V>), key: key as K });
+    const loadKey: Load<V> = (context, { key }) => loadOne(key as K, context as KeyContext<K, V>);
     const limited = limitedLoad(loadKey, member);
-    return { ...base, perLoad: 1, load: (entry, context) => limited(context, entry) };
+    return { ...base, perLoad: 1, load: (entry, context, abort) => limited(context, entry, abort) };
   }
   const { clock, logger, membership } = member;
   const batches = new Batches<K, V>({
@@ -172,7 +173,11 @@ export function resolveCacheOptions<K, V extends P, P>(
     timeoutMs: member.timeoutMs,
     isShared: membership !== undefined,
   });
-  return { ...base, perLoad: batchSize, load: (entry, context) => batches.enqueue(entry, context) };
+  return {
+    ...base,
+    perLoad: batchSize,
+    load: (entry, context, abort) => batches.enqueue(entry, context, abort),
+  };
 }
 
 function checkOwn<K, V extends P, P>(

@@ -1,12 +1,12 @@
 import { waitersOf } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
-import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError } from '../errors.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
 import { StepWatch } from '../time/step-watch.ts';
-import { type ResolvedCacheOptions, sizeToKeep } from './cache-options.ts';
+import { type KeyContext, type ResolvedCacheOptions, sizeToKeep } from './cache-options.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
@@ -201,9 +201,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   }
 
   /** Loads the entry of one key. */
-  load(entry: KeyedEntry<K, V>, context: LoadContext<V>): ReturnType<ResolvedCacheOptions<K, V>['load']> {
+  load(
+    entry: KeyedEntry<K, V>,
+    context: KeyContext<K, V>,
+    abort: LazyAbort,
+  ): ReturnType<ResolvedCacheOptions<K, V>['load']> {
     if (context.attempt === 1) this.loadBegan(entry);
-    return this.#options.load(entry, context);
+    return this.#options.load(entry, context, abort);
   }
 
   /** Takes a value of a dump, unless the one that is held is younger. @returns whether it was taken. */

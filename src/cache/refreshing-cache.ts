@@ -1,6 +1,5 @@
 import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
-import type { LoadContext } from '../engine/load-context.ts';
 import type { Load, ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
@@ -16,6 +15,7 @@ import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type ValueStatus, valueStatus } from '../value/value-status.ts';
 import {
+  type KeyContext,
   type RefreshingCacheOptions,
   type ResolvedCacheOptions,
   resolveCacheOptions,
@@ -88,8 +88,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   constructor(options: RefreshingCacheOptions<K, V, Previous>) {
     const resolved = resolveCacheOptions(options);
     const { member } = resolved;
-    const load: Load<V> = (context, entry) =>
-      entries.load(entry as KeyedEntry<K, V>, context as LoadContext<V>);
+    const load: Load<V> = (context, entry, abort) =>
+      entries.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
     const refresher = new Refresher(member, load, (execution) => this.nextExecuteTime(execution));
     const reader = new Reader(refresher.loader);
     const entries = new KeyedEntries(resolved, refresher, reader);

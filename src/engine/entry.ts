@@ -1,5 +1,5 @@
-import type { Execution } from '../schedule/schedule.ts';
 import type { CoordinatedEntry } from './coordinated-entry.ts';
+import type { LastExecution } from './next-execution.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
 
 /**
@@ -54,7 +54,7 @@ export class Entry<T> {
   coordinated: CoordinatedEntry | undefined = undefined;
 
   /** The last successful execution, as the schedule saw it. */
-  last: Execution | undefined = undefined;
+  last: LastExecution | undefined = undefined;
   /** When to execute next, epoch milliseconds. */
   nextExecuteTime: number = Number.NEGATIVE_INFINITY;
   /** The schedule's own last result, also where the load or a cool-down decided. */

@@ -1,6 +1,7 @@
 import type { LoadTimeoutError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
+import { LazyAbort } from '../time/lazy-abort.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 import type { LoadHandle } from './waiters.ts';
 
@@ -32,7 +33,7 @@ export interface FlightPlan<A> {
   readonly retry: RetryOptions | undefined;
   /** The deadline over all tries together; `Infinity`: none. */
   readonly timeoutMs: number;
-  readonly attempt: (attempt: number, signal: AbortSignal) => A | PromiseLike<A>;
+  readonly attempt: (attempt: number, abort: LazyAbort) => A | PromiseLike<A>;
   /**
    * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: no wrapper, and a synchronous load
    * settles at once.
@@ -64,7 +65,7 @@ export interface FlightPlan<A> {
  */
 export class Flight<A> implements LoadHandle {
   readonly #plan: FlightPlan<A>;
-  readonly #controller: AbortController = new AbortController();
+  readonly #abort: LazyAbort = new LazyAbort();
   readonly #timers: Set<Timer> = new Set();
   #attempts = 0;
   #lastError: unknown;
@@ -89,7 +90,7 @@ export class Flight<A> implements LoadHandle {
     this.#deadlineAt = clock.monotonic() + timeoutMs;
     if (wrap !== undefined) {
       this.#startDeadline();
-      const { signal } = this.#controller;
+      const { signal } = this.#abort;
       const deadlineAt = this.#deadlineAt;
       const sleep = (ms: number): Promise<void> => this.#sleep(ms);
       this.#settleWith(wrap(() => this.#tries(), { signal, deadlineAt, sleep }));
@@ -101,7 +102,7 @@ export class Flight<A> implements LoadHandle {
       return;
     }
     this.#startDeadline(); // the first try may have held the stack for a while
-    this.#settleWith(this.#plan.retry === undefined ? first : this.#allTries(first, this.#plan.retry));
+    this.#settleWith(this.#allTries(first));
   }
 
   /**
@@ -132,7 +133,7 @@ export class Flight<A> implements LoadHandle {
     if (this.#isOver) return;
     this.#close();
     this.#plan.ended?.(reason);
-    this.#controller.abort(reason);
+    this.#abort.abort(reason);
   }
 
   #startDeadline(): void {
@@ -149,10 +150,7 @@ export class Flight<A> implements LoadHandle {
 
   #tries(): Promise<A> {
     const first = this.#firstTry();
-    if ('then' in first) {
-      const { retry } = this.#plan;
-      return retry === undefined ? first : this.#allTries(first, retry);
-    }
+    if ('then' in first) return this.#allTries(first);
     return first.kind === 'loaded'
       ? Promise.resolve(first.result)
       : Promise.reject((first as { error: unknown }).error);
@@ -162,7 +160,7 @@ export class Flight<A> implements LoadHandle {
   #firstTry(): Outcome<A> | Promise<A> {
     try {
       this.#attempts = 1;
-      const result = this.#plan.attempt(1, this.#controller.signal);
+      const result = this.#plan.attempt(1, this.#abort);
       // Promise.resolve calls a user's `then` in a job of its own and turns what it throws into a rejection.
       return isThenable(result)
         ? Promise.resolve(result as PromiseLike<A>)
@@ -174,20 +172,31 @@ export class Flight<A> implements LoadHandle {
     }
   }
 
-  #allTries(first: Promise<A>, retry: RetryOptions): Promise<A> {
+  /** Only a first try that has failed is given to p-retry. */
+  #allTries(first: Promise<A>): Promise<A> {
+    const { retry } = this.#plan;
+    if (retry === undefined) return first;
+    const startedAt = this.#plan.clock.monotonic();
+    return first.catch((error) => {
+      if (this.#isOver) throw error;
+      return this.#retries(Promise.reject(error), retry, startedAt);
+    });
+  }
+
+  #retries(first: Promise<A>, retry: RetryOptions, startedAt: number): Promise<A> {
     const { random, clock } = this.#plan;
-    ignoreRejection(first); // p-retry does not look at it where the load has superseded itself
+    ignoreRejection(first); // p-retry does not look at it where its options are invalid
     const tries = (attempt: number): Promise<A> => {
+      if (attempt === 1) return first;
       this.#attempts = attempt;
-      const result =
-        attempt === 1 ? first : Promise.resolve(this.#plan.attempt(attempt, this.#controller.signal));
-      return result.then((value) => {
+      return Promise.resolve(this.#plan.attempt(attempt, this.#abort)).then((value) => {
         if (this.#isOver) this.#plan.late(); // p-retry reports only the abort
         return value;
       });
     };
     return retrying(tries, retry, {
-      signal: this.#controller.signal,
+      signal: this.#abort.signal,
+      startedAt,
       random,
       now: () => clock.monotonic(),
       pause: (ms, error) => this.#pause(ms, error),
@@ -223,7 +232,7 @@ export class Flight<A> implements LoadHandle {
   }
 
   #sleep(ms: number): Promise<void> {
-    const { signal } = this.#controller;
+    const { signal } = this.#abort;
     return new Promise((resolve, reject) => {
       const wake = (): void => reject(signal.reason);
       if (signal.aborted) return wake();

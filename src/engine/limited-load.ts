@@ -7,9 +7,9 @@ export function limitedLoad<T>(
   { loadLimit, timeoutMs }: Pick<EngineOptions, 'loadLimit' | 'timeoutMs'>,
 ): Load<T> {
   if (loadLimit === undefined) return load;
-  return (context, entry) =>
+  return (context, entry, abort) =>
     loadLimit.run(
-      () => load(context, entry),
+      () => load(context, entry, abort),
       timeoutMs,
       () => [context],
     );

@@ -1,4 +1,5 @@
-import type { Trigger } from '../observe/events.ts';
+import type { LoadDetails, Trigger } from '../observe/events.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
 
 /** The argument of a task. */
 export interface TaskContext {
@@ -28,4 +29,38 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
   readonly previous:
     | { readonly value: Previous /** Epoch milliseconds. */; readonly loadedAt: number }
     | undefined;
+}
+
+/**
+ * The context of one try, of a value, key or task. Its signal is made when it is first read. It is a property of the context itself, so that a
+ * copy has it too.
+ */
+export class TryContext implements LoadContext {
+  declare readonly signal: AbortSignal;
+  readonly trigger: Trigger;
+  readonly background: boolean;
+  readonly attempt: number;
+  /** Not there for a task. */
+  declare previous: LoadContext['previous'];
+  /** There for a key of a cache only. */
+  declare readonly key?: unknown;
+  declare token?: number;
+  readonly #abort: LazyAbort;
+
+  constructor({ trigger, background, key }: LoadDetails, attempt: number, abort: LazyAbort) {
+    this.trigger = trigger;
+    this.background = background;
+    this.attempt = attempt;
+    this.#abort = abort;
+    if (key !== undefined) this.key = key;
+    Object.defineProperty(this, 'signal', TryContext.#signal); // the same getter for all: one made for each is slow
+  }
+
+  static readonly #signal: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: TryContext) {
+      return this.#abort.signal;
+    },
+  };
 }

@@ -5,10 +5,11 @@ import {
   LoadTimeoutError,
   type TicklessError,
 } from '../errors.ts';
-import { Events, type LoadDetails, type LoadEndDetails, type Trigger } from '../observe/events.ts';
+import { Events, type LoadDetails, type LoadEndDetails, loadEnd, type Trigger } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { CoordinatedRound, Coordinator, RemoteResult } from './coordinator.ts';
 import type { DecisionRules, RunState } from './decide.ts';
@@ -17,7 +18,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { type Entry, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type Outcome } from './flight.ts';
-import type { LoadContext } from './load-context.ts';
+import { type LoadContext, TryContext } from './load-context.ts';
 import { LoadReporter } from './load-reporter.ts';
 import { type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
@@ -34,7 +35,11 @@ export interface ReadRules extends DecisionRules {
 }
 
 /** The function that loads or executes; the same for a value, a key or a task. */
-export type Load<T> = (context: LoadContext, entry: Entry<T>) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
+export type Load<T> = (
+  context: LoadContext,
+  entry: Entry<T>,
+  abort: LazyAbort,
+) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
 
 /** How long `close()` waits for aborted loads to release their leases. */
 const RELEASE_GRACE_MS = 1000;
@@ -121,22 +126,22 @@ export class Loader<T> {
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { clock, random, retry, timeoutMs, name } = this.options;
+    const { clock, random, retry, timeoutMs, name, kind } = this.options;
     const { coordinator } = this;
     let startedAt = clock.monotonic();
     let round: CoordinatedRound<T> | undefined;
-    let context: LoadContext | undefined;
-    const attempt = (attempt: number, signal: AbortSignal): ReturnType<Load<T>> => {
+    let context: TryContext | undefined;
+    const attempt = (attempt: number, abort: LazyAbort): ReturnType<Load<T>> => {
       if (round !== undefined && attempt === 1) {
         startedAt = clock.monotonic();
         this.events.emit('load-started', details);
-        signal.throwIfAborted(); // a listener may have superseded it
+        abort.signal.throwIfAborted(); // a listener may have superseded it
       }
-      const { last } = entry;
-      const previous = last === undefined ? undefined : { value: entry.value, loadedAt: last.endedAt };
-      const token = round?.token;
-      context = { trigger, background, signal, attempt, previous, ...(token === undefined ? {} : { token }) };
-      return this.#load(context, entry);
+      context = new TryContext(details, attempt, abort);
+      const { last, value } = entry;
+      if (kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
+      if (round?.token !== undefined) context.token = round.token;
+      return this.#load(context, entry, abort);
     };
     const flight: Flight<KeyedAnswer<T>> = new Flight<KeyedAnswer<T>>({
       clock,
@@ -324,7 +329,7 @@ export class Loader<T> {
   #apply(entry: Entry<T>, { details, startedAt, round }: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): void {
     const waiters = takeWaiters(entry);
     const duration = this.options.clock.monotonic() - startedAt;
-    const end = { ...details, attempts: outcome.attempts, duration };
+    const end = loadEnd(details, outcome.attempts, duration);
     if (outcome.kind === 'timed-out') {
       this.#fail(entry, waiters, 'load-timed-out', end, outcome.error, round?.over);
       return;

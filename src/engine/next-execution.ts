@@ -1,6 +1,9 @@
 import type { Execution } from '../schedule/schedule.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 
+/** An execution as an entry remembers it. */
+export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>>;
+
 /** A result of a schedule that can't be used. */
 export interface BrokenSchedule {
   /** Ready to follow the name of the option: `must be …`. */
@@ -31,11 +34,32 @@ export function askNextExecution(
   }
 }
 
+/** The execution as a schedule gets it. Field by field: a spread with further fields takes microseconds. */
+export function askedExecution(
+  { startedAt, endedAt, since, now, dueAt, outcome, result, headers, random }: LastExecution,
+  maxStaleness: number,
+  answered: number | undefined,
+): Execution {
+  return {
+    startedAt,
+    endedAt,
+    since,
+    now,
+    dueAt,
+    outcome,
+    result,
+    headers,
+    random,
+    maxStaleness,
+    answered,
+  };
+}
+
 /**
  * The execution in terms of a wall clock that was stepped since: its instants move with the step, so that the time
  * elapsed stays what it is; `since` stays at the earlier reading, so that no calendar instant is skipped.
  */
-export function afterStep(execution: Execution, stepMs: number, now: number): Execution {
+export function afterStep<E extends Execution>(execution: E, stepMs: number, now: number): E {
   const endedAt = execution.endedAt + stepMs;
   return {
     ...execution,

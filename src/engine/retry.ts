@@ -19,22 +19,23 @@ export type RetryOptions = Omit<Options, 'signal' | 'unref'>;
  * deadline from firing.
  *
  * @param attempt called with 1, 2, …
- * @param execution `now` is the monotonic clock. `pause` sleeps for at least that many milliseconds after that error, and
- *   resolves with `false` when the time left is too short for another try.
+ * @param execution `now` is the monotonic clock, `startedAt` the start of the first attempt on it. `pause` sleeps for at
+ *   least that many milliseconds after that error, and resolves with `false` when the time left is too short for another
+ *   try.
  */
 export function retrying<A>(
   attempt: (attempt: number) => A | PromiseLike<A>,
   options: RetryOptions,
   execution: {
     readonly signal: AbortSignal;
+    readonly startedAt: number;
     readonly random: () => number;
     readonly now: () => number;
     readonly pause: (ms: number, error: Error) => Promise<boolean>;
   },
 ): Promise<A> {
   const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = options;
-  const { signal, random, now, pause } = execution;
-  const startedAt = now();
+  const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
   function backOff(retriesConsumed: number): number {

@@ -6,7 +6,7 @@ import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { coolDownMs } from './cool-down.ts';
 import type { Entry } from './entry.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
-import { afterStep, askNextExecution } from './next-execution.ts';
+import { afterStep, askedExecution, askNextExecution, type LastExecution } from './next-execution.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -90,7 +90,8 @@ export class Timing {
     entry.isInvalidated = false;
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
-    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result: entry.value };
+    const { value: result } = entry;
+    entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
     entry.isScheduled = true; // once, by the schedule
     entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
@@ -174,14 +175,14 @@ export class Timing {
     after: number,
     answered?: number,
   ): CoolingDown | undefined {
-    const last = entry.last as Execution;
+    const last = entry.last as LastExecution;
     const maxStaleness =
       entry.maxStalenessOverrideMs ??
       (this.schedule.maxStaleness === undefined ? this.#options.maxStalenessMs : this.#maxStalenessOf(last));
     const isScheduled = metadata.nextExecuteTime === undefined;
     const next = askNextExecution(
       isScheduled ? this.#nextExecuteTime : () => metadata.nextExecuteTime as number,
-      { ...last, maxStaleness, answered },
+      askedExecution(last, maxStaleness, answered),
       after,
     );
     let coolingDown: CoolingDown | undefined;

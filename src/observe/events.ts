@@ -28,6 +28,17 @@ export interface LoadEndDetails extends LoadDetails {
   readonly attempts: number;
 }
 
+/** Field by field: a spread with further fields takes microseconds. */
+export function loadEnd(
+  { trigger, background, key }: LoadDetails,
+  attempts: number,
+  duration: number,
+): LoadEndDetails {
+  return key === undefined
+    ? { trigger, background, attempts, duration }
+    : { trigger, background, key, attempts, duration };
+}
+
 /** The details of the events of a lock that another instance holds. */
 export interface ElsewhereDetails extends Keyed {
   /** Milliseconds. */

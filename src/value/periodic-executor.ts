@@ -1,6 +1,6 @@
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
-import type { LoadContext, TaskContext } from '../engine/load-context.ts';
+import type { TaskContext } from '../engine/load-context.ts';
 import { Refresher } from '../engine/refresher.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { resolveOptions, SHARED } from '../options/resolve-options.ts';
@@ -52,7 +52,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
       names: [...SHARED, 'required'],
       check: (checks) => checks.function('task', task),
     });
-    const load = ({ previous: _, ...context }: LoadContext): unknown => task(context);
+    const load = (context: TaskContext): unknown => task(context);
     const refresher = new Refresher(resolved, limitedLoad(load, resolved), (execution) =>
       this.nextExecuteTime(execution),
     );

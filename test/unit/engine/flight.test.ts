@@ -39,9 +39,9 @@ function make({ attempt = () => NEVER, ...plan }: Partial<FlightPlan<string>> = 
     random: () => 0,
     retry: undefined,
     timeoutMs: 1000,
-    attempt: (number, signal) => {
-      signals.push(signal);
-      return attempt(number, signal);
+    attempt: (number, abort) => {
+      signals.push(abort.signal);
+      return attempt(number, abort);
     },
     wrap: undefined,
     restAfter: () => 0,

@@ -1,0 +1,63 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { LoadContext } from '../../../src/index.ts';
+import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
+
+it('is not made for loads that do not look at it', async () => {
+  let made = 0;
+  class Counting extends AbortController {
+    constructor() {
+      super();
+      made += 1;
+    }
+  }
+  vi.stubGlobal('AbortController', Counting);
+  const clock = new FakeClock();
+  const options = { name: 'signals', clock };
+  const value = new RefreshingValue({ ...options, load: async () => 1, retry: { retries: 1 } });
+  const cache = new RefreshingCache({ ...options, load: async (key: string) => key });
+  const batched = new RefreshingCache({
+    ...options,
+    loadMany: async (keys: readonly string[]) => new Map(keys.map((key) => [key, key])),
+  });
+  const task = new PeriodicExecutor(async () => {}, { ...options, schedule: 1000 });
+  await Promise.all([value.get(), cache.get('a'), batched.getMany(['a', 'b']), task.execute()]);
+  expect(made).toBe(0);
+  const looking = new RefreshingCache({ ...options, load: async (_: string, { signal }) => signal.aborted });
+  expect([await looking.get('a'), made]).toEqual([false, 1]);
+});
+
+it('is aborted when it is first looked at after the load was superseded', async () => {
+  let context: LoadContext | undefined;
+  const value = new RefreshingValue({
+    name: 'late',
+    clock: new FakeClock(),
+    load: (given: LoadContext) => {
+      context = given;
+      return new Promise<number>(() => {});
+    },
+  });
+  const read = value.get();
+  value.set(1);
+  expect([await read, context?.signal.aborted]).toEqual([1, true]);
+  expect(context?.signal.reason).toMatchObject({ name: 'AbortError' });
+});
+
+it('is in a copy of the context', async () => {
+  const copied: object[] = [];
+  const options = { name: 'copies', clock: new FakeClock() };
+  const cache = new RefreshingCache({
+    ...options,
+    load: (_: string, context) => copied.push({ ...context }),
+  });
+  await cache.get('a');
+  await new PeriodicExecutor((context) => copied.push({ ...context }), {
+    ...options,
+    schedule: 1000,
+  }).execute();
+  const signal = expect.any(AbortSignal);
+  const first = { signal, trigger: 'first', background: false, attempt: 1, previous: undefined, key: 'a' };
+  expect(copied).toStrictEqual([first, { signal, trigger: 'forced', background: false, attempt: 1 }]);
+});
