@@ -10,6 +10,7 @@ import type { IdleValues } from './idle-values.ts';
 import type { InstanceCounts } from './instances.ts';
 import type { KeyedCounts } from './keyed-counts.ts';
 import type { KeyedReads } from './keyed-read.ts';
+import type { LoadCost } from './load-cost.ts';
 import type { Machine } from './machine.ts';
 import type { ReadersCost } from './readers.ts';
 import type { ReloadLatency } from './reload-latency.ts';
@@ -22,6 +23,7 @@ export interface Figures {
   readonly freshReads: FreshReads;
   readonly allocation: readonly Allocation[];
   readonly reloadLatencies: readonly ReloadLatency[];
+  readonly loadCosts: readonly LoadCost[];
   readonly stampedes: readonly Stampede[];
   readonly keyedReads: readonly KeyedReads[];
   readonly idleKeys: readonly IdleKeyBytes[];

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { RefreshGroup, RefreshingCache, RefreshingValue } from '../dist/index.js';
 import { measureAllocation } from './allocation.ts';
 import { KEEP_MS } from './candidates/candidate.ts';
+import { measureLoadCosts } from './load-cost.ts';
 import { awaitedKeyedLoop, awaitedLoop, keyedLoop, type Loop, syncLoop } from './loop.ts';
 import { table } from './table.ts';
 import { contestant, ratioOf, shuffled, takeTurns, VALUE } from './turns.ts';
@@ -140,6 +141,12 @@ async function best({ loop, besideLoop, most, sliceMs }: Race): Promise<number> 
   return least;
 }
 
+const LOADS = {
+  oneByOne: 'cache.get(key) of new keys in turn',
+  atOnce: 'cache.get(key) of new keys, all at once',
+  forced: 'cache.refresh(key)',
+} as const;
+
 const races = [
   ...valueRaces(),
   ...keyedRaces(1000, 'as loaded'),
@@ -160,8 +167,14 @@ const [clock, ...reads] = await measureAllocation();
 for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, 0.05, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);
 
+const [, loads] = await measureLoadCosts(['lru-cache', 'tickless']);
+for (const [way, what] of Object.entries(LOADS)) {
+  const { toLruCache = Number.NaN } = loads?.[way as keyof typeof LOADS] ?? {};
+  judge(what, 'lru-cache fetch', toLruCache, 1.3, 2);
+}
+
 console.log(table(['The gate for speed', 'beside', 'ratio', 'at most'], rows));
 console.log(`A clock read alone allocates ${clock?.bytes.toFixed(1)} bytes.`);
-const total = races.length + reads.length;
+const total = races.length + reads.length + Object.keys(LOADS).length;
 console.log(`${passed} passed, ${total - passed} failed`);
 process.exit(passed === total ? 0 : 1); // lru-cache keeps a timer

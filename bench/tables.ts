@@ -6,6 +6,7 @@ import type { IdleKeyBytes } from './idle-keys.ts';
 import type { IdleValues } from './idle-values.ts';
 import type { KeyedCounts } from './keyed-counts.ts';
 import type { KeyedFigure, KeyedReads } from './keyed-read.ts';
+import type { LoadCost, LoadFigure } from './load-cost.ts';
 import type { Latency, ReloadLatency } from './reload-latency.ts';
 import type { ReloadStall } from './reload-stall.ts';
 import type { Stampede } from './stampede.ts';
@@ -147,6 +148,28 @@ export function reloadLatencyTable(latencies: readonly ReloadLatency[]): string 
       ...columns(fresh),
       ...columns(reloading),
       ratio(reloading.p99 / fresh.p99),
+    ]),
+  );
+}
+
+export function loadCostTable(costs: readonly LoadCost[]): string {
+  const columns = (figure: LoadFigure | undefined): string[] =>
+    figure === undefined ? ['-', '-'] : [nanoseconds(figure.ns), ratio(figure.toLruCache)];
+  return table(
+    [
+      'A load of one key, ns',
+      'first reads in turn',
+      'to lru-cache',
+      'all at once',
+      'to lru-cache',
+      'forced',
+      'to lru-cache',
+    ],
+    costs.map(({ name, oneByOne, atOnce, forced }) => [
+      name,
+      ...columns(oneByOne),
+      ...columns(atOnce),
+      ...columns(forced),
     ]),
   );
 }
