@@ -3,7 +3,7 @@
 //
 //   npx depcruise --config scripts/arrows.config.mjs src
 
-const BASE = ['printable.ts', 'errors.ts', 'time', 'option-checks.ts'];
+const BASE = ['printable.ts', 'json.ts', 'errors.ts', 'time', 'option-checks.ts'];
 const ENGINE = [...BASE, 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'options', 'value', 'cache', 'group'];
 const BACKENDS = ['sql', 'redis', 'mongodb', 'files'];
@@ -11,7 +11,8 @@ const BACKENDS = ['sql', 'redis', 'mongodb', 'files'];
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
   'printable.ts': [],
-  'errors.ts': ['printable.ts'],
+  'json.ts': [],
+  'errors.ts': ['printable.ts', 'json.ts'],
   time: ['errors.ts'],
   'option-checks.ts': ['errors.ts', 'time'],
   observe: BASE,

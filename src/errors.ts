@@ -1,3 +1,4 @@
+import { errorJson } from './json.ts';
 import { printable } from './printable.ts';
 
 /** The details of every error of tickless, beside its message. */
@@ -28,6 +29,11 @@ export abstract class TicklessError extends Error {
     );
     this.cacheName = cacheName;
     if (key !== undefined) this.key = key;
+  }
+
+  /** For `JSON.stringify`: name, code, message, details, and the causes with their messages. Never throws. */
+  toJSON(): object {
+    return errorJson(this);
   }
 }
 

@@ -92,6 +92,7 @@ export {
   RefreshGroup,
   type RefreshGroupOptions,
 } from './group/refresh-group.ts';
+export type { JsonStatus } from './json.ts';
 // Observation.
 export {
   type ElsewhereDetails,
@@ -139,4 +140,4 @@ export {
   RefreshingValue,
   type RefreshingValueOptions,
 } from './value/refreshing-value.ts';
-export type { ValueStatus } from './value/value-status.ts';
+export type { InspectOptions, ValueStatus } from './value/value-status.ts';

@@ -156,6 +156,24 @@ export function durationArgument(cacheName: string, option: string, received: Du
 }
 
 /**
+ * Checks the names of the options given to a method. `undefined` and `null` count as none.
+ *
+ * @throws {OptionError} for a name that is not among them, unless its value is `undefined`.
+ */
+export function namesArgument(
+  cacheName: string,
+  given: object | null | undefined,
+  known: readonly string[],
+): void {
+  if (given === undefined || given === null) return;
+  const checks = new OptionChecks(cacheName);
+  const isObject = typeof given === 'object';
+  checks.that(isObject, 'options', 'must be an object', given);
+  if (isObject) checks.names('', given, known);
+  checks.done();
+}
+
+/**
  * Checks a signal given to a method. `undefined` is allowed.
  *
  * @throws {OptionError} when it is not an `AbortSignal`.

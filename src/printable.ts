@@ -6,10 +6,10 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
  * Text from outside as log lines and error messages contain it: names, keys, messages of other errors. Line breaks and
- * tabs become a space; all else that a terminal or a log reader would obey is escaped (`\u001b`). Applied twice it is the
+ * tabs become a space. Other characters that terminals and log readers act on are escaped (`\u001b`). Applied twice it is the
  * same.
  *
- * @param longest in characters; what is beyond is cut off. @default 1024
+ * @param longest in characters; the rest is cut off. @default 1024
  */
 export function printable(text: string, longest: number = LONGEST): string {
   const oneLine = cut(text, longest).replace(/\s*[\r\n\t]+\s*/g, ' ');

@@ -1,8 +1,9 @@
 import type { RunState } from '../engine/decide.ts';
+import { type JsonStatus, withJson } from '../json.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */
-export interface CacheStatus {
+export interface CacheStatus extends JsonStatus {
   /** The `name` option. */
   readonly name: string;
   /** How many values it holds. */
@@ -23,12 +24,12 @@ export function cacheStatus(
   entries: KeyedEntries<unknown, unknown>,
 ): CacheStatus {
   const active = entries.active();
-  return {
+  return withJson({
     name,
     size: entries.table.size,
     running: active.filter(({ flight }) => flight !== undefined).length,
     failing: entries.failing().length,
     paused: runState === 'paused',
     closed: runState === 'closed',
-  };
+  });
 }

@@ -2,10 +2,10 @@ import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { Load, ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { Reader, type ReadOptions } from '../engine/reader.ts';
+import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
@@ -13,7 +13,7 @@ import type { StepWatch } from '../time/step-watch.ts';
 import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
-import { type ValueStatus, valueStatus } from '../value/value-status.ts';
+import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import {
   type KeyContext,
   type RefreshingCacheOptions,
@@ -162,6 +162,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
     checks.that(isIterable, 'keys', 'must be an iterable of keys', keys);
+    checks.names('', options ?? {}, [...READ_OPTIONS, 'onError']);
     if (onError !== undefined) checks.function('onError', onError);
     let asked: K[];
     try {
@@ -198,11 +199,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    *
    * @throws {OptionError} for the key `undefined`.
    */
-  inspect(key: K): ValueStatus<V> | undefined {
+  inspect(key: K, options?: InspectOptions): ValueStatus<V> | undefined {
+    const hasValue = inspectsValues(this.#options.member.name, options);
     if (!this.#entries.has(key)) return undefined;
     return this.#entries.use(key, (entry) => {
       const execution = refresherOf(this).inspect(entry);
-      return valueStatus(entry, execution, this.#options.member.clock.monotonic());
+      return valueStatus(entry, execution, this.#options.member.clock.monotonic(), hasValue);
     });
   }
 
@@ -231,6 +233,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   invalidate(...given: [key?: K, options?: InvalidateOptions]): void {
     const [key, options] = given;
+    namesArgument(this.#options.member.name, options, ['drop']);
     if (given.length === 0) this.#entries.invalidateAll();
     else if (this.#entries.mayHave(key as K)) {
       this.#entries.use(key as K, (entry) => refresherOf(this).invalidate(entry, options?.drop === true));
@@ -310,6 +313,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   requestStart(options?: StartKeysOptions): Promise<void> {
     const { name, clock } = this.#options.member;
+    try {
+      namesArgument(name, options, ['wait', 'waitUntil']);
+    } catch (error) {
+      return rejected(error);
+    }
     if (refresherOf(this).runState === 'closed') return rejected(closedError(name));
     if (this.#queue === undefined) {
       const { concurrency, lookAhead } = defaults;

@@ -8,7 +8,7 @@ import {
 } from '../errors.ts';
 import type { Events } from '../observe/events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import { durationArgument, signalArgument } from '../option-checks.ts';
+import { durationArgument, namesArgument, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Decision, decide, isDeferred, isDue, isTooStale } from './decide.ts';
@@ -30,6 +30,9 @@ export interface ReadOptions {
   /** Receives a promise of the end of the load under way, if there is one. It never rejects. */
   readonly waitUntil?: WaitUntil | undefined;
 }
+
+/** The names of {@link ReadOptions}. */
+export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'signal', 'waitUntil'];
 
 /** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
@@ -82,8 +85,9 @@ export class Reader<T> {
     const { name, clock } = this.#options;
     const signal = options?.signal;
     let patienceMs = 0;
-    if (options?.patience !== undefined || signal !== undefined) {
+    if (options !== undefined) {
       try {
+        namesArgument(name, options, READ_OPTIONS);
         patienceMs = durationArgument(name, 'patience', options?.patience ?? 0);
         signalArgument(name, signal);
       } catch (error) {

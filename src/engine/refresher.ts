@@ -158,10 +158,9 @@ export class Refresher<T> {
     const now = this.options.clock.monotonic();
     this.loader.compareClocks(entry, now);
     const { timing, coordinator, rules } = this.loader;
-    return {
-      ...executionStatus(entry, this.options.name, rules.runState, timing.nextExecuteTime(entry, now), now),
-      ...(coordinator === undefined ? {} : { lock: coordinator.status(entry) }),
-    };
+    const nextExecuteTime = timing.nextExecuteTime(entry, now);
+    const lock = coordinator?.status(entry);
+    return executionStatus(entry, this.options.name, rules.runState, nextExecuteTime, now, lock);
   }
 
   /** Computes the due time anew if the wall clock was stepped. */

@@ -1,9 +1,10 @@
+import { type JsonStatus, withJson } from '../json.ts';
 import type { LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /** The state of the executions of an executor or value at one instant. A copy: it does not change. */
-export interface ExecutionStatus {
+export interface ExecutionStatus extends JsonStatus {
   /** The `name` option. */
   readonly name: string;
   /** An execution is under way, or about to start behind the read that found it due. */
@@ -38,8 +39,9 @@ export function executionStatus(
   runState: RunState,
   nextExecuteTime: number,
   now: number,
+  lock: LockStatus | undefined,
 ): ExecutionStatus {
-  return {
+  return withJson({
     name,
     running: entry.flight !== undefined,
     paused: runState === 'paused',
@@ -50,5 +52,6 @@ export function executionStatus(
     lastEndedAt: entry.last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
-  };
+    ...(lock === undefined ? {} : { lock }),
+  });
 }

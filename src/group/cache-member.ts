@@ -8,7 +8,7 @@ import type { HealthProblem, Member } from './member.ts';
 export class CacheMember<V> implements Member {
   readonly name: string;
   readonly isRequired: boolean = false;
-  readonly status: () => unknown;
+  readonly status: (hasValues: boolean) => unknown;
   readonly #member: KeyedMember<V>;
   readonly #keys: Refreshable;
 

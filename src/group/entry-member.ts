@@ -10,7 +10,7 @@ import type { HealthProblem, Member } from './member.ts';
 export class EntryMember<T> implements Member, EntryOwner<T> {
   readonly name: string;
   readonly isRequired: boolean;
-  readonly status: () => unknown;
+  readonly status: (hasValues: boolean) => unknown;
   readonly #member: SingleMember<T>;
   readonly #slot: GroupSlot;
   /** Tells the queue that the load which it started has ended. */

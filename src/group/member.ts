@@ -36,7 +36,7 @@ export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
   health(): HealthProblem[];
-  status(): unknown;
+  status(hasValues: boolean): unknown;
   close(timeoutMs: number): Promise<void>;
   /** Executes a member that has had no success yet, and resolves with its success. */
   firstLoad(): Promise<void>;

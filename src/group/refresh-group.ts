@@ -9,17 +9,19 @@ import { LoadLimit } from '../engine/load-limit.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
+import { type JsonStatus, withJson } from '../json.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import { durationArgument, OptionChecks } from '../option-checks.ts';
+import { durationArgument, namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import type { CloseOptions } from '../value/lifecycle.ts';
+import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
+import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import type { HealthProblem, Member } from './member.ts';
@@ -58,7 +60,7 @@ export interface RefreshGroupOptions extends GroupDefaults {
 }
 
 /** The state of a group at one instant. A copy: it does not change. */
-export interface GroupStatus {
+export interface GroupStatus extends JsonStatus {
   readonly name: string;
   /** Loads under way that the group has started. */
   readonly running: number;
@@ -69,7 +71,7 @@ export interface GroupStatus {
 }
 
 /** The result of {@link RefreshGroup.health} and {@link RefreshGroup.ready}. */
-export interface Health {
+export interface Health extends JsonStatus {
   /** No problem is fatal: reads are served. */
   readonly ok: boolean;
   /** All problems, the fatal ones first. */
@@ -172,9 +174,12 @@ export class RefreshGroup implements GroupLike {
    * Starts the members that are due, behind the caller: soonest first, at most `concurrency` loads at a time; as one ends
    * the next begins, until all are started that were due at the call. A member that was never loaded is due; of a cache,
    * the due ones among the keys that it has. The cost grows with the number of due members only. Starts nothing after
-   * {@link close}; never throws.
+   * {@link close}.
+   *
+   * @throws {OptionError} for an unknown option.
    */
   requestStart(options?: GroupStartOptions): void {
+    namesArgument(this.#options.name, options, ['waitUntil']);
     const waitUntil = options?.waitUntil;
     if (waitUntil === undefined) {
       this.#queue.request();
@@ -193,6 +198,7 @@ export class RefreshGroup implements GroupLike {
    */
   ready(options?: ReadyOptions): Promise<Health> {
     const { name, clock } = this.#options;
+    namesArgument(name, options, ['timeout']);
     const timeoutMs = durationArgument(name, 'timeout', options?.timeout ?? defaults.readyTimeout);
     const required = [...this.#members.values()].filter(({ isRequired }) => isRequired);
     if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
@@ -213,17 +219,22 @@ export class RefreshGroup implements GroupLike {
     return this.#healthOf([...this.#members.values()]);
   }
 
-  /** The state of the group and its members. Starts nothing. */
-  inspect(): GroupStatus {
-    return {
+  /**
+   * The state of the group and its members, with their values; `{ values: false }` leaves these out. Starts nothing.
+   *
+   * @throws {OptionError} for an unknown option.
+   */
+  inspect(options?: InspectOptions): GroupStatus {
+    const hasValues = inspectsValues(this.#options.name, options);
+    return withJson({
       name: this.#options.name,
       running: this.#queue.running,
       closed: this.#closing !== undefined,
       members: Array.from(
         this.#members.values(),
-        (member) => member.status() as GroupStatus['members'][number],
+        (member) => member.status(hasValues) as GroupStatus['members'][number],
       ),
-    };
+    });
   }
 
   /**
@@ -234,11 +245,7 @@ export class RefreshGroup implements GroupLike {
    * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
   close(options?: CloseOptions): Promise<void> {
-    const timeoutMs = durationArgument(
-      this.#options.name,
-      'timeout',
-      options?.timeout ?? defaults.closeTimeout,
-    );
+    const timeoutMs = closeTimeoutMs(this.#options.name, options);
     if (this.#closing !== undefined) return this.#closing.promise;
     const closing = new Deferred<void>();
     this.#closing = closing; // before listeners run, which may call this again
@@ -284,6 +291,6 @@ export class RefreshGroup implements GroupLike {
   #healthOf(members: readonly Member[]): Health {
     const all = members.flatMap((member) => member.health());
     const [fatal, others] = [all.filter(({ isFatal }) => isFatal), all.filter(({ isFatal }) => !isFatal)];
-    return { ok: fatal.length === 0, problems: [...fatal, ...others] };
+    return withJson({ ok: fatal.length === 0, problems: [...fatal, ...others] });
   }
 }

@@ -11,7 +11,7 @@ export interface SingleMember<T> {
   readonly isRequired: boolean;
   readonly entry: Entry<T>;
   readonly refresher: Refresher<T>;
-  readonly status: () => unknown;
+  readonly status: (hasValues: boolean) => unknown;
 }
 
 /** A cache, as it joins a group. */
@@ -22,7 +22,7 @@ export interface KeyedMember<V> {
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;
   /** The entries whose last load failed. */
   readonly failing: () => readonly Entry<V>[];
-  readonly status: () => unknown;
+  readonly status: (hasValues: boolean) => unknown;
 }
 
 /** The side of a group that its members see. The group makes their slots. */

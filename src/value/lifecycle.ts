@@ -2,7 +2,7 @@
 
 import type { Refresher } from '../engine/refresher.ts';
 import type { EventOf, EventType } from '../observe/events.ts';
-import { durationArgument } from '../option-checks.ts';
+import { durationArgument, namesArgument } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -14,6 +14,12 @@ export interface CloseOptions {
    * takes. @default 10 seconds
    */
   readonly timeout?: DurationLike | undefined;
+}
+
+/** The checked option of `close`, in milliseconds. */
+export function closeTimeoutMs(name: string, options: CloseOptions | undefined): number {
+  namesArgument(name, options, ['timeout']);
+  return durationArgument(name, 'timeout', options?.timeout ?? defaults.closeTimeout);
 }
 
 /** The engine of a member, for the classes of this package. */
@@ -61,11 +67,10 @@ export abstract class Lifecycle<T> {
    * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
    * Never rejects.
    *
-   * @throws {OptionError} when `timeout` is not a duration of 0 or more.
+   * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
   close(options?: CloseOptions): Promise<void> {
-    const timeout = options?.timeout ?? defaults.closeTimeout;
-    return this.#refresher.close(durationArgument(this.#refresher.options.name, 'timeout', timeout));
+    return this.#refresher.close(closeTimeoutMs(this.#refresher.options.name, options));
   }
 
   /** {@link close} with its defaults, for `await using`. */

@@ -2,8 +2,10 @@ import type { Entry } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
+import { namesArgument } from '../option-checks.ts';
 import type { MemberOptions } from '../options/resolve-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
+import { rejected } from '../time/deferred.ts';
 import { Lifecycle, refresherOf } from './lifecycle.ts';
 
 /** The options of one `requestStart`. */
@@ -38,7 +40,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, refresher: Refresher<T>) {
     super(refresher);
     this.#entry = entry;
-    group?.addSingle({ options, isRequired, entry, refresher, status: () => this.inspect() });
+    group?.addSingle({ options, isRequired, entry, refresher, status: (values) => this.inspect({ values }) });
   }
 
   /**
@@ -51,11 +53,17 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * execution, and its failure. Rejects with `ClosedError` after {@link close}.
    */
   requestStart(options?: RequestStartOptions): Promise<void> {
-    return refresherOf(this).requestStart(this.#entry, options?.wait, options?.waitUntil);
+    const refresher = refresherOf(this);
+    try {
+      namesArgument(refresher.options.name, options, ['wait', 'waitUntil']);
+    } catch (error) {
+      return rejected(error);
+    }
+    return refresher.requestStart(this.#entry, options?.wait, options?.waitUntil);
   }
 
   /** The state at this instant. Starts nothing, never throws. */
-  abstract inspect(): ExecutionStatus;
+  abstract inspect(options?: { readonly values?: boolean }): ExecutionStatus;
 
   /**
    * Replaces the schedule. The next execute time is computed anew from the last execution; an instant that has

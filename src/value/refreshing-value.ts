@@ -5,13 +5,14 @@ import type { LoadAnswer } from '../engine/load-result.ts';
 import type { Load, ReadRules } from '../engine/loader.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
+import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { refresherOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
-import { type ValueStatus, valueStatus } from './value-status.ts';
+import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface RefreshingValueOptions<T extends Previous, Previous = T>
@@ -121,11 +122,12 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     return entryOf(this).value;
   }
 
-  /** The value, its age, and the state of its reloads. Starts nothing, never throws. */
-  inspect(): ValueStatus<T> {
+  /** The value, its age, and the state of its reloads. Starts nothing. @throws {OptionError} for an unknown option. */
+  inspect(options?: InspectOptions): ValueStatus<T> {
     const refresher = refresherOf(this);
     const entry = entryOf(this);
-    return valueStatus(entry, refresher.inspect(entry), refresher.options.clock.monotonic());
+    const hasValue = inspectsValues(refresher.options.name, options);
+    return valueStatus(entry, refresher.inspect(entry), refresher.options.clock.monotonic(), hasValue);
   }
 
   /**
@@ -141,9 +143,13 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * `drop` the value is forgotten too: the next read waits. A load under way began before, so it is aborted and its
    * result dropped; its waiters wait for its successor, which starts at once, also while paused. A cool-down stays in
    * force.
+   *
+   * @throws {OptionError} for an unknown option.
    */
   invalidate(options?: InvalidateOptions): void {
-    refresherOf(this).invalidate(entryOf(this), options?.drop === true);
+    const refresher = refresherOf(this);
+    namesArgument(refresher.options.name, options, ['drop']);
+    refresher.invalidate(entryOf(this), options?.drop === true);
   }
 
   /**

@@ -2,10 +2,28 @@ import { isTooStale } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
+import { withJson } from '../json.ts';
+import { namesArgument, OptionChecks } from '../option-checks.ts';
+
+/** The options of `inspect`. */
+export interface InspectOptions {
+  /** `false`: a status without values, for a log or an endpoint. @default true */
+  readonly values?: boolean | undefined;
+}
+
+/** Whether a status has values. @throws {OptionError} for an unknown option, or one that is not a boolean. */
+export function inspectsValues(name: string, options: InspectOptions | undefined): boolean {
+  namesArgument(name, options, ['values']);
+  const { values = true } = options ?? {};
+  const checks = new OptionChecks(name);
+  checks.oneOf('values', values, [true, false]);
+  checks.done();
+  return values;
+}
 
 /** The value that is served at one instant, and its age. A copy: it does not change. */
 export interface ValueStatus<T> extends ExecutionStatus {
-  /** The value; not present while there is none. */
+  /** The value; not present while there is none, and with `values: false`. */
   readonly value?: T;
   /**
    * `empty`: nothing loaded; `fresh`: loaded and not due; `stale`: due for a reload; `too-stale`: older than
@@ -23,21 +41,27 @@ export interface ValueStatus<T> extends ExecutionStatus {
 }
 
 /**
+ * @param hasValue with the value, if there is one.
  * @param execution the status of its executions, just taken.
  * @param now the monotonic clock in milliseconds.
  */
-export function valueStatus<T>(entry: Entry<T>, execution: ExecutionStatus, now: number): ValueStatus<T> {
+export function valueStatus<T>(
+  entry: Entry<T>,
+  execution: ExecutionStatus,
+  now: number,
+  hasValue: boolean,
+): ValueStatus<T> {
   const { isLoaded, maxStalenessMs } = entry;
   const state = stateOf(entry, execution.isDue, now);
-  return {
+  return withJson({
     ...execution,
-    ...(isLoaded ? { value: entry.value as T } : {}),
+    ...(isLoaded && hasValue ? { value: entry.value as T } : {}),
     state,
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',
     maxStaleness: maxStalenessMs,
-  };
+  });
 }
 
 function stateOf(entry: Entry<unknown>, isDue: boolean, now: number): ValueStatus<unknown>['state'] {

@@ -1,0 +1,55 @@
+/** Causes can form a cycle. */
+const MOST_CAUSES = 8;
+
+/** The message of an error contains what these say. The values that were received may be anything. */
+const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause', 'received', 'problems'];
+
+/** A status that `JSON.stringify` shows as it is, for a log or an endpoint. */
+export interface JsonStatus {
+  /** The status for JSON: errors with their messages, `Infinity` as text. A value is left as it is. */
+  toJSON(): object;
+}
+
+/** Gives a status its `toJSON`, which is not enumerable. @returns the same object. */
+export function withJson<S extends object>(status: S): S & JsonStatus {
+  const toJSON = (): object => mapped(status, (field, name) => (name === 'value' ? field : fieldJson(field)));
+  return Object.defineProperty(status, 'toJSON', { value: toJSON }) as S & JsonStatus;
+}
+
+/** An error for JSON: name, code, message, causes, and the details of an error of tickless. Never throws. */
+export function errorJson(error: Error, depth: number = 0): object {
+  try {
+    const { name, code, message, cause } = error as Error & { readonly code?: unknown };
+    const hasCode = typeof code === 'string' || typeof code === 'number';
+    const isOwn = String(code).startsWith('ERR_TICKLESS_');
+    const details = Object.entries(error).filter(([name]) => isOwn && !LEFT_OUT.includes(name));
+    return {
+      name,
+      ...(hasCode ? { code } : {}),
+      message,
+      ...mapped(Object.fromEntries(details), (field) => plainJson(field, depth)),
+      ...(cause === undefined || depth >= MOST_CAUSES ? {} : { cause: plainJson(cause, depth + 1) }),
+    };
+  } catch {
+    return { message: 'an error that cannot be read' }; // a proxy, or a getter threw
+  }
+}
+
+/** A field of a status: an object is one of tickless. */
+function fieldJson(field: unknown): unknown {
+  if (Array.isArray(field)) return field.map(fieldJson);
+  const isObject = typeof field === 'object' && field !== null && !(field instanceof Error);
+  if (!isObject) return plainJson(field, 0);
+  return 'toJSON' in field ? field : mapped(field, fieldJson);
+}
+
+/** A detail of an error: an object is one of the user, a key or a thrown value. */
+function plainJson(value: unknown, depth: number): unknown {
+  if (value instanceof Error) return errorJson(value, depth);
+  if (typeof value === 'string' || typeof value === 'boolean' || value === undefined) return value;
+  return typeof value === 'number' && Number.isFinite(value) ? value : String(value);
+}
+
+function mapped(object: object, change: (field: unknown, name: string) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([name, field]) => [name, change(field, name)]));
+}

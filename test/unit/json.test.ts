@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AbsentError,
+  CoolingDownError,
+  never,
+  OptionError,
+  RefreshGroup,
+  TicklessError,
+} from '../../src/index.ts';
+import { memoryLock } from '../../src/lock/memory.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+
+const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** A group with a value that was loaded once and fails since. */
+async function failing() {
+  const clock = new FakeClock();
+  const group = new RefreshGroup({ clock, logger: false, retry: { retries: 0 } });
+  let isDown = false;
+  const load = async (): Promise<object> => {
+    if (isDown)
+      throw Object.assign(new TypeError('fetch failed', { cause: new Error('ECONN') }), { secret: 1 });
+    return { password: 'x' };
+  };
+  const value = group.value({ name: 'v', load, schedule: never, lock: memoryLock({ clock }) });
+  const cache = group.cache({ name: 'c', load: (key: string) => key });
+  await cache.get('k');
+  await value.get();
+  isDown = true;
+  await value.refresh().catch(() => {});
+  return { group, value, cache };
+}
+
+describe('JSON', () => {
+  it('of an error has its message, code, own details and causes; nothing else of other errors', async () => {
+    const { value } = await failing();
+    expect(parsed(value.inspect().lastError)).toEqual({
+      name: 'LoadError',
+      code: 'ERR_TICKLESS_LOAD',
+      message: 'v: load failed: fetch failed: ECONN',
+      cacheName: 'v',
+      attempts: 1,
+      cause: { name: 'TypeError', message: 'fetch failed', cause: { name: 'Error', message: 'ECONN' } },
+    });
+    const cooling = new CoolingDownError('later', {
+      cacheName: 'c',
+      key: 'k',
+      retryAfter: Infinity,
+      cause: 5n,
+    });
+    expect(parsed(cooling)).toMatchObject({ key: 'k', retryAfter: 'Infinity', cause: '5' });
+    const invalid = new OptionError([{ option: 'o', rule: 'must not', received: 1n }], { cacheName: 'c' });
+    expect(parsed(invalid)).toMatchObject({ message: 'c: o must not, received 1', option: 'o' });
+    const round = new AbsentError('gone', { cacheName: 'c', retryAfter: 0, key: { id: 1n } });
+    (round as Error).cause = round;
+    expect(parsed(round)).toMatchObject({ message: 'c[[object Object]]: gone', key: '[object Object]' });
+    expect(round).toBeInstanceOf(TicklessError);
+  });
+
+  it('of a status keeps Infinity and errors, also those inside', async () => {
+    const { value, cache } = await failing();
+    expect(parsed(value.inspect())).toMatchObject({
+      nextExecuteTime: 'Infinity',
+      maxStaleness: 'Infinity',
+      lastError: { code: 'ERR_TICKLESS_LOAD', message: expect.stringContaining('fetch failed') },
+      lock: { isHolder: expect.any(Boolean) },
+      value: { password: 'x' },
+    });
+    expect(parsed(cache.inspect('k'))).toMatchObject({ value: 'k', state: 'fresh' });
+    expect(Object.keys(value.inspect())).not.toContain('toJSON');
+  });
+
+  it('of a group keeps them of its members; without their values on request', async () => {
+    const { group, value, cache } = await failing();
+    const json = { nextExecuteTime: 'Infinity', lastError: { message: expect.stringContaining('ECONN') } };
+    expect(parsed(group.inspect())).toMatchObject({
+      members: [
+        { ...json, value: {} },
+        { name: 'c', size: 1 },
+      ],
+    });
+    const safe = group.inspect({ values: false });
+    expect(JSON.stringify(safe)).not.toContain('password');
+    expect(parsed(safe)).toMatchObject({ members: [json, { name: 'c', size: 1 }] });
+    expect(safe.members[0]).not.toHaveProperty('value');
+    expect(value.inspect({ values: false })).not.toHaveProperty('value');
+    expect(cache.inspect('k', { values: false })).toMatchObject({ state: 'fresh' });
+    expect(cache.inspect('k', { values: false })).not.toHaveProperty('value');
+    expect(parsed(group.health())).toMatchObject({
+      ok: true,
+      problems: [{ error: { code: 'ERR_TICKLESS_LOAD' } }],
+    });
+  });
+});

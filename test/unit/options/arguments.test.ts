@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { isOptionError, PeriodicExecutor, RefreshGroup } from '../../../src/index.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+/** A group with a value, a cache and a task, all loaded. */
+async function loadedGroup() {
+  const group = new RefreshGroup({ logger: false });
+  const value = group.value({ name: 'v', load: () => 1 });
+  const cache = group.cache({ name: 'c', load: (key: string) => key });
+  const task = group.executor(() => {}, { name: 't' });
+  await Promise.all([value.get(), cache.get('k'), task.requestStart()]);
+  return { group, value, cache, task };
+}
+
+describe('the options of a call', () => {
+  it('that are misspelt are refused, with a suggestion, also by a fresh read', async () => {
+    const { group, value, cache, task } = await loadedGroup();
+    for (const [call, message] of [
+      [() => value.get({ patince: 5 } as never), 'v: patince is unknown; did you mean patience?'],
+      [() => cache.get('k', { Signal: undefined, sigal: 5 } as never), 'did you mean signal?'],
+      [() => cache.getMany(['k', 'l'], { onerror: () => {} } as never), 'did you mean onError?'],
+      [() => value.get('v' as never), 'v: options must be an object'],
+      [() => value.requestStart({ wiat: true } as never), 'did you mean wait?'],
+      [() => task.requestStart({ waitUntill: () => {} } as never), 'did you mean waitUntil?'],
+      [() => cache.requestStart({ waits: true } as never), 'did you mean wait?'],
+    ] as const) {
+      const error = await rejectionOf(call());
+      expect(isOptionError(error) && error.message).toContain(message);
+    }
+    for (const [call, message] of [
+      [() => value.invalidate({ dorp: true } as never), 'did you mean drop?'],
+      [() => cache.invalidate('k', { Drop: true } as never), 'did you mean drop?'],
+      [() => group.requestStart({ waituntil: () => {} } as never), 'did you mean waitUntil?'],
+      [() => group.ready({ timout: 5 } as never), 'did you mean timeout?'],
+      [() => value.close({ time: 5 } as never), 'v: time is unknown (expected one of: timeout)'],
+      [() => group.close({ timeouts: 5 } as never), 'did you mean timeout?'],
+      [() => group.inspect({ value: false } as never), 'did you mean values?'],
+    ] as const) {
+      const error = thrownBy(call);
+      expect(isOptionError(error) && error.message).toContain(message);
+    }
+    expect(value.inspect()).toMatchObject({ isStale: false, closed: false });
+  });
+
+  it('may be undefined', async () => {
+    const { value, cache } = await loadedGroup();
+    expect(await value.get({ patience: undefined, unknown: undefined } as never)).toBe(1);
+    expect((await cache.getMany(['k'], undefined)).get('k')).toBe('k');
+    await new PeriodicExecutor(() => {}, { name: 't' }).requestStart(undefined);
+  });
+});
