@@ -4,9 +4,9 @@ import type { Clock } from '../time/clock.ts';
 import { limited } from './backend-access.ts';
 import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
-import { randomId, thisHost, thisProcess } from './identity.ts';
+import { thisHost, thisProcess } from './identity.ts';
 import type { AcquireAnswer, AcquireRequest, LockProvider } from './lock-contract.ts';
-import type { UnansweredRequest } from './shared-state.ts';
+import type { PendingRequest } from './pending-request.ts';
 
 /** How often a lock is asked before it counts as unavailable: the first answer may be lost. */
 export const TRIES = 2;
@@ -14,8 +14,10 @@ export const TRIES = 2;
 /** Where leases come from. */
 export interface LeaseSource {
   readonly steps: Pick<LockProvider, 'acquire' | 'extend' | 'release'>;
-  /** How long one step may take, in milliseconds. */
+  /** How long an acquire may take, in milliseconds. */
   readonly limitMs: number;
+  /** How long an extension or a release may take, in milliseconds. */
+  readonly behindMs: number;
 }
 
 /** The answer of the lock. */
@@ -23,39 +25,45 @@ export type LeaseAnswer =
   | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & { readonly held: HeldLease })
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
 
-/** How often it is asked, and for how long each time. */
+/** How often it is asked, and for how long in all. */
 export interface Patience {
   readonly tries: number;
-  /** How long an acquire may take, in milliseconds. @default as any other step */
+  /** How long all tries together may take, in milliseconds. @default as any other step */
   readonly acquireMs?: number;
 }
 
 /**
  * Asks for a lease on behalf of this process. If the answer is lost, it asks again with the same request, which gives the
- * same lease; if the answer comes after the lease has expired, with a new request.
+ * same lease; if the answer comes after the lease has expired, with a new request. After a time-out it does not ask again.
  *
- * @param pending the request that has no answer yet; it stays there if none comes.
+ * A lease whose answer comes later than it was waited for is given back: see {@link PendingRequest}.
+ *
  * @returns the answer, and when it was asked for (monotonic).
  * @throws the cause, if the lock can't be asked.
  */
 export async function acquireLease(
-  { steps, limitMs }: LeaseSource,
+  source: LeaseSource,
   wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
-  pending: { request: UnansweredRequest | undefined },
+  pending: PendingRequest,
   clock: Clock,
-  { tries, acquireMs = limitMs }: Patience,
+  { tries, acquireMs = source.limitMs }: Patience,
 ): Promise<{ readonly answer: LeaseAnswer; readonly sentAt: number }> {
+  const { steps } = source;
+  const endAt = clock.monotonic() + acquireMs;
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
     const sentAt = clock.monotonic();
-    pending.request ??= { id: randomId(), sentAt };
-    const { id: requestId, sentAt: firstSentAt } = pending.request;
-    const request = { ...wanted, requestId, owner: thisProcess(), host: thisHost() };
+    if (left < tries && sentAt >= endAt) break;
+    const request = pending.begin(sentAt);
+    const { id: requestId, sentAt: firstSentAt } = request;
+    const asked = callOf(() =>
+      steps.acquire({ ...wanted, requestId, owner: thisProcess(), host: thisHost() }),
+    );
     try {
-      const answer = await limited(() => steps.acquire(request), clock, acquireMs);
+      const answer = await limited(() => asked, clock, endAt - sentAt);
       if (!isAnswer(answer))
         throw new DamagedRecordError(`acquire() returned ${showKey(answer)}, which is not an answer`);
-      pending.request = undefined;
+      pending.answered(request);
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;
       // It was given after it was first asked for, so it lasts for at least `leaseFor` from then, however late the answer
@@ -64,15 +72,25 @@ export async function acquireLease(
       const byAnswer = sentAt + remaining;
       const isBelievable = byRequest <= clock.monotonic() + remaining;
       const end = isBelievable ? Math.max(byAnswer, byRequest) : byAnswer;
-      const held = new HeldLease({ steps, limitMs }, id, end, clock, wanted.leaseFor);
+      const held = new HeldLease(source, id, end, clock, wanted.leaseFor);
       if (!held.isLost) return { answer: { ...answer, held }, sentAt };
       cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
+      pending.gaveUp(request);
+      void asked.then(
+        (late) => pending.answeredLate(request, sentAt, isAnswer(late) ? late : undefined, source, clock),
+        () => {},
+      );
       if (isOptionError(thrown)) throw thrown;
       cause = thrown;
     }
   }
   throw cause;
+}
+
+/** A promise of a step that may throw instead of rejecting. */
+function callOf<R>(step: () => R | PromiseLike<R>): Promise<R> {
+  return new Promise((resolve) => resolve(step()));
 }
 
 /** A user's lock may return anything. */

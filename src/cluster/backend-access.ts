@@ -1,3 +1,5 @@
+import { coordinationKey } from '../engine/coordination-key.ts';
+import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import { isOptionError } from '../errors.ts';
 import { Outage } from '../observe/outage.ts';
 import type { Clock } from '../time/clock.ts';
@@ -5,6 +7,7 @@ import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { isDamage } from './damage.ts';
+import { writeTimeoutMs } from './time-limits.ts';
 
 /** How many steps one lock or store object has under way at a time, however many members and keys use it. */
 const MAX_CONCURRENT_STEPS = 32;
@@ -14,23 +17,22 @@ const LONGEST_STEP_MS = 15_000;
 
 /** The result of asking a backend. */
 export type Asked<R> =
+  | { readonly kind: 'answered'; readonly answer: R }
   | {
-      readonly kind: 'answered';
-      readonly answer: R /** It ended an outage of this length, in milliseconds. */;
-      readonly outageMs?: number;
+      readonly kind: 'resting';
+      readonly cause: unknown;
+      /** Milliseconds; 0: a probe is under way. */
+      readonly restsFor: number;
+      /** The step of this caller, which runs behind it as the probe. May reject with an `OptionError`. */
+      readonly probe?: Promise<Asked<R>>;
     }
-  | { readonly kind: 'resting'; readonly cause: unknown; readonly restsFor: number }
-  | {
-      readonly kind: 'failed';
-      readonly cause: unknown /** This began an outage. */;
-      readonly isFirst: boolean;
-    };
+  | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** How a step is asked. */
 export interface AskOptions {
   readonly clock: Clock;
-  /** How long the backend rests after a failure. */
-  readonly restMs: number;
+  /** Whether the caller waits while a backend that was down is probed. @default true */
+  readonly waitsForProbe?: boolean;
   /**
    * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault (as a damaged
    * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered, and rests after three such failures in a row. During a rest
@@ -49,23 +51,31 @@ export interface AskOptions {
  *  1. 200 members are due; the first becomes the pilot, 199 wait;
  *  2. the pilot fails: the breaker opens, and the 199 go on without the backend;
  *  3. or it succeeds: the backend is trusted, and the 199 ask, 32 at a time.
+ *
+ * In an outage the pilot is a probe. A caller that does not wait for it (a reader without a value waits for the caller)
+ * goes on without the backend, and its step, if it is the first one after the pause, runs behind.
  */
 export class BackendAccess<S> {
   /** The methods of the object. */
   readonly steps: S;
-  /** How long one step may take, in milliseconds. */
+  /** How long a step may take that a load waits for, in milliseconds: acquire, read. */
   readonly limitMs: number;
+  /** How long a step may take that no reader waits for, in milliseconds: extend, release, write. */
+  readonly behindMs: number;
   readonly breaker: CircuitBreaker = new CircuitBreaker();
   /** Its outages, as far as they are logged. */
   readonly outage: Outage = new Outage();
   readonly #semaphore: Semaphore = new Semaphore(MAX_CONCURRENT_STEPS);
-  /** Settles when the pilot has its result. Never rejects. */
-  #pilot: Promise<unknown> | undefined;
+  /**
+   * Of reads (`false`) and of writes (`true`), which take longer. Each settles when the pilot has its result, and never
+   * rejects.
+   */
+  readonly #pilots: Map<boolean, Promise<void>> = new Map();
 
-  /** @param limitMs `Infinity`: no limit of its own. */
-  constructor(steps: S, limitMs: number = Number.POSITIVE_INFINITY) {
+  constructor(steps: S, limitMs: number) {
     this.steps = steps;
     this.limitMs = limitMs;
+    this.behindMs = writeTimeoutMs(limitMs);
   }
 
   /**
@@ -83,24 +93,33 @@ export class BackendAccess<S> {
         // Again when its turn comes: the backend may have stopped answering meanwhile.
         return this.#semaphore.run(async () => this.#resting(options) ?? this.#try(step, options));
       }
-      if (this.#pilot === undefined) break;
-      await this.#pilot;
+      const goesOn = this.breaker.isBroken && options.waitsForProbe === false;
+      const pilot = this.#pilots.get(options.isWrite === true);
+      if (pilot === undefined) {
+        const result = this.#lead(step, options);
+        return goesOn ? { ...this.#down(0), probe: result } : result;
+      }
+      if (goesOn) return this.#down(0);
+      await pilot;
     }
+  }
+
+  /** Asks as the pilot. */
+  #lead<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+    const isWrite = options.isWrite === true;
     const result = this.#try(step, options);
-    const pilot = result.then(
-      () => {},
-      () => {},
-    );
-    this.#pilot = pilot;
-    void pilot.then(() => {
-      if (this.#pilot === pilot) this.#pilot = undefined;
-    });
+    const settle = (): void => void this.#pilots.delete(isWrite);
+    this.#pilots.set(isWrite, result.then(settle, settle));
     return result;
   }
 
   #resting({ clock, isWrite }: AskOptions): Extract<Asked<never>, { readonly kind: 'resting' }> | undefined {
     const restsFor = this.breaker.restsFor(clock.monotonic(), isWrite);
-    return restsFor > 0 ? { kind: 'resting', cause: this.breaker.cause, restsFor } : undefined;
+    return restsFor > 0 ? this.#down(restsFor) : undefined;
+  }
+
+  #down(restsFor: number): Extract<Asked<never>, { readonly kind: 'resting' }> {
+    return { kind: 'resting', cause: this.breaker.cause, restsFor };
   }
 
   /** Runs a step that does not depend on the breaker: a lease that is held is released whatever the backend did before. */
@@ -110,24 +129,29 @@ export class BackendAccess<S> {
 
   async #try<R>(
     step: (isProbe: boolean) => Promise<R>,
-    { clock, restMs, isWrite = false }: AskOptions,
+    { clock, isWrite = false }: AskOptions,
   ): Promise<Asked<R>> {
     const { breaker } = this;
     const isProbe = breaker.isBroken;
     const isResting = breaker.restsFor(clock.monotonic()) > 0;
     try {
       const answer = await step(isProbe);
-      const now = clock.monotonic();
-      const outageMs = now - breaker.brokenSince;
-      return breaker.succeeded(now) ? { kind: 'answered', answer, outageMs } : { kind: 'answered', answer };
+      breaker.succeeded(clock.monotonic());
+      return { kind: 'answered', answer };
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const isDoubtful = isWrite ? !isResting : !isProbe && isDamage(cause);
-      if (isDoubtful && breaker.doubted()) return { kind: 'failed', cause, isFirst: false };
-      const isFirst = breaker.failed(cause, clock.monotonic(), restMs, isWrite);
-      return { kind: 'failed', cause, isFirst };
+      if (!isDoubtful || !breaker.doubted()) {
+        breaker.failed(cause, clock.monotonic(), { isProbe: isProbe && !isResting, isWrite });
+      }
+      return { kind: 'failed', cause };
     }
   }
+}
+
+/** The access to its backend that a lock or a store object carries; `undefined`: it is a plain object. */
+export function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendAccess<S> | undefined {
+  return (backend?.[coordinationKey] as { readonly access: BackendAccess<S> } | undefined)?.access;
 }
 
 /**

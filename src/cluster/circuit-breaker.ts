@@ -4,17 +4,27 @@ const TRUSTED_FOR_MS = 1000;
 /** This many doubtful failures, with no success between them, prove an outage. */
 const MAX_DOUBTS = 3;
 
+/** The pause after the failure that begins an outage; each failed probe doubles it, up to the longest. */
+const FIRST_REST_MS = 1000;
+const LONGEST_REST_MS = 30_000;
+
+/** A step that has failed. */
+export interface FailedStep {
+  /** It began after a pause, when the backend was known to be down: the next pause is longer. */
+  readonly isProbe: boolean;
+  readonly isWrite: boolean;
+}
+
 /**
  * Remembers whether a backend answers. After a failure the backend rests: it is not asked for a while, or each member and
- * each key would wait for it one by one. All instants are monotonic.
+ * each key would wait for it one by one. The pauses grow from 1 to 30 seconds. All instants are monotonic.
  */
 export class CircuitBreaker {
   /** Why the backend could not be asked the last time; `undefined`: it answered. */
   cause: unknown = undefined;
-  /** When the outage began; of no meaning without one. */
-  brokenSince: number = 0;
   #isBroken = false;
   #doubts = 0;
+  #restMs = FIRST_REST_MS;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
   #writesRestUntil: number = Number.NEGATIVE_INFINITY;
   #answeredAt: number = Number.NEGATIVE_INFINITY;
@@ -40,26 +50,23 @@ export class CircuitBreaker {
     return !this.#isBroken && now - this.#answeredAt < TRUSTED_FOR_MS;
   }
 
-  /** @returns whether this ends an outage. */
-  succeeded(now: number): boolean {
-    const wasBroken = this.#isBroken;
+  succeeded(now: number): void {
     this.#isBroken = false;
     this.#doubts = 0;
     this.cause = undefined;
     this.#answeredAt = now;
-    return wasBroken;
   }
 
-  /** @returns whether this begins an outage. */
-  failed(cause: unknown, now: number, restMs: number, isWrite: boolean): boolean {
-    const wasBroken = this.#isBroken;
-    if (!wasBroken) this.brokenSince = now;
+  failed(cause: unknown, now: number, { isProbe, isWrite }: FailedStep): void {
+    if (!this.#isBroken) {
+      this.#restMs = FIRST_REST_MS;
+      this.#writesRestUntil = Number.NEGATIVE_INFINITY;
+    } else if (isProbe) this.#restMs = Math.min(2 * this.#restMs, LONGEST_REST_MS);
     this.#isBroken = true;
     this.#doubts = 0;
     this.cause = cause;
-    this.#restsUntil = now + restMs;
+    this.#restsUntil = now + this.#restMs;
     if (isWrite) this.#writesRestUntil = this.#restsUntil;
-    return !wasBroken;
   }
 
   /**

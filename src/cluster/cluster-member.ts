@@ -12,7 +12,7 @@ import {
 import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
-import { type Asked, type BackendAccess, limited } from './backend-access.ts';
+import { type Asked, type AskOptions, type BackendAccess, limited } from './backend-access.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -22,6 +22,7 @@ import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
 import type { SnapshotStore, WriteAnswer } from './store-contract.ts';
+import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The methods of a lock that members use. */
 export type LockSteps = Pick<LockProvider, 'leaseFor' | 'acquire' | 'extend' | 'release'>;
@@ -31,6 +32,20 @@ export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'codec' | 'schem
 
 /** A step takes at most this part of the deadline, so that most of it is left for the load. */
 const PART_OF_DEADLINE = 0.25;
+
+/**
+ * Where a store and a lock are asked in turn, this part of the time-out is for the store: so a reader without a value
+ * waits for one time-out where both are down.
+ */
+const PART_OF_STORE = 0.75;
+
+/** How long the load at hand waits for a backend. */
+export interface BackendPatience {
+  /** It waits while a backend that was down is probed. Else it goes on without the backend, and is the probe behind. */
+  readonly waitsForProbe: boolean;
+  /** When its first backend was asked (monotonic), where a reader without a value waits; `undefined`: none does. */
+  readonly startedAt: number | undefined;
+}
 
 /** The answer of the lock, with the lease where there is one. */
 export type Acquired =
@@ -60,6 +75,7 @@ export class ClusterMember {
   readonly store: BackendAccess<StoreSteps> | undefined;
   readonly #serverClock: ServerClock | undefined;
   readonly #log: ClusterLog;
+  readonly #unanswered: UnansweredRequests | undefined;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
   /** Why the last snapshot could not be written although the store may be well. */
@@ -81,6 +97,7 @@ export class ClusterMember {
       ...(lock && { lock: lock.outage }),
       ...(store && { store: store.outage }),
     });
+    this.#unanswered = lock && new UnansweredRequests(options.clock, lock.steps.leaseFor);
   }
 
   /** Why the lock could not be asked the last time. */
@@ -105,26 +122,61 @@ export class ClusterMember {
    *
    * @throws {OptionError} when the lock does not accept the name of the entry.
    */
-  async acquire(entry: Entry<unknown>, force: boolean): Promise<Acquired> {
+  async acquire(
+    entry: Entry<unknown>,
+    force: boolean,
+    { waitsForProbe, startedAt }: BackendPatience,
+  ): Promise<Acquired> {
     const access = this.lock as BackendAccess<LockSteps>;
     const { clock } = this.options;
     const state = sharedStateOf(entry);
     const wanted = { name: this.#nameOf(entry), leaseFor: access.steps.leaseFor, force };
-    const acquireMs = Math.min(access.limitMs, this.options.timeoutMs * PART_OF_DEADLINE);
-    const asked = await this.#ask(access, false, (isProbe) =>
-      acquireLease(access, wanted, state, clock, { tries: isProbe ? 1 : TRIES, acquireMs }),
-    );
+    const spentMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt;
+    const leftMs = access.limitMs - Math.min(spentMs, access.limitMs * PART_OF_STORE);
+    const acquireMs = Math.min(leftMs, this.options.timeoutMs * PART_OF_DEADLINE);
+    const asked = await this.#ask(access, { waitsForProbe }, async (isProbe) => {
+      try {
+        return await acquireLease(access, wanted, state.request, clock, {
+          tries: isProbe ? 1 : TRIES,
+          acquireMs,
+        });
+      } finally {
+        this.#unanswered?.note(state.request, wanted.name);
+      }
+    });
+    if (asked.kind === 'resting') {
+      void asked.probe?.then(
+        (probed) => {
+          const acquired = this.#acquired(entry, state, probed);
+          if (acquired.kind === 'acquired') void this.release(acquired.lease, () => ({ as: 'abandoned' }));
+        },
+        () => {}, // a name that the lock does not accept: the next load reports it
+      );
+    }
+    return this.#acquired(entry, state, asked);
+  }
+
+  /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
+  async close(): Promise<void> {
+    if (this.lock !== undefined) await this.#unanswered?.giveBack(this.lock);
+  }
+
+  #acquired(
+    entry: Entry<unknown>,
+    state: SharedState,
+    asked: Asked<Awaited<ReturnType<typeof acquireLease>>>,
+  ): Acquired {
     switch (asked.kind) {
-      case 'resting':
-        return {
-          kind: 'unavailable',
-          error: this.#lockUnavailable(asked.cause, entry),
-          restsFor: asked.restsFor,
-        };
-      case 'failed':
-        if (!access.breaker.isBroken) this.#leaseError = asked.cause;
-        this.#log.lockFailed(entry, unavailableCause(asked.cause), access.breaker.isBroken);
+      case 'resting': {
+        const error = this.#lockUnavailable(asked.cause, entry);
+        return { kind: 'unavailable', error, restsFor: asked.restsFor };
+      }
+      case 'failed': {
+        const isBroken = this.lock?.breaker.isBroken === true;
+        if (!isBroken) this.#leaseError = asked.cause;
+        this.#log.lockFailed(entry, unavailableCause(asked.cause), isBroken);
         return { kind: 'unavailable', error: this.#lockUnavailable(asked.cause, entry), restsFor: 0 };
+      }
       case 'answered': {
         this.#log.lockAnswered(entry);
         this.#leaseError = undefined;
@@ -161,21 +213,30 @@ export class ClusterMember {
    * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported,
    * and count as no snapshot.
    */
-  async read(entry: Entry<unknown>, newerThan: number): Promise<ReadSnapshot | undefined> {
+  async read(
+    entry: Entry<unknown>,
+    newerThan: number,
+    { waitsForProbe, startedAt }: BackendPatience,
+  ): Promise<ReadSnapshot | undefined> {
     const access = this.store as BackendAccess<StoreSteps>;
     const { clock, timeoutMs } = this.options;
-    const stepMs = Math.min(access.limitMs, timeoutMs * PART_OF_DEADLINE);
+    const part = startedAt === undefined || this.lock === undefined ? 1 : PART_OF_STORE;
+    const stepMs = Math.min(access.limitMs * part, timeoutMs * PART_OF_DEADLINE);
     let sentAt = 0;
     try {
       const name = this.#nameOf(entry);
-      const asked = await this.#ask(access, false, () => {
+      const asked = await this.#ask(access, { waitsForProbe }, () => {
         sentAt = clock.monotonic();
         return limited(() => access.steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
       });
-      if (asked.kind === 'failed') this.#log.storeFailed(unavailableCause(asked.cause));
-      if (asked.kind !== 'answered') return undefined;
-      this.#log.storeAnswered();
-      if (asked.answer === undefined) return undefined;
+      if (asked.kind === 'resting') {
+        void asked.probe?.then(
+          (probed) => this.#noteRead(probed),
+          () => {},
+        );
+      }
+      this.#noteRead(asked);
+      if (asked.kind !== 'answered' || asked.answer === undefined) return undefined;
       const { version, age, payload, damage } = withDamage(asked.answer);
       if (damage === undefined && version <= newerThan) return undefined;
       try {
@@ -216,9 +277,13 @@ export class ClusterMember {
       const body = await limited(() => encodeBody(value, isAbsent, access.steps.codec), clock);
       const name = this.#nameOf(entry);
       const write = (): Promise<WriteAnswer> =>
-        limited(() => access.steps.write(name, withMetadata(body, metadata()), token), clock, access.limitMs);
+        limited(
+          () => access.steps.write(name, withMetadata(body, metadata()), token),
+          clock,
+          access.behindMs,
+        );
       if (lease?.isLost) return undefined;
-      const asked = await this.#ask(access, true, async () => {
+      const asked = await this.#ask(access, { isWrite: true }, async () => {
         if (lease?.isLost) return undefined; // while the step waited for its turn
         try {
           return await write();
@@ -250,11 +315,15 @@ export class ClusterMember {
 
   #ask<S, R>(
     access: BackendAccess<S>,
-    isWrite: boolean,
+    how: Pick<AskOptions, 'isWrite' | 'waitsForProbe'>,
     step: (isProbe: boolean) => Promise<R>,
   ): Promise<Asked<R>> {
-    const { clock, coolDown } = this.options;
-    return access.ask(step, { clock, restMs: coolDown.initialMs, isWrite });
+    return access.ask(step, { ...how, clock: this.options.clock });
+  }
+
+  #noteRead(asked: Asked<unknown>): void {
+    if (asked.kind === 'failed') this.#log.storeFailed(unavailableCause(asked.cause));
+    if (asked.kind === 'answered') this.#log.storeAnswered();
   }
 
   /** @throws {OptionError} for a key that has no name. */

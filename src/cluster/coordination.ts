@@ -1,6 +1,6 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
-import type { Coordination, LockLike, MemberBackends, Membership, StoreLike } from '../engine/coordinator.ts';
-import type { BackendAccess } from './backend-access.ts';
+import type { Coordination, MemberBackends, Membership } from '../engine/coordinator.ts';
+import { accessOf, type BackendAccess } from './backend-access.ts';
 import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member.ts';
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
@@ -32,8 +32,4 @@ class BackendCoordination<S> implements Coordination {
  */
 export function withCoordination<B extends object, S>(backend: B, access: BackendAccess<S>): B {
   return Object.defineProperty(backend, coordinationKey, { value: new BackendCoordination(access) });
-}
-
-function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendAccess<S> | undefined {
-  return (backend?.[coordinationKey] as BackendCoordination<S> | undefined)?.access;
 }

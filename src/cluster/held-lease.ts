@@ -9,8 +9,8 @@ const LONGEST_RELEASE_PAUSE_MS = 1000;
 /** The lock of a lease. */
 interface LeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
-  /** How long one step may take, in milliseconds. */
-  readonly limitMs: number;
+  /** How long an extension or a release may take, in milliseconds. No reader waits for it. */
+  readonly behindMs: number;
 }
 
 /** How a lease was lost. */
@@ -133,8 +133,8 @@ export class HeldLease {
   }
 
   #limited<R>(step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
-    const { steps, limitMs } = this.#source;
-    return limited(() => step(steps), this.#clock, limitMs);
+    const { steps, behindMs } = this.#source;
+    return limited(() => step(steps), this.#clock, behindMs);
   }
 
   #cancelTimers(): void {

@@ -4,8 +4,11 @@ import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
+import { accessOf } from './backend-access.ts';
+import type { LockSteps } from './cluster-member.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import { PendingRequest } from './pending-request.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions {
@@ -103,9 +106,9 @@ export function lockedTask<R>(
     const wanted = { name, leaseFor: atMostMs, force: false };
     try {
       return await acquireLease(
-        { steps: lock, limitMs: Number.POSITIVE_INFINITY },
+        accessOf<LockSteps>(lock) ?? { steps: lock, limitMs: Infinity, behindMs: Infinity },
         wanted,
-        { request: undefined },
+        new PendingRequest(),
         clock,
         { tries: TRIES },
       );

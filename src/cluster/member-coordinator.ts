@@ -53,6 +53,10 @@ export class MemberCoordinator implements Coordinator {
     };
   }
 
+  close(): Promise<void> {
+    return this.#member.close();
+  }
+
   problems(): CoordinationProblem[] {
     const { lockError, storeError } = this.#member;
     const problems: CoordinationProblem[] = [];

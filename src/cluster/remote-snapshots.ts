@@ -2,7 +2,7 @@ import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isAbsentError } from '../errors.ts';
-import type { Acquired, ClusterMember, ReadSnapshot } from './cluster-member.ts';
+import type { Acquired, BackendPatience, ClusterMember, ReadSnapshot } from './cluster-member.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -18,14 +18,25 @@ export class RemoteSnapshots<T> {
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
   readonly #isBackground: boolean;
+  readonly #patience: () => BackendPatience;
   readonly #validSince: () => number;
 
-  /** @param validSince snapshots loaded before this instant (monotonic) were invalidated since. */
-  constructor(member: ClusterMember, entry: Entry<T>, isBackground: boolean, validSince: () => number) {
+  /**
+   * @param patience how long the load waits for the store.
+   * @param validSince snapshots loaded before this instant (monotonic) were invalidated since.
+   */
+  constructor(
+    member: ClusterMember,
+    entry: Entry<T>,
+    isBackground: boolean,
+    patience: () => BackendPatience,
+    validSince: () => number,
+  ) {
     this.#member = member;
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
     this.#isBackground = isBackground;
+    this.#patience = patience;
     this.#validSince = validSince;
   }
 
@@ -50,14 +61,14 @@ export class RemoteSnapshots<T> {
     this.#state.expectedToken = undefined;
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
-      const snapshot = await this.#member.read(entry, Math.max(version, expectedToken - 1));
+      const snapshot = await this.#read(Math.max(version, expectedToken - 1));
       if (snapshot === undefined) return undefined;
       if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
       this.#state.rejectedVersion = snapshot.version;
       return undefined;
     }
     if (entry.isLoaded) return undefined;
-    const snapshot = await this.#member.read(entry, version);
+    const snapshot = await this.#read(version);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
@@ -75,7 +86,7 @@ export class RemoteSnapshots<T> {
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
     if (store === undefined) return undefined;
-    const snapshot = await this.#member.read(entry, this.#state.version);
+    const snapshot = await this.#read(this.#state.version);
     const { storeRestsFor } = this.#member;
     if (snapshot === undefined) {
       if (storeRestsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
@@ -86,6 +97,10 @@ export class RemoteSnapshots<T> {
     if (mayBeServed() && this.#isOlder(snapshot)) return new Deferral(options, retryAfter, false);
     if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
+  }
+
+  #read(newerThan: number): Promise<ReadSnapshot | undefined> {
+    return this.#member.read(this.#entry, newerThan, this.#patience());
   }
 
   /** It may not be served, or it reports a key as absent for longer than that is valid. */

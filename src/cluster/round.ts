@@ -5,7 +5,7 @@ import type { FlightScope } from '../engine/flight.ts';
 import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
-import type { Acquired, ClusterMember } from './cluster-member.ts';
+import type { Acquired, BackendPatience, ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
@@ -42,6 +42,8 @@ export class Round<T> implements CoordinatedRound<T> {
   #hasResult = false;
   #isEnded = false;
   #isFreshRequired = false;
+  /** While a reader without a value waits for the first answer of the backends. */
+  #enteredAt: number | undefined;
   #isLossReported = false;
 
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
@@ -49,7 +51,13 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
     this.#host = host;
-    this.#snapshots = new RemoteSnapshots(member, entry, host.background, () => host.validSince());
+    this.#snapshots = new RemoteSnapshots(
+      member,
+      entry,
+      host.background,
+      () => this.#patience,
+      () => host.validSince(),
+    );
     this.#previous = this.#state.round;
     this.#state.round = this;
   }
@@ -150,6 +158,8 @@ export class Round<T> implements CoordinatedRound<T> {
     const { lock, store, options } = this.#member;
     const { trigger } = this.#host;
     const entry = this.#entry;
+    if (!entry.isLoaded && options.whenLockUnavailable === 'load')
+      this.#enteredAt = options.clock.monotonic();
     const state = this.#state;
     // A load that is expected after an invalidation began after it.
     const isForced = trigger === 'forced' || (trigger === 'invalidated' && state.expectedToken === undefined);
@@ -162,7 +172,8 @@ export class Round<T> implements CoordinatedRound<T> {
     for (let polls = 0; ; polls++) {
       const wasForced = force;
       signal.throwIfAborted();
-      const answer = await this.#member.acquire(entry, force);
+      const answer = await this.#member.acquire(entry, force, this.#patience);
+      this.#enteredAt = undefined;
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
         state.expectedToken = undefined;
@@ -196,6 +207,14 @@ export class Round<T> implements CoordinatedRound<T> {
       const mayForce = answer.isBackoff && isForced && !wasForced;
       if (!mayForce) await sleep(pollAfter(polls, answer.retryAfter));
     }
+  }
+
+  /** Readers wait for no probe, unless nothing is done without the lock. */
+  get #patience(): BackendPatience {
+    const { whenLockUnavailable } = this.#member.options;
+    const isForced = this.#host.trigger === 'forced';
+    const waitsForProbe = isForced || whenLockUnavailable === 'skip' || this.#snapshots.mayDefer;
+    return { waitsForProbe, startedAt: this.#enteredAt };
   }
 
   #emitHeld({ retryAfter, owner, host, token }: Extract<Acquired, { readonly kind: 'held' }>): void {

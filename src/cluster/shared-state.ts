@@ -1,12 +1,6 @@
 import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
-
-/** A request for a lease without an answer. It may have been carried out. */
-export interface UnansweredRequest {
-  readonly id: string;
-  /** When it was sent for the first time (monotonic): its lease began no earlier. */
-  readonly sentAt: number;
-}
+import { PendingRequest } from './pending-request.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
 interface RoundUnderWay {
@@ -31,8 +25,8 @@ export class SharedState implements CoordinatedEntry {
   ignoresHold: boolean = false;
   /** The holder of the lease when the lock was last asked; this instance included. */
   holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined = undefined;
-  /** The request for a lease that has no answer yet: sent again, it gives the same lease. */
-  request: UnansweredRequest | undefined = undefined;
+  /** The request for a lease that has no answer yet. */
+  readonly request: PendingRequest = new PendingRequest();
   /** The round under way, or the last one while it publishes and releases its lease. */
   round: RoundUnderWay | undefined = undefined;
 
@@ -41,7 +35,7 @@ export class SharedState implements CoordinatedEntry {
   }
 
   get isAtRest(): boolean {
-    return this.request === undefined;
+    return this.request.isAnswered;
   }
 
   /** The snapshot of that version, or the absence that it reports, is in place. */

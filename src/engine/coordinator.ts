@@ -58,6 +58,8 @@ export interface Coordinator {
   status(entry: Entry<unknown>): LockStatus;
   /** The backends that could not be reached the last time. */
   problems(): readonly CoordinationProblem[];
+  /** No round begins any more: gives back leases whose answers are awaited. Within a bounded time; never rejects. */
+  close(): Promise<void>;
 }
 
 /** The execution that a round belongs to, as the round sees it. */

@@ -293,7 +293,7 @@ export class Loader<T> {
       this.owner?.changed(entry);
     }
     // Leases are released when the aborted loads have settled, or left to expire.
-    await this.#idle(RELEASE_GRACE_MS);
+    await Promise.all([this.#idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
   }
 
   /** Resolves when no load and no round is under way, or after `timeoutMs`. */

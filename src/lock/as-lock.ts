@@ -3,14 +3,25 @@ import type { LockSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { DurationLike } from '../time/duration.ts';
+
+/** The options of {@link asLock}. */
+export interface AsLockOptions {
+  /**
+   * How long an acquire may take; then the lock counts as unavailable. An extension or a release may take three times as
+   * long. Over 0, finite. @default 1 second
+   */
+  readonly timeout?: DurationLike | undefined;
+}
 
 /**
  * Makes a plain object usable as the option `lock`. Locks of `createLock` and of tickless's adapters need no wrapping.
  *
  * All members that use the returned lock share its limit of 32 concurrent steps and its circuit breaker: call `asLock`
- * once for each object and share the result. Steps are limited to 15 seconds, and an acquire to a quarter of the deadline
- * of the load.
+ * once for each object and share the result. No step of a load takes more than 15 seconds, and no acquire more than a
+ * quarter of the deadline of the load.
  *
  * ```ts
  * import { type LockProvider, RefreshingValue } from 'tickless';
@@ -37,10 +48,13 @@ import { OptionChecks } from '../option-checks.ts';
  * ```
  *
  * @returns a lock with the methods of the object.
- * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, or its `leaseFor` is longer than 365 days.
+ * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is longer than 365 days, or
+ * an option breaks a rule.
  */
-export function asLock(lock: LockProvider): LockProvider {
+export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockProvider {
   const checks = new OptionChecks('lock');
+  checks.names('', options, ['timeout']);
+  const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
   checks.that(
     !(lock?.leaseFor > LONGEST_LEASE_MS),
@@ -59,5 +73,5 @@ export function asLock(lock: LockProvider): LockProvider {
     list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
     forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),
   };
-  return Object.freeze(withCoordination(wrapped, new BackendAccess<LockSteps>(lock)));
+  return Object.freeze(withCoordination(wrapped, new BackendAccess<LockSteps>(lock, timeoutMs)));
 }

@@ -13,6 +13,7 @@ import type {
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
 import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -30,8 +31,8 @@ export interface LockOptions {
   readonly leaseFor?: DurationLike | undefined;
   /**
    * How long the backend may take to answer, however long its client would wait, the client's own queue included; then it
-   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and a quarter of the deadline of
-   * the load. @default 3 seconds
+   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and an acquire a quarter of the
+   * deadline of the load. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
 }
@@ -68,7 +69,7 @@ export function createLock(engine: LockEngine, options: LockOptions, kind: LockE
   const checks = new OptionChecks('lock');
   checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout']);
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
-  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
+  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.done();
   return new CheckedLock(engine, new BackendSteps(engine, leaseFor), timeoutMs, kind);
 }

@@ -1,7 +1,7 @@
 // For adapter authors: wrap your backend with `createLock`. `LockProvider` has a worked example.
 
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
-export { asLock } from './as-lock.ts';
+export { type AsLockOptions, asLock } from './as-lock.ts';
 export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
 export type { Ending, LockEngine, LockRow } from './lock-backend.ts';
 export {

@@ -47,7 +47,7 @@ export function postgresLock(options: PostgresLockOptions): Lock {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlLock(options, {
-    client: new PostgresSql(options.client, timeoutOf(options)),
+    client: new PostgresSql(options.client, timeoutOf('lock', options)),
     dialect: POSTGRES,
     definition: postgresLockTable,
     definedBy: 'postgresLockTable()',

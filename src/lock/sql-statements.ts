@@ -26,7 +26,8 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   // An unknown state comes from an edit: it does not hold back the next round.
   const isHeldBack = (column = own): string =>
     `(${column('state')} IN ('done', 'failed', 'abandoned', 'released') AND ${column('finished_at')} IS NOT NULL AND ${column('not_before')} > ${now} AND ${column('finished_at')} <= ${soon})`;
-  const isFree = `(NOT ${isLive(stored)} AND (NOT ${isHeldBack(stored)} OR :force = 1))`;
+  // A statement that has waited for the row for longer than its caller did changes nothing: the lease would have no holder.
+  const isFree = `(NOT ${isLive(stored)} AND (NOT ${isHeldBack(stored)} OR :force = 1) AND ${dialect.waited} <= :patience)`;
   // Where an assignment sees the earlier ones, the columns that isFree reads come last; by then the row itself shows
   // whether this request has taken it. A repeated request within the same microsecond writes the same values again.
   // isFree is tested as well: in MariaDB's mode SIMULTANEOUS_ASSIGNMENT no assignment sees another.

@@ -44,7 +44,8 @@ export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
  *    their present values, so that one statement covers both cases. Without RETURNING a SELECT of the row follows.
  * 2. `extend`, `release` and `forceRelease` are an UPDATE with all conditions in its WHERE.
  *
- * Row locks last as long as a statement. All instants of a statement are those of its start, even if it had to wait.
+ * Row locks last as long as a statement. All instants of a statement are those of its start, even if it had to wait. An
+ * `acquire` that had to wait for longer than its caller does leaves the row as it is.
  */
 class SqlLock implements LockEngine {
   readonly #table: SqlTable;
@@ -70,6 +71,7 @@ class SqlLock implements LockEngine {
       leaseFor: durationParameter(leaseFor),
       host,
       force: force ? 1 : 0,
+      patience: durationParameter(this.#table.timeoutMs),
     };
     const [row] = await this.#table.query(
       hasReturning ? `${acquire} ${returning}` : acquire,

@@ -1,5 +1,6 @@
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { type DurationLike, toMillis } from '../time/duration.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { after, type MongoCollection } from './collection.ts';
 
 /** Options of a MongoDB lock or store, as far as they concern its documents. */
@@ -31,13 +32,13 @@ export class MongoDocuments {
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
    */
   constructor(about: 'lock' | 'store', options: MongoDocumentsOptions) {
-    const { collection, retention = { days: 7 }, timeout = 3000 } = options ?? {};
+    const { collection, retention = { days: 7 }, timeout } = options ?? {};
     const checks = new OptionChecks(about);
     checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
     this.#collection = collection;
-    this.#timeoutMs = toMillis(timeout);
+    this.#timeoutMs = commandTimeoutMs(about, timeout);
     this.#hasIndex = this.#retentionMs === Infinity;
   }
 

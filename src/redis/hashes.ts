@@ -1,5 +1,6 @@
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { type DurationLike, toMillis } from '../time/duration.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { IoredisClient, NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
 import { IoredisConnection } from './ioredis.ts';
@@ -33,7 +34,7 @@ export class RedisHashes {
    * @throws {OptionError} when an option breaks a rule; those that all locks or stores have are checked elsewhere.
    */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
-    const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout = 3000 } = options ?? {};
+    const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout } = options ?? {};
     const checks = new OptionChecks(about);
     const isClient = isIoredis(client) || isNodeRedis(client);
     checks.that(isClient, 'client', 'must be a client or a cluster of ioredis or node-redis', client);
@@ -45,7 +46,7 @@ export class RedisHashes {
       : new NodeRedisConnection(client as NodeRedisClient);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
-    this.#timeoutMs = toMillis(timeout);
+    this.#timeoutMs = commandTimeoutMs(about, timeout);
   }
 
   /** Runs a script on the hash of a name. Its `ARGV` are the retention, then `args`. */

@@ -9,6 +9,8 @@ export interface SqlDialect {
   readonly now: string;
   /** The database's clock as a whole number: microseconds since 1970. */
   readonly micros: string;
+  /** Milliseconds that the statement has waited by now for a row that another session holds. Where it is not 0 it grows. */
+  readonly waited: string;
   /** The instant `ms` milliseconds after another one; `ms` is a parameter or a number. */
   plus(instant: string, ms: string): string;
   /** Milliseconds between two instants. */

@@ -65,6 +65,7 @@ export const MYSQL: SqlDialect = {
   quoted: (identifier) => `\`${identifier}\``,
   now: 'UTC_TIMESTAMP(6)', // one instant per statement
   micros: `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`,
+  waited: '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)', // SYSDATE advances within a statement
   plus: (instant, ms) => `(${instant} + INTERVAL ROUND(${ms} * 1000) MICROSECOND)`,
   between: (from, to) => `(TIMESTAMPDIFF(MICROSECOND, ${from}, ${to}) / 1000)`,
   greater: (a, b) => `GREATEST(${a}, ${b})`,

@@ -58,6 +58,7 @@ export const POSTGRES: SqlDialect = {
   quoted: (identifier) => `"${identifier}"`,
   now: NOW,
   micros: `floor(extract(epoch FROM ${NOW}) * 1000000)::bigint`,
+  waited: '(extract(epoch FROM (clock_timestamp() - statement_timestamp())) * 1000)',
   plus: (instant, ms) => `(${instant} + ${ms}::double precision * interval '1 millisecond')`,
   between: (from, to) => `(extract(epoch FROM (${to} - ${from})) * 1000)`,
   greater: (a, b) => `greatest(${a}, ${b})`,

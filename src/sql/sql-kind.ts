@@ -1,5 +1,6 @@
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { type DurationLike, toMillis } from '../time/duration.ts';
+import type { DurationLike } from '../time/duration.ts';
 import type { SqlClient } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
@@ -28,9 +29,12 @@ export interface SqlTableChoices {
 
 const DAY_MS = 86_400_000;
 
-/** How long the client waits for a reply, in milliseconds. `createLock` and `createStore` validate the option. */
-export function timeoutOf(options: SqlTableChoices | undefined): number {
-  return toMillis(options?.timeout ?? 3000);
+/**
+ * How long the client of a lock or a store waits for a reply, in milliseconds. `createLock` and `createStore` validate the
+ * option.
+ */
+export function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | undefined): number {
+  return commandTimeoutMs(about, options?.timeout);
 }
 
 /**
@@ -40,7 +44,7 @@ export function timeoutOf(options: SqlTableChoices | undefined): number {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
-  about: string,
+  about: 'lock' | 'store',
   options: SqlTableChoices,
   { client, dialect, definition, definedBy }: SqlKind,
   defaultTable: string,
@@ -51,7 +55,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
   checks.done();
   const statements = statementsFor(dialect, tableName(about, options.table ?? defaultTable, dialect.quoted));
   const { expired, purge } = statements;
-  const timeoutMs = timeoutOf(options);
+  const timeoutMs = timeoutOf(about, options);
   const table = new SqlTable({
     client,
     definition: definition(options.table),

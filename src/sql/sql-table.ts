@@ -42,6 +42,11 @@ export class SqlTable {
     this.#options = options;
   }
 
+  /** How long the caller of a step waits, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
+  }
+
   /** Deadline of a step that begins now, on the monotonic clock. */
   endAt(): number {
     return systemClock.monotonic() + this.#options.timeoutMs;

@@ -33,6 +33,7 @@ export const SQLITE: SqlDialect = {
   quoted: (identifier) => `"${identifier}"`,
   now: NOW, // 'now' is one instant per statement
   micros: `(${NOW} * 1000)`,
+  waited: '0', // the client waits before the statement begins
   plus: (instant, ms) => `(${instant} + ${ms})`,
   between: (from, to) => `(${to} - ${from})`,
   greater: (a, b) => `max(${a}, ${b})`,

@@ -2,20 +2,33 @@ import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';
+import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
+import type { DurationLike } from '../time/duration.ts';
+
+/** The options of {@link asStore}. */
+export interface AsStoreOptions {
+  /**
+   * How long a read may take; then the store counts as unavailable. A write may take three times as long. Over 0, finite.
+   * @default 1 second
+   */
+  readonly timeout?: DurationLike | undefined;
+}
 
 /**
  * Makes a plain object usable as the option `store`. Stores of `createStore` and of tickless's adapters need no wrapping.
  *
  * All members that use the returned store share its limit of 32 concurrent steps and its circuit breaker: call `asStore`
- * once for each object and share the result. Steps are limited to 15 seconds, and a read to a quarter of the deadline of
- * the load.
+ * once for each object and share the result. No step of a load takes more than 15 seconds, and no read more than a quarter
+ * of the deadline of the load.
  *
  * @returns a store with the methods, the codec and the schema of the object.
- * @throws {OptionError} when the object has no `read` or `write`.
+ * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.
  */
-export function asStore(store: SnapshotStore): SnapshotStore {
+export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): SnapshotStore {
   const checks = new OptionChecks('store');
+  checks.names('', options, ['timeout']);
+  const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
   const wrapped: SnapshotStore = {
@@ -26,5 +39,5 @@ export function asStore(store: SnapshotStore): SnapshotStore {
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
   };
-  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(store)));
+  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(store, timeoutMs)));
 }

@@ -9,6 +9,7 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
+import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
@@ -30,8 +31,8 @@ export interface StoreOptions {
   readonly schema?: StandardSchema | undefined;
   /**
    * How long the backend may take to answer, however long its client would wait, the client's own queue included; then it
-   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and a read at most a quarter of the
-   * deadline of the load. @default 3 seconds
+   * counts as unavailable. A write may take three times as long. Over 0, finite. A step of a load takes at most 15
+   * seconds, and a read a quarter of the deadline of the load. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
 }
@@ -67,7 +68,7 @@ export function createStore(
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   const isSchema = schema === undefined || typeof schema?.['~standard']?.validate === 'function';
   checks.that(isSchema, 'schema', 'must be a Standard Schema', schema);
-  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? 3000);
+  const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.done();
 
   function check(name: string, more: (found: OptionChecks) => void = () => {}): void {
@@ -85,9 +86,9 @@ export function createStore(
     return version === undefined || Number.isSafeInteger(version);
   }
 
-  async function ask<R>(name: string, step: () => Promise<R>): Promise<R> {
+  async function ask<R>(name: string, step: () => Promise<R>, limitMs: number = timeoutMs): Promise<R> {
     try {
-      return await withTimeout(step, timeoutMs, clock);
+      return await withTimeout(step, limitMs, clock);
     } catch (cause) {
       if (isOptionError(cause)) throw cause;
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
@@ -116,7 +117,7 @@ export function createStore(
         found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
         found.that(isVersion(token), 'token', 'must be a token', token);
       });
-      return ask(name, () => steps.write(name, payload, token));
+      return ask(name, () => steps.write(name, payload, token), writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       check(name);

@@ -1,4 +1,4 @@
 // For adapter authors: wrap your backend with `createStore`. `SnapshotStore` has a worked example.
 
-export { asStore } from './as-store.ts';
+export { type AsStoreOptions, asStore } from './as-store.ts';
 export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';

@@ -48,7 +48,7 @@ export function mysqlStore(options: MysqlStoreOptions): SnapshotStore {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlStore(options, {
-    client: new MysqlSql(options.client, timeoutOf(options)),
+    client: new MysqlSql(options.client, timeoutOf('store', options)),
     dialect: MYSQL,
     definition: mysqlStoreTable,
     definedBy: 'mysqlStoreTable()',

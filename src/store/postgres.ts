@@ -46,7 +46,7 @@ export function postgresStore(options: PostgresStoreOptions): SnapshotStore {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlStore(options, {
-    client: new PostgresSql(options.client, timeoutOf(options)),
+    client: new PostgresSql(options.client, timeoutOf('store', options)),
     dialect: POSTGRES,
     definition: postgresStoreTable,
     definedBy: 'postgresStoreTable()',

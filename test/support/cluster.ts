@@ -43,23 +43,26 @@ export class Link {
   /** What becomes of the next command. */
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
-  constructor(lock: LockProvider, store: SnapshotStore) {
-    this.lock = asLock({
+  /** @param timeout of both. @default theirs */
+  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number) {
+    const wrapped: LockProvider = {
       ...lockMethods(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
       extend: (lease, leaseFor) =>
         this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
       release: (lease, outcome) =>
         this.#send('release', lease.name, [lease, outcome], () => lock.release(lease, outcome)),
-    });
-    this.store = asStore({
+    };
+    this.lock = asLock(wrapped, { timeout });
+    const wrappedStore: SnapshotStore = {
       codec: store.codec,
       schema: store.schema,
       read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
       write: (name, payload, token) =>
         this.#send('write', name, [payload, token], () => store.write(name, payload, token)),
       delete: (name) => store.delete(name),
-    });
+    };
+    this.store = asStore(wrappedStore, { timeout });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -198,13 +201,17 @@ export class ManualCluster {
   readonly lock: Lock;
   readonly store: SnapshotStore;
 
-  constructor(store: Parameters<typeof memoryStore>[0] = {}, leaseFor: number = LEASE_MS) {
+  readonly #timeout: number | undefined;
+
+  /** @param timeout of the lock and the store. @default theirs */
+  constructor(store: Parameters<typeof memoryStore>[0] = {}, leaseFor: number = LEASE_MS, timeout?: number) {
+    this.#timeout = timeout;
     this.lock = memoryLock({ clock: this.clock, leaseFor });
     this.store = memoryStore({ clock: this.clock, ...store });
   }
 
   link(): Link {
-    return new Link(this.lock, this.store);
+    return new Link(this.lock, this.store, this.#timeout);
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */

@@ -52,7 +52,7 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     a.link.break('refused', 'acquire');
     void a.value.refresh();
     await cluster.clock.flush();
-    const over = 'warn tickless: v: lock available again after 3.1 s and 3 failures';
+    const over = 'warn tickless: v: lock available again after 3.1 s and 2 failures';
     expect(a.logger.lines).toEqual([outage, over, outage]);
   });
 

@@ -83,6 +83,22 @@ describe('PostgreSQL', () => {
     expect(await lock.inspect('table')).toBeUndefined();
   });
 
+  it('an acquire that waits for a row longer than its caller is not applied later', async () => {
+    const [lock, other] = [lockOf(poolOf(1)), lockOf(poolOf(1))];
+    const first = await lock.acquire({ name: 'row' });
+    if (first.kind !== 'acquired') throw new Error(first.kind);
+    await lock.release(first.lease, { as: 'abandoned' });
+    const holding = await poolOf(1).connect();
+    await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'row' FOR UPDATE`);
+    await expectGivenUp(lock.acquire({ name: 'row' }));
+    await sleep(TIMEOUT_MS);
+    await holding.query('ROLLBACK');
+    holding.release();
+    await sleep(100);
+    expect(await other.inspect('row')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
+    expect(await other.acquire({ name: 'row' })).toMatchObject({ kind: 'acquired' });
+  });
+
   it('a connection that breaks under a command: is told, and replaced', async () => {
     const pool = poolOf(1);
     const lock = postgresLock({ client: pool, table: table('lock'), timeout: 10_000 });
@@ -165,5 +181,28 @@ describe('MariaDB', () => {
     busy.release();
     await expectNoLease(other, 'late');
     expect(await lock.acquire({ name: 'in time' })).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('an acquire that waits for a row longer than its caller is not applied later', async () => {
+    const pools = [1, 1, 1].map((connectionLimit) =>
+      createPool({ uri: inject('mariadb').url, connectionLimit }),
+    );
+    const [lock, other] = pools.map((client) => {
+      ended.push(() => client.end());
+      return mysqlLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
+    }) as [Lock, Lock];
+    const first = await lock.acquire({ name: 'row' });
+    if (first.kind !== 'acquired') throw new Error(first.kind);
+    await lock.release(first.lease, { as: 'abandoned' });
+    const holding = await (pools[2] as (typeof pools)[number]).getConnection();
+    await holding.query('START TRANSACTION');
+    await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'row' FOR UPDATE`);
+    await expectGivenUp(lock.acquire({ name: 'row' }));
+    await sleep(TIMEOUT_MS);
+    await holding.query('ROLLBACK');
+    holding.release();
+    await sleep(100);
+    expect(await other.inspect('row')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
+    expect(await other.acquire({ name: 'row' })).toMatchObject({ kind: 'acquired' });
   });
 });

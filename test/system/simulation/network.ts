@@ -27,8 +27,9 @@ export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weathe
   cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: true },
 };
 
-/** The time-out of the clients of the backend. */
+/** The time-out of the clients of the backend; a write, an extension and a release may take three times as long. */
 const CLIENT_TIMEOUT_MS = 1500;
+const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
@@ -117,9 +118,10 @@ export class Link {
 
   /** A message is unanswered. */
   get isAwaited(): boolean {
-    const since = this.#machine.monotonic() - CLIENT_TIMEOUT_MS - 10;
+    const now = this.#machine.monotonic();
     for (const [message, sentAt] of this.#unanswered) {
-      if (sentAt >= since) return true;
+      const limit = CLIENT_TIMEOUT_MS * (STEPS_BEHIND_READERS.includes(message.step) ? 3 : 1);
+      if (sentAt >= now - limit - 10) return true;
       this.#unanswered.delete(message);
     }
     return false;

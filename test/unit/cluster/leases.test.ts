@@ -11,6 +11,9 @@ import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
+/** A lock that is waited for longer than a lease lasts. */
+const patient = (): ManualCluster => new ManualCluster({}, LEASE_MS, 10_000);
+
 describe('a lease whose answer comes when it has expired', () => {
   /** Its first answer comes late by so much. */
   async function late(cluster: ManualCluster, link: Link, byMs: number): Promise<void> {
@@ -20,7 +23,7 @@ describe('a lease whose answer comes when it has expired', () => {
   }
 
   it('is none: another one is asked for, and nothing is loaded under the first', async () => {
-    const cluster = new ManualCluster();
+    const cluster = patient();
     const { value, manual, link, events } = cluster.instance();
     const first = value.get();
     await late(cluster, link, LEASE_MS + 1);
@@ -33,7 +36,7 @@ describe('a lease whose answer comes when it has expired', () => {
   });
 
   it('runs no locked task either', async () => {
-    const cluster = new ManualCluster();
+    const cluster = patient();
     const link = cluster.link();
     const tokens: number[] = [];
     const task = ({ token, signal }: LockedContext): void => {
@@ -57,11 +60,14 @@ describe('a lease whose answer comes late', () => {
       await new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, ms));
       return link.lock.acquire(request);
     }
-    return { link, instance: cluster.instance({ lock: asLock({ ...link.lock, acquire }) }) };
+    return {
+      link,
+      instance: cluster.instance({ lock: asLock({ ...link.lock, acquire }, { timeout: 10_000 }) }),
+    };
   }
 
   it('lasts from its request on, not by what was left of it: it is extended at once, and the load goes on', async () => {
-    const cluster = new ManualCluster();
+    const cluster = patient();
     const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
     const { value, manual, events } = instance;
     const first = value.get();
@@ -74,7 +80,7 @@ describe('a lease whose answer comes late', () => {
   });
 
   it('and no longer: where it can not be extended it ends with it', async () => {
-    const cluster = new ManualCluster();
+    const cluster = patient();
     const { link, instance } = answeringAfter(cluster, 0.6 * LEASE_MS);
     link.break('refused', 'extend');
     const failed = rejectionOf(instance.value.get());
@@ -86,7 +92,7 @@ describe('a lease whose answer comes late', () => {
   });
 
   it('an engine that says that less is left is believed', async () => {
-    const cluster = new ManualCluster();
+    const cluster = patient();
     const { lock } = cluster.link();
     const acquire = async (request: AcquireRequest): ReturnType<typeof lock.acquire> => {
       const answer = await lock.acquire(request);

@@ -22,7 +22,7 @@ describe('many keys of a cluster', () => {
     expect(calls).toEqual([5]);
   });
 
-  it('after an outage one key probes the lock, and the others wait for its result', async () => {
+  it('in an outage one key probes the lock, and no reader waits for the probe', async () => {
     const cluster = new ManualCluster();
     const { cache, calls, link } = keyedInstance(cluster, { schedule: { hours: 1 } });
     link.break('refused', 'acquire');
@@ -36,9 +36,8 @@ describe('many keys of a cluster', () => {
     const reads = ['a', 'b', 'c', 'd'].map((key) => cache.get(key).catch(() => {}));
     await cluster.clock.flush();
     expect(link.take().filter((step) => step === 'acquire')).toHaveLength(1);
-    expect(calls).toHaveLength(1);
-    await cluster.clock.advance(15_000);
     expect(calls).toHaveLength(5);
+    await cluster.clock.advance(15_000);
     expect(link.take()).not.toContain('acquire');
     for (const call of calls) call.resolve('x');
     await Promise.all(reads);

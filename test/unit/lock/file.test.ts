@@ -347,7 +347,7 @@ describe('fileLock: a list of more names than are read at a time', () => {
   const numbers = Array.from({ length: 40 }, (_, i) => `${i}`.padStart(2, '0'));
 
   it('begins with the first names, also if most are only in their files', async () => {
-    const lock = fileLock({ directory: temporaryDirectory() });
+    const lock = fileLock({ directory: temporaryDirectory(), timeout: 60_000 });
     const short = numbers.slice(0, 10).map((number) => `a${number}`);
     const tooLongForFolders = numbers.map((number) => `z${number}${'x'.repeat(500)}`);
     const names = [...short, ...tooLongForFolders].reverse();
@@ -359,7 +359,7 @@ describe('fileLock: a list of more names than are read at a time', () => {
   });
 
   it('begins with the first names, whatever the order of their folders', async () => {
-    const lock = fileLock({ directory: temporaryDirectory() });
+    const lock = fileLock({ directory: temporaryDirectory(), timeout: 60_000 });
     const names = numbers.flatMap((number) => [`Z${number}`, `0${number}`]); // a capital sorts as `%`, before digits
     await Promise.all(names.map((name) => lock.acquire({ name })));
     expect((await lock.list({ limit: 3 })).map(({ name }) => name)).toEqual(['000', '001', '002']);

@@ -1,0 +1,76 @@
+import type { Clock } from '../time/clock.ts';
+import { HeldLease } from './held-lease.ts';
+import { randomId } from './identity.ts';
+import type { AcquireAnswer, LockProvider } from './lock-contract.ts';
+
+/** A request for a lease without an answer. It may have been carried out. */
+interface UnansweredRequest {
+  readonly id: string;
+  /** When it was sent for the first time (monotonic): its lease began no earlier. */
+  readonly sentAt: number;
+}
+
+/** Where the lease of a late answer is given back. */
+interface LateLeaseHome {
+  readonly steps: Pick<LockProvider, 'extend' | 'release'>;
+  readonly behindMs: number;
+}
+
+/**
+ * The request for the lease of one name, as long as it has no answer.
+ *
+ * Sent again, it gives the same lease. So a lease whose answer is late has one of two ends:
+ *
+ *  1. the request has been sent again meanwhile: that call gets the same lease and uses it;
+ *  2. no call waits for it: the lease has no holder, and is given back as soon as its answer comes.
+ */
+export class PendingRequest {
+  #request: UnansweredRequest | undefined;
+  /** How many calls wait for its answer. */
+  #waiting = 0;
+
+  /** There is none. */
+  get isAnswered(): boolean {
+    return this.#request === undefined;
+  }
+
+  /** When the request without an answer was first sent (monotonic); `undefined`: there is none. */
+  get sentAt(): number | undefined {
+    return this.#request?.sentAt;
+  }
+
+  /** A call begins to wait: for the request without an answer, or for a new one. */
+  begin(now: number): UnansweredRequest {
+    if (this.#request === undefined) {
+      this.#request = { id: randomId(), sentAt: now };
+      this.#waiting = 0;
+    }
+    this.#waiting += 1;
+    return this.#request;
+  }
+
+  answered(request: UnansweredRequest): void {
+    if (this.#request === request) this.#request = undefined;
+  }
+
+  /** A call stops waiting. */
+  gaveUp(request: UnansweredRequest): void {
+    if (this.#request === request) this.#waiting -= 1;
+  }
+
+  /** The answer has come after its call, sent at `sentAt` (monotonic), gave up. */
+  answeredLate(
+    request: UnansweredRequest,
+    sentAt: number,
+    answer: AcquireAnswer | undefined,
+    home: LateLeaseHome,
+    clock: Clock,
+  ): void {
+    if (this.#request !== request || this.#waiting > 0) return;
+    this.#request = undefined;
+    if (answer?.kind !== 'acquired') return;
+    const { remaining, ...id } = answer.lease;
+    const lease = new HeldLease(home, id, sentAt + remaining, clock, remaining);
+    void lease.release(() => ({ as: 'abandoned' })); // tried again behind, while it lasts
+  }
+}

@@ -1,0 +1,24 @@
+import { type DurationLike, toMillis } from '../time/duration.ts';
+
+/**
+ * How long a backend may take to answer, unless its option `timeout` says otherwise, in milliseconds. A reader without a
+ * value waits this long at most, once, when the backend is down.
+ */
+export const DEFAULT_TIMEOUT_MS = 1000;
+
+/** A write carries a payload, and no reader waits for it. */
+const WRITE_FACTOR = 3;
+
+/** How long a write, or another step that no reader waits for, may take where a read may take `timeoutMs`. */
+export function writeTimeoutMs(timeoutMs: number): number {
+  return WRITE_FACTOR * timeoutMs;
+}
+
+/** How long the client of a lock or a store keeps a command, in milliseconds: one that is not sent by then never is. */
+export function commandTimeoutMs(
+  about: 'lock' | 'store',
+  timeout: DurationLike = DEFAULT_TIMEOUT_MS,
+): number {
+  const timeoutMs = toMillis(timeout);
+  return about === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
+}
