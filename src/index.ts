@@ -1,6 +1,7 @@
 // The executor, and the caches built on it.
 
-export type { LoadMany, LoadManyContext, ManyAnswers } from './cache/batches.ts';
+export type { ManyAnswers, WhenMissing } from './cache/batch-results.ts';
+export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheStatus } from './cache/cache-status.ts';
 export type { CacheDump, DumpedEntry, RestoreReport } from './cache/dump.ts';

@@ -6,6 +6,7 @@ import type { SafeLogger } from '../observe/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
+import { BatchResults, type ManyAnswers, type WhenMissing } from './batch-results.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
 /** The context of a load of several keys. */
@@ -19,9 +20,6 @@ export interface LoadManyContext<K, Previous = unknown> extends Omit<LoadContext
   /** The values of those keys that have one now, for conditional requests. Return `keep()` to leave one in place. */
   readonly previous: ReadonlyMap<K, NonNullable<LoadContext<Previous>['previous']>>;
 }
-
-/** For each of the keys its value, `loaded()`, `keep()`, `absent()`, or the `Error` that it failed with. */
-export type ManyAnswers<K, V> = ReadonlyMap<K, KeyedAnswer<V> | Error>;
 
 /** Loads several keys in one call. It must not wait for `get` of a key of the same cache: the key may be in the same batch. */
 export type LoadMany<K, V, Previous = V> = (
@@ -49,6 +47,8 @@ export interface BatchPlan<K, V> {
   /** The highest number of keys per call, 1 or more. */
   readonly batchSize: number;
   readonly idOf: (key: K) => KeyId;
+  /** What a key is that a result lacks. */
+  readonly missing: WhenMissing;
   readonly clock: Clock;
   readonly logger: SafeLogger;
   readonly loadLimit: LoadLimit | undefined;
@@ -161,27 +161,18 @@ export class Batches<K, V> {
   }
 
   #deliver(items: readonly BatchItem<K, V>[], answers: ManyAnswers<K, V>): void {
-    if (Object.prototype.toString.call(answers) !== '[object Map]') {
-      throw new TypeError(`loadMany must return a Map, returned ${showKey(answers)}`);
-    }
-    const { idOf, logger } = this.#plan;
-    const byId = new Map<KeyId, KeyedAnswer<V> | Error>();
-    const asked = new Set(items.map(({ entry }) => entry.id));
-    const unasked: K[] = [];
-    for (const [key, answer] of answers) {
-      const id = idOrNone(idOf, key);
-      if (id !== undefined && asked.has(id)) byId.set(id, answer);
-      else unasked.push(key);
-    }
-    if (unasked.length > 0) {
-      const such = `${showKey(unasked[0])} (one of ${unasked.length})`;
+    const { idOf, logger, missing } = this.#plan;
+    const requested = items.map(({ entry }) => entry.id);
+    const results = new BatchResults<V>(answers as ManyAnswers<never, V>, requested, idOf, missing);
+    const { unrequested } = results;
+    if (unrequested.length > 0) {
+      const such = `${showKey(unrequested[0])} (one of ${unrequested.length})`;
       logger.error('loadMany returned keys that were not requested', such);
     }
     for (const { entry, answer } of items) {
-      const found = byId.get(entry.id);
-      if (isError(found)) answer.reject(found);
-      else if (byId.has(entry.id)) answer.resolve(found as KeyedAnswer<V>);
-      else answer.reject(new TypeError('loadMany left it out; a key that the source lacks is absent()'));
+      const result = results.of(entry.id);
+      if (isError(result)) answer.reject(result);
+      else answer.resolve(result);
     }
   }
 }
@@ -207,15 +198,6 @@ function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal
     else abort.signal.addEventListener('abort', aborted, { once: true });
   }
   return controller.signal;
-}
-
-/** The identity of a key that the source returned; `keyOf` may throw for it. */
-function idOrNone<K>(idOf: (key: K) => KeyId, key: K): KeyId | undefined {
-  try {
-    return idOf(key);
-  } catch {
-    return undefined;
-  }
 }
 
 function isError(thing: unknown): thing is Error {

@@ -12,6 +12,7 @@ import type { ValueSharedOptions } from '../options/shared-options.ts';
 import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
+import type { WhenMissing } from './batch-results.ts';
 import { Batches, type LoadMany } from './batches.ts';
 import { jittered } from './jitter.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -34,12 +35,19 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
     | ((key: K, context: KeyContext<K, Previous>) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>)
     | undefined;
   /**
-   * Loads the values of several keys: returns a `Map` with a result for each, as `load` returns it, or an
-   * `Error` for a key that failed. Keys whose loads begin in the same turn of the event loop are loaded by one call. A key that
-   * the `Map` lacks has failed; one that was not requested is logged and dropped. Throwing or rejecting
-   * fails all of them. Each key still has its own cool-down, retries and deadline.
+   * Loads the values of several keys: returns a `Map`, or a plain object by key, with a result for each, as `load` returns
+   * it, or an `Error` for a key that failed. Keys whose loads begin in the same turn of the event loop are loaded by one
+   * call. A key that the result lacks is absent (`missing`); one that was not requested is logged and dropped. Throwing or
+   * rejecting fails all of them. Each key still has its own cool-down, retries and deadline.
    */
   readonly loadMany?: LoadMany<K, V, Previous> | undefined;
+  /**
+   * A key that the result of `loadMany` lacks: `absent` is as if it were `absent()` there, as for a query with `IN (…)`,
+   * which returns rows of the keys that exist; `fail` is a failed load of that key, whose value of before stays. Choose
+   * `fail` for a source that may answer in part without an error. Beside keys that were not requested, a missing one
+   * has failed in any case: they may be the same keys with another type (`'1'` for `1`). @default 'absent'
+   */
+  readonly missing?: WhenMissing | undefined;
   /** The highest number of keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
   readonly batchSize?: number | undefined;
   /**
@@ -112,6 +120,7 @@ const OWN = [
   'load',
   'loadMany',
   'batchSize',
+  'missing',
   'maxConcurrentLoads',
   'max',
   'maxSize',
@@ -128,7 +137,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   options: RefreshingCacheOptions<K, V, P>,
 ): ResolvedCacheOptions<K, V> {
   const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = options ?? {};
-  const { maxConcurrentLoads = defaults.maxConcurrentLoads } = options ?? {};
+  const { maxConcurrentLoads = defaults.maxConcurrentLoads, missing = defaults.missing } = options ?? {};
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
     ...(most === undefined ? {} : { max: most }),
@@ -167,6 +176,7 @@ export function resolveCacheOptions<K, V extends P, P>(
     loadMany,
     batchSize,
     idOf,
+    missing,
     clock,
     logger,
     loadLimit,
@@ -184,8 +194,19 @@ function checkOwn<K, V extends P, P>(
   options: Partial<RefreshingCacheOptions<K, V, P>>,
   checks: OptionChecks,
 ): void {
-  const { load, loadMany, batchSize, maxConcurrentLoads, max, maxSize, sizeOf, keyOf, maxAbsent, jitter } =
-    options;
+  const {
+    load,
+    loadMany,
+    batchSize,
+    missing,
+    maxConcurrentLoads,
+    max,
+    maxSize,
+    sizeOf,
+    keyOf,
+    maxAbsent,
+    jitter,
+  } = options;
   if (loadMany === undefined) checks.function('load', load);
   else {
     checks.function('loadMany', loadMany);
@@ -194,6 +215,10 @@ function checkOwn<K, V extends P, P>(
   if (batchSize !== undefined) {
     checks.count('batchSize', batchSize, Infinity);
     checks.that(loadMany !== undefined, 'batchSize', 'must not be given without loadMany', batchSize);
+  }
+  if (missing !== undefined) {
+    checks.oneOf('missing', missing, ['absent', 'fail']);
+    checks.that(loadMany !== undefined, 'missing', 'must not be given without loadMany', missing);
   }
   if (maxConcurrentLoads !== undefined) {
     checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);

@@ -12,6 +12,7 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
+  readonly missing: 'absent' | 'fail';
   readonly maxConcurrentLoads: number;
   readonly absentFor: number;
   readonly concurrency: number;
@@ -27,6 +28,7 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Number.POSITIVE_INFINITY,
+  missing: 'absent',
   maxConcurrentLoads: 1000,
   absentFor: 60_000,
   concurrency: 4,

@@ -68,6 +68,34 @@ test('key and value are inferred from loadMany', async () => {
   expectTypeOf(mixed.current('a')).toEqualTypeOf<City>();
 });
 
+test('loadMany with absent() needs no type by hand', () => {
+  const rows = new Map([[1012, city]]);
+  const lookUp = async (codes: readonly number[]): Promise<Map<number, City>> =>
+    new Map(codes.flatMap((code) => (rows.has(code) ? [[code, city] as const] : [])));
+  const left = new RefreshingCache({ name, loadMany: async (codes: readonly number[]) => lookUp(codes) });
+  expectTypeOf(left).toEqualTypeOf<RefreshingCache<number, City>>();
+  const said = new RefreshingCache({
+    name,
+    loadMany: async (codes: readonly number[]) => {
+      const found = await lookUp(codes);
+      return new Map(codes.map((code) => [code, found.get(code) ?? absent()]));
+    },
+    missing: 'fail',
+  });
+  expectTypeOf(said).toEqualTypeOf<RefreshingCache<number, City>>();
+  const tagged = new RefreshingCache({
+    name,
+    loadMany: (codes: readonly number[]) =>
+      new Map(codes.map((code) => [code, rows.has(code) ? loaded(city, { tags: ['nl'] }) : absent()])),
+  });
+  expectTypeOf(tagged.current(5)).toEqualTypeOf<City>();
+  const byCode = new RefreshingCache({
+    name,
+    loadMany: async (codes: readonly string[]) => Object.fromEntries(codes.map((code) => [code, city])),
+  });
+  expectTypeOf(byCode).toEqualTypeOf<RefreshingCache<string, City>>();
+});
+
 test('members of a group', () => {
   const group = new RefreshGroup();
   const cache = group.cache({ name, load: async (code: string) => ({ code }) });

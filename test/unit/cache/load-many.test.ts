@@ -209,27 +209,100 @@ describe('getMany', () => {
   });
 });
 
-describe('invalid results', () => {
-  it('a key that is left out, and one that is an Error, fail alone', async () => {
-    const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
-    const [a, b, c] = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
-    expect(a).toMatchObject({ value: 'va' });
-    expect(b).toMatchObject({ reason: { name: 'LoadError', key: 'b', cause: { message: 'no b' } } });
-    expect(c).toMatchObject({ reason: { name: 'LoadError', key: 'c' } });
-    expect((c as PromiseRejectedResult).reason.message).toContain('left it out');
-    expect(await rejectionOf(cache.get('b'))).toMatchObject({ name: 'CoolingDownError', key: 'b' });
+describe('keys that the result lacks', () => {
+  const without = (key: string) => (keys: readonly string[]) => all(keys.filter((one) => one !== key));
+
+  it('by default are absent: no line, no failure, and the source is asked again after absentFor', async () => {
+    const logger = recordLines();
+    const { clock, calls, cache } = make(without('b'), { absentFor: 500, logger });
+    expect([...(await cache.getMany(['a', 'b']))]).toEqual([['a', 'va']]);
+    expect(await rejectionOf(cache.get('b'))).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', key: 'b' });
+    expect([logger.lines, calls.length]).toEqual([[], 1]);
+    await clock.advance(500);
+    await rejectionOf(cache.get('b'));
+    expect(keysOf(calls)).toEqual([['a', 'b'], ['b']]);
   });
 
-  it('a key that is left out fails also where undefined is a value', async () => {
+  it("with missing: 'fail' have failed: the value of before stays", async () => {
+    const { cache } = make(without('b'), { missing: 'fail' });
+    cache.set('b', 'old');
+    const error = await rejectionOf(cache.refresh('b'));
+    expect(error).toMatchObject({ name: 'LoadError', key: 'b' });
+    expect((error as Error).message).toContain('left it out; a key that the source lacks is absent()');
+    expect(cache.peek('b')).toBe('old');
+  });
+
+  it('have failed beside keys that were not requested: these may be of another type', async () => {
+    const cache = new RefreshingCache<number, string>({
+      name: 'c',
+      loadMany: (keys) => new Map(keys.map((key) => [`${key}` as never, 'v'])),
+      clock: new FakeClock(),
+      logger: false,
+    });
+    const error = (await rejectionOf(cache.get(1))) as Error;
+    expect(error.message).toContain('left it out, and returned "1", which was not requested: another type');
+  });
+
+  it('have no value of undefined, where undefined is one', async () => {
     const cache = new RefreshingCache<string, string | undefined>({
       name: 'c',
       loadMany: () => new Map([['a', undefined]]),
       allowUndefined: true,
       clock: new FakeClock(),
-      logger: false,
     });
     const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'LoadError', key: 'b' } }]);
+    expect([a, b]).toMatchObject([{ value: undefined }, { reason: { name: 'AbsentError', key: 'b' } }]);
+  });
+
+  it('missing must be one of both, and needs loadMany', () => {
+    const loadMany = all as never;
+    const load = async (): Promise<string> => 'v';
+    const error = (options: object): unknown =>
+      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
+    expect(error({ loadMany, missing: 'null' })).toMatchObject({ option: 'missing' });
+    expect(error({ load, missing: 'fail' })).toMatchObject({ option: 'missing' });
+  });
+});
+
+describe('a plain object in place of the Map', () => {
+  const record = (entries: [string, unknown][]): unknown => Object.fromEntries(entries);
+
+  it('has the results by key, of strings, of numbers, and of the result of keyOf', async () => {
+    const strings = make((keys) => record(keys.map((key) => [key, key === 'x' ? absent() : `v${key}`])));
+    expect([...(await strings.cache.getMany(['a', 'x', '__proto__']))]).toEqual([
+      ['a', 'va'],
+      ['__proto__', 'v__proto__'],
+    ]);
+    const numbers = new RefreshingCache({
+      name: 'c',
+      loadMany: async (ids: readonly number[]) => Object.fromEntries(ids.map((id) => [id, id * 2])),
+    });
+    expect(await numbers.get(21)).toBe(42);
+    const objects = new RefreshingCache({
+      name: 'c',
+      loadMany: (keys: readonly { id: string }[]) => Object.fromEntries(keys.map(({ id }) => [id, `v${id}`])),
+      keyOf: ({ id }) => id,
+    });
+    expect(await objects.get({ id: 'a' })).toBe('va');
+  });
+
+  it('lacks what it only inherits; keys that were not requested are logged', async () => {
+    const logger = recordLines();
+    const { cache } = make(() => ({ x: 'vx' }), { logger });
+    for (const key of ['toString', '__proto__']) {
+      expect(await rejectionOf(cache.get(key))).toMatchObject({ name: 'LoadError', key });
+    }
+    expect(logger.lines[0]).toMatch(/not requested.*"x"/);
+  });
+});
+
+describe('invalid results', () => {
+  it('a key that is an Error fails alone', async () => {
+    const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
+    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
+    expect(a).toMatchObject({ value: 'va' });
+    expect(b).toMatchObject({ reason: { name: 'LoadError', key: 'b', cause: { message: 'no b' } } });
+    expect(await rejectionOf(cache.get('b'))).toMatchObject({ name: 'CoolingDownError', key: 'b' });
   });
 
   it('a valid one is not logged', async () => {
@@ -264,9 +337,9 @@ describe('invalid results', () => {
     ['undefined', () => undefined],
     ['null', () => null],
     ['an array', () => [['a', 'va']]],
-    ['an object', () => ({ a: 'va' })],
+    ['an instance of a class', () => new URL('https://a.example')],
     ['a Set', () => new Set(['a'])],
-    ['a promise of an object', async () => ({ a: 'va' })],
+    ['a promise of an array', async () => ['va']],
     ['an object that calls itself a Map', () => ({ [Symbol.toStringTag]: 'Map' })],
   ];
   for (const [what, answer] of none) {

@@ -1,0 +1,93 @@
+import { absent, type KeyedAnswer } from '../engine/load-result.ts';
+import { showKey } from '../errors.ts';
+import type { KeyId } from './keyed-entry.ts';
+
+/**
+ * For each of the keys its value, `loaded()`, `keep()`, `absent()`, or the `Error` that it failed with: a `Map`, or a
+ * plain object by key where the keys, or the results of `keyOf` for them, are strings or numbers.
+ */
+export type ManyAnswers<K, V> =
+  | ReadonlyMap<K, KeyedAnswer<V> | Error>
+  | { readonly [key: string]: KeyedAnswer<V> | Error };
+
+/** A key that the result of `loadMany` lacks: the source does not have it, or its load has failed. */
+export type WhenMissing = 'absent' | 'fail';
+
+/** The results of one call of `loadMany`, by the identities of keys. */
+export class BatchResults<V> {
+  /** The keys that were returned without a request. */
+  readonly unrequested: readonly unknown[];
+  readonly #byId: Map<KeyId, KeyedAnswer<V> | Error>;
+  readonly #missing: WhenMissing;
+
+  /**
+   * @param requested the identities of the keys.
+   * @throws {TypeError} when it is neither a `Map` nor a plain object.
+   */
+  constructor(
+    answers: ManyAnswers<never, V>,
+    requested: readonly KeyId[],
+    idOf: (key: never) => KeyId,
+    missing: WhenMissing,
+  ) {
+    const ids = new Set(requested);
+    const byId = new Map<KeyId, KeyedAnswer<V> | Error>();
+    const unrequested: unknown[] = [];
+    for (const [key, id, answer] of entriesOf(answers, requested, idOf)) {
+      if (id !== undefined && ids.has(id)) byId.set(id, answer);
+      else unrequested.push(key);
+    }
+    this.unrequested = unrequested;
+    this.#byId = byId;
+    this.#missing = missing;
+  }
+
+  /** The result for a requested key. An `Error`: its load has failed. */
+  of(id: KeyId): KeyedAnswer<V> | Error {
+    if (this.#byId.has(id)) return this.#byId.get(id) as KeyedAnswer<V> | Error;
+    const [stray] = this.unrequested;
+    if (stray !== undefined) {
+      const returned = `${showKey(stray)}, which was not requested`;
+      return new TypeError(`loadMany left it out, and returned ${returned}: another type of key?`);
+    }
+    if (this.#missing === 'absent') return absent();
+    return new TypeError('loadMany left it out; a key that the source lacks is absent()');
+  }
+}
+
+/** The entries of a result, each with the identity of its key; `undefined`: it has none. */
+function* entriesOf<V>(
+  answers: ManyAnswers<never, V>,
+  requested: readonly KeyId[],
+  idOf: (key: never) => KeyId,
+): Generator<readonly [unknown, KeyId | undefined, KeyedAnswer<V> | Error]> {
+  if (Object.prototype.toString.call(answers) === '[object Map]') {
+    const map = answers as ReadonlyMap<never, KeyedAnswer<V> | Error>;
+    for (const [key, answer] of map) yield [key, idOrNone(idOf, key), answer];
+    return;
+  }
+  if (!isPlainObject(answers)) {
+    throw new TypeError(`loadMany must return a Map or a plain object by key, returned ${showKey(answers)}`);
+  }
+  const texts = requested.filter((id) => ['string', 'number', 'bigint'].includes(typeof id));
+  const byText = new Map(texts.map((id) => [`${id}`, id] as const));
+  for (const [key, answer] of Object.entries(answers)) {
+    yield [key, byText.get(key), answer as KeyedAnswer<V> | Error];
+  }
+}
+
+/** An object literal or `Object.create(null)`, of any realm. */
+function isPlainObject(thing: unknown): boolean {
+  if (Object.prototype.toString.call(thing) !== '[object Object]') return false;
+  const prototype = Object.getPrototypeOf(thing);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The identity of a key that the source returned; `keyOf` may throw for it. */
+function idOrNone(idOf: (key: never) => KeyId, key: never): KeyId | undefined {
+  try {
+    return idOf(key);
+  } catch {
+    return undefined;
+  }
+}
