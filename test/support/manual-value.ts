@@ -2,26 +2,31 @@ import { RefreshingValue, type RefreshingValueOptions } from '../../src/index.ts
 import { FakeClock } from '../../src/testing/index.ts';
 import { ManualLoad } from './manual-load.ts';
 
-/** A value of a period of 1 s on a fake clock, whose loads end when the test says so. */
-export interface ManualValue {
+/** A value on a fake clock. */
+export interface FakeValue<T> {
   readonly clock: FakeClock;
-  readonly manual: ManualLoad<string>;
-  readonly value: RefreshingValue<string>;
+  readonly value: RefreshingValue<T>;
 }
 
-/** A value that was never loaded. */
+/** A value of the default schedule, that was never loaded. */
+export function fakeValue<T>(
+  load: RefreshingValueOptions<T>['load'],
+  options: Partial<RefreshingValueOptions<T>> = {},
+): FakeValue<T> {
+  const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
+  const all = { name: 'v', load, logger: false, ...options, clock } as RefreshingValueOptions<T>;
+  return { clock, value: new RefreshingValue<T>(all) };
+}
+
+/** A value whose loads end when the test says so. */
+export interface ManualValue extends FakeValue<string> {
+  readonly manual: ManualLoad<string>;
+}
+
+/** A value of a period of 1 s, that was never loaded. */
 export function manualValue(options: Partial<RefreshingValueOptions<string>> = {}): ManualValue {
-  const clock = new FakeClock();
   const manual = new ManualLoad<string>();
-  const value = new RefreshingValue<string>({
-    name: 'v',
-    load: manual.load,
-    schedule: 1000,
-    clock,
-    logger: false,
-    ...options,
-  });
-  return { clock, manual, value };
+  return { manual, ...fakeValue(manual.load, { schedule: 1000, ...options }) };
 }
 
 /** The same after its first load, which brought `one`. */

@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
+import { PeriodicExecutor } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { loadedManualValue } from '../../support/manual-value.ts';
 
 describe('rule 1: never two live executions; a load past its timeout is aborted, freed, and dropped', () => {
   it('reads, requests and refreshes during a load start no second one', async () => {
-    const clock = new FakeClock();
-    const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({ name: 'v', load: manual.load, schedule: 10, clock });
-    const first = value.get();
-    manual.call(0).resolve(1);
-    await first;
+    const { clock, manual, value } = await loadedManualValue();
     await clock.advance(1000);
     for (let i = 0; i < 50; i++) {
       value.current;
@@ -21,26 +17,15 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
       await clock.advance(100);
     }
     const refresh = value.refresh();
-    manual.call(1).resolve(2);
-    expect(await refresh).toBe(2);
+    manual.call(1).resolve('two');
+    expect(await refresh).toBe('two');
     expect(manual.calls).toHaveLength(2);
     expect(manual.mostLive).toBe(1);
   });
 
   it('a read during a load does not count as starting one: the platform gets one promise per load', async () => {
-    const clock = new FakeClock();
-    const manual = new ManualLoad<number>();
     const ends: Promise<unknown>[] = [];
-    const value = new RefreshingValue({
-      name: 'v',
-      load: manual.load,
-      schedule: 10,
-      clock,
-      waitUntil: (end) => void ends.push(end),
-    });
-    const first = value.get();
-    manual.call(0).resolve(1);
-    await first;
+    const { clock, manual, value } = await loadedManualValue({ waitUntil: (end) => void ends.push(end) });
     await clock.advance(1000);
     for (let i = 0; i < 50; i++) {
       value.current;
@@ -48,7 +33,7 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
     }
     await clock.flush();
     expect([manual.calls.length, ends.length]).toEqual([2, 1]);
-    manual.call(1).resolve(2);
+    manual.call(1).resolve('two');
     await Promise.all(ends);
   });
 
@@ -68,23 +53,10 @@ describe('rule 1: never two live executions; a load past its timeout is aborted,
   });
 
   it('frees the slot at the deadline, and drops the late result', async () => {
-    const clock = new FakeClock();
-    const manual = new ManualLoad<string>();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: manual.load,
-      schedule: 1000,
-      timeout: 5000,
-      coolDown: 100,
-      clock,
-      logger: false,
-    });
-    const first = value.get();
-    manual.call(0).resolve('old');
-    await first;
+    const { clock, manual, value } = await loadedManualValue({ timeout: 5000, coolDown: 100 });
     const events = recordEvents(value);
     await clock.advance(2000);
-    expect(value.current).toBe('old');
+    expect(value.current).toBe('one');
     await clock.advance(4999);
     expect(manual.call(1).context.signal.aborted).toBe(false);
     await clock.advance(1);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
 describe('rule 2: a read never waits once a value is loaded, unless its caller chose to', () => {
@@ -44,14 +45,8 @@ describe('rule 2: a read never waits once a value is loaded, unless its caller c
   });
 
   it('runs nothing of the reload on the stack of the read', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => ++loads,
-      schedule: 10,
-      clock,
-    });
+    const { clock, value } = fakeValue(async () => ++loads, { schedule: 10 });
     await value.get();
     await clock.advance(10);
     expect(value.current).toBe(1);

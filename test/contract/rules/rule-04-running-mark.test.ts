@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type EventType, eventTypes, RefreshingValue } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
+import { type EventType, eventTypes } from '../../../src/index.ts';
 import { recordLines } from '../../support/events.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 
 const misdeeds: Record<string, () => unknown> = {
   'throws synchronously': () => {
@@ -60,22 +60,15 @@ describe('rule 4: the running mark never sticks', () => {
   for (const [name, misdeed] of Object.entries(misdeeds)) {
     for (const retry of [undefined, { retries: 1, minTimeout: 5 }]) {
       it(`after a load that ${name}, ${retry ? 'with' : 'without'} retry`, async () => {
-        const clock = new FakeClock();
         let isMisbehaving = false;
         let loads = 0;
-        const value = new RefreshingValue<unknown>({
-          name: 'v',
-          load: () => {
+        const { clock, value } = fakeValue<unknown>(
+          () => {
             loads += 1;
             return isMisbehaving ? misdeed() : Promise.resolve(loads);
           },
-          schedule: 100,
-          timeout: 1000,
-          coolDown: 10,
-          retry,
-          clock,
-          logger: false,
-        });
+          { schedule: 100, timeout: 1000, coolDown: 10, retry },
+        );
         await value.get();
         isMisbehaving = true;
         await clock.advance(200);
@@ -93,20 +86,15 @@ describe('rule 4: the running mark never sticks', () => {
   }
 
   it('with a listener that throws on every event', async () => {
-    const clock = new FakeClock();
     const logger = recordLines();
     let isDown = false;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
+    const { clock, value } = fakeValue(
+      async () => {
         if (isDown) throw new Error('down');
         return 1;
       },
-      schedule: 100,
-      coolDown: 10,
-      clock,
-      logger,
-    });
+      { schedule: 100, coolDown: 10, logger },
+    );
     const seen: EventType[] = [];
     for (const type of eventTypes) {
       value.on(type, () => {
@@ -136,15 +124,11 @@ describe('rule 4: the running mark never sticks', () => {
     'returns -Infinity': () => Number.NEGATIVE_INFINITY,
   })) {
     it(`with a schedule that ${name}`, async () => {
-      const clock = new FakeClock();
       const logger = recordLines();
       let loads = 0;
-      const value = new RefreshingValue({
-        name: 'v',
-        load: async () => ++loads,
+      const { clock, value } = fakeValue(async () => ++loads, {
         schedule: answer as () => number,
         coolDown: 1000,
-        clock,
         logger,
       });
       expect(await value.get()).toBe(1);

@@ -9,25 +9,21 @@ import {
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
-import { loadedManualValue } from '../../support/manual-value.ts';
+import { fakeValue, loadedManualValue } from '../../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 describe('rule 5: after a failed reload there is always a cool-down', () => {
   it('40 reads during an outage cause one load per cool-down, and all are served', async () => {
-    const clock = new FakeClock();
     let loads = 0;
     let isDown = false;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
+    const { clock, value } = fakeValue(
+      async () => {
         loads += 1;
         if (isDown) throw new Error('down');
         return 'old';
       },
-      schedule: 20,
-      clock,
-      logger: false,
-    });
+      { schedule: 20 },
+    );
     await value.get();
     isDown = true;
     let cooledDown = 0;
@@ -99,42 +95,11 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     expect(manual.calls).toHaveLength(4);
   });
 
-  it('ends with execute() too', async () => {
-    const clock = new FakeClock();
-    let runs = 0;
-    const task = (): void => {
-      runs += 1;
-      if (runs === 2) throw new Error('down');
-    };
-    const executor = new PeriodicExecutor(task, {
-      name: 'e',
-      schedule: 1000,
-      coolDown: 60_000,
-      clock,
-      logger: false,
-    });
-    await executor.requestStart();
-    await clock.advance(1000);
-    await executor.requestStart();
-    await clock.flush();
-    await executor.execute();
-    expect(runs).toBe(3);
-    await clock.advance(1000);
-    await executor.requestStart();
-    await clock.flush();
-    expect(runs).toBe(4);
-  });
-
   it('rejects cold readers inside it at once, with the last error as cause', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
-        loads += 1;
-        throw new Error('down');
-      },
-      clock,
+    const { clock, value } = fakeValue(async () => {
+      loads += 1;
+      throw new Error('down');
     });
     const loadError = await rejectionOf(value.get());
     expect(isLoadError(loadError)).toBe(true);
@@ -181,15 +146,10 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
   });
 
   it('refresh and execute ignore it', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
-        loads += 1;
-        throw new Error('down');
-      },
-      clock,
+    const { value } = fakeValue(async () => {
+      loads += 1;
+      throw new Error('down');
     });
     await rejectionOf(value.refresh());
     await rejectionOf(value.refresh());
@@ -207,15 +167,11 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
     'is not a number': () => 'x',
   })) {
     it(`holds with a source of randomness that ${name}, which is logged`, async () => {
-      const clock = new FakeClock();
       const logger = recordLines();
-      const value = new RefreshingValue({
-        name: 'v',
-        load: (): Promise<number> => Promise.reject(new Error('down')),
+      const { clock, value } = fakeValue((): Promise<number> => Promise.reject(new Error('down')), {
         schedule: withJitter({ minutes: 1 }, { seconds: 5 }),
         retry: { retries: 1, minTimeout: 10, randomize: true },
         random: random as () => number,
-        clock,
         logger,
       });
       const rejection = rejectionOf(value.get());
@@ -232,15 +188,10 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
   }
 
   it('lasts at least as long as the source asks by Retry-After', async () => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async (): Promise<number> => {
-        throw Object.assign(new Error('503'), {
-          response: new Response(null, { headers: { 'retry-after': '600' } }),
-        });
-      },
-      clock,
+    const { clock, value } = fakeValue(async (): Promise<number> => {
+      throw Object.assign(new Error('503'), {
+        response: new Response(null, { headers: { 'retry-after': '600' } }),
+      });
     });
     const events = recordEvents(value);
     await rejectionOf(value.get());

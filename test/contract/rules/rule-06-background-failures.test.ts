@@ -3,7 +3,9 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const failing = (): {
   value: RefreshingValue<number>;
@@ -71,18 +73,14 @@ describe('rule 6: background failures reach listeners and the logger only', () =
         },
       },
     ]) {
-      const clock = new FakeClock();
       let loads = 0;
-      const value = new RefreshingValue({
-        name: 'v',
-        load: async () => {
+      const { clock, value } = fakeValue(
+        async () => {
           if (loads++ > 0) throw new Error('down');
           return 1;
         },
-        schedule: 100,
-        clock,
-        logger,
-      });
+        { schedule: 100, logger },
+      );
       await value.get();
       await clock.advance(100);
       expect(await value.get()).toBe(1);
@@ -121,65 +119,53 @@ describe('rule 6: background failures reach listeners and the logger only', () =
   });
 
   it('no dropped promise becomes an unhandled rejection', async () => {
-    const unhandled: unknown[] = [];
-    const listener = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', listener);
-    try {
-      for (const isSync of [true, false]) {
-        const make = (): RefreshingValue<number> =>
-          new RefreshingValue({
-            name: 'v',
-            load: (): Promise<number> => {
-              if (isSync) throw new Error('down');
-              return Promise.reject(new Error('down'));
-            },
-            logger: false,
-          });
-        const value = make();
-        void value.get();
-        void value.get();
-        void value.get({ signal: AbortSignal.abort() });
-        void make().get({ signal: AbortSignal.timeout(1) });
-        void make().refresh();
-        void make().requestStart();
-        void make().requestStart({ wait: true });
-        void make().requestStart({ wait: false });
-        const stale = make();
-        stale.set(1);
-        stale.invalidate();
-        void stale.get({ patience: 1 });
-        const closed = make();
-        void closed.get();
-        void closed.close({ timeout: 0 });
-        void closed.refresh();
-      }
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      expect(unhandled).toEqual([]);
-    } finally {
-      process.off('unhandledRejection', listener);
+    const unhandled = unhandledRejections();
+    for (const isSync of [true, false]) {
+      const make = (): RefreshingValue<number> =>
+        new RefreshingValue({
+          name: 'v',
+          load: (): Promise<number> => {
+            if (isSync) throw new Error('down');
+            return Promise.reject(new Error('down'));
+          },
+          logger: false,
+        });
+      const value = make();
+      void value.get();
+      void value.get();
+      void value.get({ signal: AbortSignal.abort() });
+      void make().get({ signal: AbortSignal.timeout(1) });
+      void make().refresh();
+      void make().requestStart();
+      void make().requestStart({ wait: true });
+      void make().requestStart({ wait: false });
+      const stale = make();
+      stale.set(1);
+      stale.invalidate();
+      void stale.get({ patience: 1 });
+      const closed = make();
+      void closed.get();
+      void closed.close({ timeout: 0 });
+      void closed.refresh();
     }
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(unhandled).toEqual([]);
   });
 
   it('nor does the late failure of a load that has superseded itself, under retry', async () => {
-    const unhandled: unknown[] = [];
-    const listener = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', listener);
-    try {
-      const value: RefreshingValue<number> = new RefreshingValue<number>({
-        name: 'v',
-        logger: false,
-        retry: { retries: 1, minTimeout: 1 },
-        load: async () => {
-          value.set(1);
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          throw new Error('late');
-        },
-      });
-      expect(await value.refresh()).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      expect(unhandled).toEqual([]);
-    } finally {
-      process.off('unhandledRejection', listener);
-    }
+    const unhandled = unhandledRejections();
+    const value: RefreshingValue<number> = new RefreshingValue<number>({
+      name: 'v',
+      logger: false,
+      retry: { retries: 1, minTimeout: 1 },
+      load: async () => {
+        value.set(1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        throw new Error('late');
+      },
+    });
+    expect(await value.refresh()).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(unhandled).toEqual([]);
   });
 });

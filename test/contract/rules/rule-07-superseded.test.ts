@@ -3,6 +3,7 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { settled } from '../../support/settle.ts';
 
 const make = (): { clock: FakeClock; manual: ManualLoad<string>; value: RefreshingValue<string> } => {
@@ -112,16 +113,11 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
   });
 
   it('a load that calls invalidate itself is superseded like any other', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value: RefreshingValue<number> = new RefreshingValue({
-      name: 'v',
-      load: () => {
-        loads += 1;
-        if (loads === 1) value.invalidate();
-        return loads;
-      },
-      clock,
+    const { value } = fakeValue<number>(() => {
+      loads += 1;
+      if (loads === 1) value.invalidate();
+      return loads;
     });
     expect(await value.get()).toBe(2);
   });

@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 describe('rule 8: idle means idle', () => {
   it('there is no timer before, between and after executions, however they end', async () => {
-    const clock = new FakeClock();
     const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: manual.load,
-      schedule: { days: 30 },
-      retry: { retries: 1 },
-      clock,
-      logger: false,
-    });
+    const { clock, value } = fakeValue(manual.load, { schedule: { days: 30 }, retry: { retries: 1 } });
     expect(clock.timerCount).toBe(0);
     const first = value.get();
     expect(clock.timerCount).toBe(1); // the deadline

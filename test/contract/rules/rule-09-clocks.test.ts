@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt, fixedRate, loaded, RefreshingValue, type ScheduleLike } from '../../../src/index.ts';
+import {
+  cron,
+  dailyAt,
+  fixedRate,
+  type LoadAnswer,
+  loaded,
+  RefreshingValue,
+  type ScheduleLike,
+} from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 
 const HOUR = 3_600_000;
 
@@ -47,13 +56,10 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   }
 
   it('an answer of the load itself is a duration', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
-      clock,
-    });
+    const { clock, value } = fakeValue(
+      (): LoadAnswer<number> => loaded(++loads, { nextExecuteTime: clock.now() + 600_000 }),
+    );
     value.current;
     clock.stepWall(HOUR);
     expect(await readEverySecond(value, clock, 700)).toEqual([600]);
@@ -61,14 +67,12 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   });
 
   it('a grid stays where it is by elapsed time, also when a load had the last word before the step', async () => {
-    const clock = new FakeClock({ now: '2026-06-01T12:00:00Z' });
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => (++loads === 2 ? loaded(loads, { nextExecuteTime: clock.now() + 150_000 }) : loads),
-      schedule: fixedRate({ minutes: 10 }),
-      clock,
-    });
+    const { clock, value } = fakeValue(
+      (): LoadAnswer<number> =>
+        ++loads === 2 ? loaded(loads, { nextExecuteTime: clock.now() + 150_000 }) : loads,
+      { schedule: fixedRate({ minutes: 10 }), clock: new FakeClock({ now: '2026-06-01T12:00:00Z' }) },
+    );
     value.current;
     expect(await readEverySecond(value, clock, 601)).toEqual([600]);
     clock.stepWall(HOUR + 123_456);
@@ -127,15 +131,11 @@ describe('rule 9: durations by the monotonic clock, calendar schedules by the wa
   });
 
   it('a schedule that breaks when asked again after a step is reported, and cooled down', async () => {
-    const clock = new FakeClock();
     const logger = recordLines();
     let asked = 0;
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => ++loads,
+    const { clock, value } = fakeValue(() => ++loads, {
       schedule: ({ endedAt }) => (++asked === 2 ? Number.NaN : endedAt + HOUR),
-      clock,
       logger,
     });
     value.current;

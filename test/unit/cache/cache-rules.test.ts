@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type CoolDownOptions, dailyAt } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const HOUR = 3_600_000;
 
@@ -19,14 +20,6 @@ function manual(options: CacheOptions = {}): FakeCache & { of(key: string): Manu
   };
   return { of, ...fakeCache({ load: (key, context) => of(key).load(context), ...options }) };
 }
-
-const unhandled: unknown[] = [];
-const collect = (reason: unknown): void => void unhandled.push(reason);
-beforeEach(() => {
-  unhandled.length = 0;
-  process.on('unhandledRejection', collect);
-});
-afterEach(() => void process.off('unhandledRejection', collect));
 
 describe('rule 1: one load per key', () => {
   it('however many readers, also while it is reloaded', async () => {
@@ -219,6 +212,7 @@ describe('rule 6: failures behind readers', () => {
 
   for (const how of ['get', 'refresh', 'getMany', 'requestStart', 'an undefined key'] as const) {
     it(`the dropped promise of ${how} never causes an unhandled rejection`, async () => {
+      const unhandled = unhandledRejections();
       const { clock, cache } = manual({ load: () => Promise.reject(new Error('down')) });
       if (how === 'get') void cache.get('a');
       else if (how === 'refresh') void cache.refresh('a');

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   absent,
   type LoadManyContext,
@@ -10,6 +10,7 @@ import {
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 type Answers = ReadonlyMap<string, string>;
 
@@ -488,15 +489,8 @@ describe('tries, deadlines, aborts', () => {
   });
 
   describe('a call without any keys left', () => {
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown): void => void unhandled.push(reason);
-    beforeEach(() => {
-      unhandled.length = 0;
-      process.on('unhandledRejection', note);
-    });
-    afterEach(() => void process.off('unhandledRejection', note));
-
     it('is not made, and nothing is rejected behind', async () => {
+      const unhandled = unhandledRejections();
       const { clock, calls, cache } = make();
       thrownBy(() => cache.current('a'));
       cache.delete('a');
@@ -505,6 +499,7 @@ describe('tries, deadlines, aborts', () => {
     });
 
     it('nor a second try, which a timer would start', async () => {
+      const unhandled = unhandledRejections();
       let isDown = true;
       const { clock, calls, cache } = make(
         async (keys) => {

@@ -1,8 +1,8 @@
 import { AbortError } from 'p-retry';
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, RefreshingValue, type RetryOptions } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
+import { isLoadTimeoutError, type LoadContext, type RetryOptions } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const down = new Error('down');
@@ -10,21 +10,15 @@ const always = Array(9999).fill(down);
 
 /** A value whose loads fail with these errors, one after the other, and then succeed; with the times of its calls. */
 function failingWith(errors: readonly unknown[], retry: RetryOptions | undefined, timeout = 30_000) {
-  const clock = new FakeClock();
   const calls: number[] = [];
-  const value = new RefreshingValue({
-    name: 'v',
-    load: async ({ attempt }) => {
+  const { clock, value } = fakeValue(
+    async ({ attempt }) => {
       calls.push(clock.monotonic());
       if (calls.length <= errors.length) throw errors[calls.length - 1];
       return `value of attempt ${attempt}`;
     },
-    retry,
-    timeout,
-    clock,
-    logger: false,
-    random: () => 0.5,
-  });
+    { retry, timeout, random: () => 0.5 },
+  );
   return { clock, value, calls };
 }
 
@@ -122,18 +116,14 @@ describe('retry', () => {
 
 describe('timeout', () => {
   it('is over all tries and pauses together', async () => {
-    const clock = new FakeClock();
     const signals = new Set<AbortSignal>();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: ({ signal, attempt }) => {
+    const { clock, value } = fakeValue(
+      ({ signal, attempt }) => {
         signals.add(signal);
         return attempt === 1 ? Promise.reject(down) : new Promise<string>(() => {});
       },
-      retry: { retries: 3, minTimeout: 400 },
-      timeout: 1000,
-      clock,
-    });
+      { retry: { retries: 3, minTimeout: 400 }, timeout: 1000 },
+    );
     const rejection = rejectionOf(value.get());
     await clock.advance(1000);
     const error = await rejection;
@@ -148,13 +138,7 @@ describe('timeout', () => {
     [undefined, true],
     [Number.POSITIVE_INFINITY, false],
   ])('is 30 s by default, and none with Infinity (%s)', async (timeout, isOver) => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => new Promise<number>(() => {}),
-      timeout,
-      clock,
-    });
+    const { clock, value } = fakeValue(() => new Promise<number>(() => {}), { timeout });
     const rejection = rejectionOf(value.get());
     await clock.advance(29_999);
     expect(await settled(rejection)).toBe('pending');
@@ -188,19 +172,16 @@ describe('Retry-After', () => {
 
 describe('a superseded execution', () => {
   it('leaves no timer, and calls no callback', async () => {
-    const clock = new FakeClock();
     const called: string[] = [];
-    const value = new RefreshingValue({
-      name: 'v',
-      load: ({ signal }) =>
-        new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    const load = ({ signal }: LoadContext<string>): Promise<string> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const { clock, value } = fakeValue(load, {
       retry: {
         retries: 2,
         minTimeout: 4000,
         onFailedAttempt: ({ error }) => void called.push(error.message),
         shouldRetry: () => called.push('shouldRetry') > 0,
       },
-      clock,
     });
     const read = value.get();
     value.set('by hand');
@@ -210,15 +191,12 @@ describe('a superseded execution', () => {
   });
 
   it('whose second try has a late result emits late-result-dropped', async () => {
-    const clock = new FakeClock();
     const second = new Deferred<string>();
     let late = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: ({ attempt }) => (attempt === 1 ? Promise.reject(down) : second.promise),
-      retry: { retries: 2, minTimeout: 10 },
-      clock,
-    });
+    const { clock, value } = fakeValue(
+      ({ attempt }) => (attempt === 1 ? Promise.reject(down) : second.promise),
+      { retry: { retries: 2, minTimeout: 10 } },
+    );
     value.on('late-result-dropped', () => void late++);
     const read = value.get();
     await clock.advance(10);

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const never = () => new Promise<never>(() => {});
 
@@ -45,16 +46,10 @@ describe('withTimeout', () => {
   });
 
   it('drops what comes too late, without an unhandled rejection', async () => {
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    process.on('unhandledRejection', note);
-    try {
-      const late = () => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 30));
-      await expect(withTimeout(late, 5)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-      await new Promise((resolve) => setTimeout(resolve, 60));
-    } finally {
-      process.off('unhandledRejection', note);
-    }
+    const unhandled = unhandledRejections();
+    const late = () => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 30));
+    await expect(withTimeout(late, 5)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    await new Promise((resolve) => setTimeout(resolve, 60));
     expect(unhandled).toEqual([]);
   });
 

@@ -30,6 +30,15 @@ function make(options: Partial<ConstructorParameters<typeof PeriodicExecutor>[1]
   };
 }
 
+/** The same after its first execution. */
+async function executed(options: Parameters<typeof make>[0] = {}): Promise<ReturnType<typeof make>> {
+  const made = make(options);
+  const first = made.executor.requestStart();
+  made.manual.call(0).resolve(0);
+  await first;
+  return made;
+}
+
 describe('requestStart', () => {
   it('waits before the first success, and rethrows', async () => {
     const { clock, manual, executor } = make();
@@ -48,10 +57,7 @@ describe('requestStart', () => {
   });
 
   it('returns at once after it, and the task runs behind', async () => {
-    const { clock, manual, executor } = make();
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, manual, executor } = await executed();
     expect(await settled(executor.requestStart())).toEqual({ value: undefined });
     await clock.advance(999);
     await executor.requestStart();
@@ -79,10 +85,7 @@ describe('requestStart', () => {
   });
 
   it('wait: true waits for a later execution too, and rethrows', async () => {
-    const { clock, manual, executor } = make();
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, manual, executor } = await executed();
     expect(await settled(executor.requestStart({ wait: true }))).toEqual({ value: undefined });
     await clock.advance(1000);
     const waited = executor.requestStart({ wait: true });
@@ -94,10 +97,7 @@ describe('requestStart', () => {
   });
 
   it('wait: true in a cool-down rejects at once', async () => {
-    const { clock, manual, executor } = make();
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, manual, executor } = await executed();
     await clock.advance(1000);
     const failed = rejectionOf(executor.requestStart({ wait: true }));
     const cause = new Error('no disk');
@@ -123,12 +123,9 @@ describe('requestStart', () => {
   });
 
   it('gives waitUntil a promise of the end, once there is something under way', async () => {
-    const { clock, manual, executor } = make();
+    const { clock, manual, executor } = await executed();
     const promises: Promise<unknown>[] = [];
     const waitUntil = (promise: Promise<unknown>): void => void promises.push(promise);
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
     await executor.requestStart({ waitUntil });
     expect(promises).toHaveLength(0);
     await clock.advance(1000);
@@ -215,10 +212,7 @@ describe('nextExecuteTime', () => {
   });
 
   it('works for instants more than 25 days away', async () => {
-    const { clock, manual, executor } = make({ schedule: { days: 100 } });
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, manual, executor } = await executed({ schedule: { days: 100 } });
     for (let day = 0; day < 99; day++) {
       await clock.advance({ days: 1 });
       await executor.requestStart();
@@ -265,10 +259,7 @@ describe('reschedule', () => {
   });
 
   it('replaces a schedule that is broken', async () => {
-    const { clock, executor, manual } = make({ schedule: () => Number.NaN });
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, executor } = await executed({ schedule: () => Number.NaN });
     expect(executor.inspect()).toMatchObject({ failures: 1, lastError: { code: 'ERR_TICKLESS_OPTION' } });
     executor.reschedule(5000);
     expect(executor.inspect()).toMatchObject({
@@ -279,10 +270,7 @@ describe('reschedule', () => {
   });
 
   it('leaves failures and the cool-down as they are', async () => {
-    const { clock, executor, manual } = make();
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
+    const { clock, executor, manual } = await executed();
     const second = rejectionOf(executor.execute());
     manual.call(1).reject(new Error('no disk'));
     await second;
@@ -296,11 +284,8 @@ describe('reschedule', () => {
 
 describe('pause and resume', () => {
   it('start nothing in between, but for execute', async () => {
-    const { clock, manual, executor } = make();
+    const { clock, manual, executor } = await executed();
     const events = recordEvents(executor);
-    const first = executor.requestStart();
-    manual.call(0).resolve(0);
-    await first;
     executor.pause();
     executor.pause();
     await clock.advance(5000);
@@ -318,15 +303,7 @@ describe('pause and resume', () => {
     await executor.requestStart();
     await clock.flush();
     expect(manual.calls).toHaveLength(3);
-    expect(typesOf(events)).toEqual([
-      'load-started',
-      'load-succeeded',
-      'paused',
-      'load-started',
-      'load-succeeded',
-      'resumed',
-      'load-started',
-    ]);
+    expect(typesOf(events)).toEqual(['paused', 'load-started', 'load-succeeded', 'resumed', 'load-started']);
   });
 
   it('paused before its first success it rejects callers that would wait', async () => {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isCoolingDownError, isLoadError, loaded, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
-import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 // Code of the user that calls back into the value in the middle of things.
 
@@ -151,12 +152,7 @@ describe('loads that act', () => {
   });
 
   it('a load that reads its own value finds none, and ends at the deadline if it awaits it', async () => {
-    const clock = new FakeClock();
-    const value: RefreshingValue<number> = new RefreshingValue({
-      name: 'v',
-      load: async () => (await value.get()) + 1,
-      clock,
-    });
+    const { clock, value } = fakeValue(async (): Promise<number> => (await value.get()) + 1);
     const read = rejectionOf(value.get());
     await clock.advance(30_000);
     expect(await read).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
@@ -222,14 +218,11 @@ describe('schedules that act', () => {
   });
 
   it('that are asynchronous are reported as such, and never unhandled', async () => {
-    const unhandled: unknown[] = [];
-    const listener = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', listener);
+    const unhandled = unhandledRejections();
     const logger = recordLines();
     const { value } = manualValue({ schedule: (async () => JSON.parse('{')) as never, logger });
     value.set('one');
     await new Promise((resolve) => setTimeout(resolve, 5));
-    process.off('unhandledRejection', listener);
     expect(unhandled).toEqual([]);
     expect(logger.lines[0]).toContain('schedule must be a future instant in epoch milliseconds');
   });
@@ -254,9 +247,7 @@ describe('schedules that act', () => {
 
 describe('callbacks that are asynchronous', () => {
   it('and reject are logged, never unhandled', async () => {
-    const unhandled: unknown[] = [];
-    const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', onUnhandled);
+    const unhandled = unhandledRejections();
     const lines: string[] = [];
     const { clock, manual, value } = await loadedManualValue({
       logger: {
@@ -281,7 +272,6 @@ describe('callbacks that are asynchronous', () => {
     manual.call(1).reject(new Error('down'));
     await clock.flush();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    process.off('unhandledRejection', onUnhandled);
     expect(unhandled).toEqual([]);
     expect(lines.sort()).toEqual([
       'tickless: v: listener of stale-served threw: listener',

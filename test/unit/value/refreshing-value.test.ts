@@ -7,15 +7,15 @@ import {
   isNotLoadedError,
   isOptionError,
   keep,
+  type LoadAnswer,
   type LoadContext,
   loaded,
   never,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { CountingClock } from '../../support/manual-group.ts';
-import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 describe('reading', () => {
@@ -41,18 +41,15 @@ describe('reading', () => {
   });
 
   it('a synchronous load that throws is tried again behind the reader when retry says so', async () => {
-    const clock = new FakeClock();
     let calls = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => {
+    const { clock, value } = fakeValue(
+      () => {
         calls += 1;
         if (calls === 1) throw new Error('locked');
         return calls;
       },
-      retry: { retries: 1 },
-      clock,
-    });
+      { retry: { retries: 1 } },
+    );
     expect(isNotLoadedError(thrownBy(() => value.current))).toBe(true);
     await clock.advance(1000);
     expect(value.current).toBe(2);
@@ -412,19 +409,16 @@ describe('waitUntil', () => {
 
 describe('the result of a load', () => {
   it('keep() leaves the value and gives it a new age; previous is what a conditional request needs', async () => {
-    const clock = new FakeClock();
     let contexts = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async ({ previous }: LoadContext<{ etag: string }>) => {
+    const { clock, value } = fakeValue(
+      async ({ previous }: LoadContext<{ etag: string }>) => {
         contexts += 1;
         if (previous === undefined) return { etag: 'a' };
         expect(previous).toEqual({ value: { etag: 'a' }, loadedAt: clock.now() - 1000 });
         return keep();
       },
-      schedule: 1000,
-      clock,
-    });
+      { schedule: 1000 },
+    );
     const first = await value.get();
     const promise = value.get();
     const events = recordEvents(value);
@@ -449,19 +443,16 @@ describe('the result of a load', () => {
   });
 
   it('loaded() sets the next execute time and the greatest age of this value only', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => {
+    const { clock, value } = fakeValue(
+      async (): Promise<LoadAnswer<number>> => {
         loads += 1;
         return loads === 1
           ? loaded(loads, { nextExecuteTime: clock.now() + 50, maxStaleness: 200 })
           : loaded(loads);
       },
-      schedule: 1000,
-      clock,
-    });
+      { schedule: 1000 },
+    );
     expect(await value.get()).toBe(1);
     expect(value.inspect()).toMatchObject({ nextExecuteTime: clock.now() + 50, maxStaleness: 200 });
     await clock.advance(50);
@@ -503,15 +494,8 @@ describe('the result of a load', () => {
   });
 
   it('undefined is a failed load; the old value stays', async () => {
-    const clock = new FakeClock();
     let answer: string | undefined = 'one';
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => answer,
-      schedule: 1000,
-      clock,
-      logger: false,
-    });
+    const { value } = fakeValue(async () => answer, { schedule: 1000 });
     expect(await value.get()).toBe('one');
     answer = undefined;
     const error = await rejectionOf(value.refresh());

@@ -9,6 +9,7 @@ import {
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
+import { fakeValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 /** A value of 5001 ms, due since 1000, allowed 5000; its source can be taken down. */
@@ -192,15 +193,8 @@ describe('maxStaleness', () => {
   });
 
   it('a synchronous load answers current at once, also beyond the limit', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: () => ++loads,
-      schedule: 1000,
-      maxStaleness: 5000,
-      clock,
-    });
+    const { clock, value } = fakeValue(() => ++loads, { schedule: 1000, maxStaleness: 5000 });
     value.current;
     await clock.advance(6000);
     expect(value.current).toBe(2);
@@ -234,14 +228,11 @@ describe('maxStaleness', () => {
   );
 
   it('makes a value due by itself where the schedule would not', async () => {
-    const clock = new FakeClock();
     let loads = 0;
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => loaded(++loads, loads === 1 ? { maxStaleness: 5000 } : {}),
-      schedule: { hours: 1 },
-      clock,
-    });
+    const { clock, value } = fakeValue(
+      async () => loaded(++loads, loads === 1 ? { maxStaleness: 5000 } : {}),
+      { schedule: { hours: 1 } },
+    );
     await value.get();
     expect(value.inspect().nextExecuteTime).toBe(clock.now() + 5000);
     await clock.advance(5000);
