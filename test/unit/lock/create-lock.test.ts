@@ -250,7 +250,7 @@ describe('createLock: an invalid argument is an OptionError, and never reaches t
   it.each<[string, (lock: Lock) => Promise<unknown>, RegExp]>([
     ['an empty name', (lock) => lock.inspect(''), /^lock: name must be a string/],
     ['a name that is not text', (lock) => lock.acquire({ name: 5 as never }), /^lock: name must be a string/],
-    ['a name with U+0000', (lock) => lock.inspect('a\0b'), /^a\0b: name must not contain U\+0000/],
+    ['a name with U+0000', (lock) => lock.inspect('a\0b'), /^a\\u0000b: name must not contain U\+0000/],
     ['half a surrogate pair', (lock) => lock.inspect('a\ud800'), /name must be well-formed Unicode/],
     ['a name too long', (lock) => lock.inspect('x'.repeat(21)), /^x+: name must be at most 20 bytes/],
     [
