@@ -95,6 +95,12 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    * 0.1 } for any other
    */
   readonly jitter?: DurationLike | JitterRatio | false | undefined;
+  /**
+   * Whether `ready()` of the group waits for this cache, and `health()` is not ok without it. An array of keys: until each
+   * had its first success; `ready()` loads them. `true`: until any key had one, which some read must load. `absent()` is a
+   * success. Only with `group`. @default false
+   */
+  readonly required?: boolean | readonly K[] | undefined;
   /** As of `RefreshingValue`. @default false */
   readonly allowUndefined?: (undefined extends V ? boolean : false) | undefined;
 }
@@ -105,6 +111,8 @@ export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
   readonly bound: Bound;
   readonly idOf: (key: K) => KeyId;
   readonly keepsKeys: boolean;
+  /** `undefined`: none. */
+  readonly required: readonly K[] | true | undefined;
   readonly sizeOf: ((value: V, key: K) => number) | undefined;
   /** Loads the entry of one key, alone or with others. */
   readonly load: (
@@ -130,6 +138,7 @@ const OWN = [
   'maxAbsent',
   'jitter',
   'allowUndefined',
+  'required',
 ];
 
 /** @throws {OptionError} with every rule that is broken. */
@@ -163,7 +172,18 @@ export function resolveCacheOptions<K, V extends P, P>(
   const idOf = keyOf ?? ((key: K) => key as KeyId);
   // In an outage the source is not to be asked for each key again and again.
   const maxFailed = most ?? defaults.max;
-  const base = { member, bound, maxAbsent, maxFailed, idOf, keepsKeys: keyOf !== undefined, sizeOf };
+  const { required: given = false } = options;
+  const required = given === false || (given !== true && given.length === 0) ? undefined : given;
+  const base = {
+    member,
+    bound,
+    maxAbsent,
+    maxFailed,
+    idOf,
+    keepsKeys: keyOf !== undefined,
+    sizeOf,
+    required,
+  };
   const { load, loadMany } = options;
   if (loadMany === undefined) {
     const loadOne = load as NonNullable<typeof load>;
@@ -207,6 +227,15 @@ function checkOwn<K, V extends P, P>(
     maxAbsent,
     jitter,
   } = options;
+  const { required = false } = options;
+  const isList = Array.isArray(required);
+  checks.that(
+    isList || typeof required === 'boolean',
+    'required',
+    'must be true, false or an array of keys',
+    required,
+  );
+  checks.that(!(isList && required.includes(undefined)), 'required', 'must not contain undefined', required);
   if (loadMany === undefined) checks.function('load', load);
   else {
     checks.function('loadMany', loadMany);

@@ -51,6 +51,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   readonly stepWatch: StepWatch;
   validSince: number = Number.NEGATIVE_INFINITY;
   dueTimes: DueTimes<K, V> | undefined = undefined;
+  required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #reader: Reader<V>;
@@ -267,6 +268,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
 
   changed(entry: KeyedEntry<K, V>): void {
     if (entry.flight === undefined) this.dueTimes?.ended(entry);
+    this.required?.changed(entry);
     if (entry.pins === 0) this.#settle(entry);
   }
 

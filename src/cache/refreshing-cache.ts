@@ -28,6 +28,7 @@ import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { readMany } from './read-many.ts';
+import { RequiredKeys } from './required-keys.ts';
 import type { SlotTable } from './slot-table.ts';
 
 /** The options of `getMany`. */
@@ -106,9 +107,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { sync, awaited } = coarseClocks(member.clock);
     this.#sync = sync;
     this.#awaited = awaited;
-    member.group?.addKeyed({
+    if (member.group === undefined) return;
+    const required = resolved.required && new RequiredKeys(resolved.required, entries, refresher);
+    entries.required = required;
+    member.group.addKeyed({
       options: member,
       refresher,
+      required,
       joinQueue: (join) => void this.#startable().join(join),
       failing: () => entries.failing(),
       status: () => cacheStatus(member.name, refresher.runState, entries as KeyedEntries<unknown, unknown>),

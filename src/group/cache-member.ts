@@ -3,11 +3,12 @@ import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
 import { backendHealth, runStateHealth } from './health.ts';
 import type { HealthProblem, Member } from './member.ts';
+import { requiredHealth } from './required-health.ts';
 
 /** A cache as a member of a group. */
 export class CacheMember<V> implements Member {
   readonly name: string;
-  readonly isRequired: boolean = false;
+  readonly isRequired: boolean;
   readonly status: (hasValues: boolean) => unknown;
   readonly #member: KeyedMember<V>;
   readonly #keys: Refreshable;
@@ -15,6 +16,7 @@ export class CacheMember<V> implements Member {
   /** @param keys its due keys. */
   constructor(member: KeyedMember<V>, keys: Refreshable) {
     this.name = member.options.name;
+    this.isRequired = member.required !== undefined;
     this.status = member.status;
     this.#member = member;
     this.#keys = keys;
@@ -36,24 +38,35 @@ export class CacheMember<V> implements Member {
     this.#keys.compareClocks();
   }
 
-  /** Keys whose loads fail make no instance unfit to serve. They are reported as one problem. */
+  /**
+   * Keys whose loads fail make no instance unfit to serve, unless they are required. They are reported as one problem of
+   * each kind.
+   */
   health(): HealthProblem[] {
     const { name } = this;
     const { refresher } = this.#member;
+    const required = requiredHealth(this.#member);
     const failing = this.#member.failing();
     const runState = runStateHealth(refresher.runState, name);
     const backends = backendHealth(refresher.problems(), name);
     const [first] = failing;
-    if (first === undefined) return [...runState, ...backends];
+    if (first === undefined) return [...runState, ...required, ...backends];
     const { key, lastError: error } = first;
     const keys = failing.length === 1 ? 'a key' : `${failing.length} keys`;
     const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
-    return [...runState, { name, key, kind: 'failing', isFatal: false, message, error }, ...backends];
+    return [
+      ...runState,
+      ...required,
+      { name, key, kind: 'failing', isFatal: false, message, error },
+      ...backends,
+    ];
   }
 
   close(timeoutMs: number): Promise<void> {
     return this.#member.refresher.close(timeoutMs);
   }
 
-  async firstLoad(): Promise<void> {}
+  firstLoads(): readonly (() => Promise<void>)[] {
+    return this.#member.required?.firstLoads() ?? [];
+  }
 }

@@ -77,9 +77,12 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     return this.#member.refresher.close(timeoutMs);
   }
 
-  async firstLoad(): Promise<void> {
+  firstLoads(): (() => Promise<void>)[] {
     const { entry, refresher } = this.#member;
-    if (!entry.isLoaded) await refresher.requestStart(entry, true, undefined);
+    const firstLoad = async (): Promise<void> => {
+      if (!entry.isLoaded) await refresher.requestStart(entry, true, undefined);
+    };
+    return [firstLoad];
   }
 
   #end(): void {

@@ -38,6 +38,6 @@ export interface Member extends Refreshable {
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
   close(timeoutMs: number): Promise<void>;
-  /** Executes a member that has had no success yet, and resolves with its success. */
-  firstLoad(): Promise<void>;
+  /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
+  firstLoads(): readonly (() => Promise<void>)[];
 }

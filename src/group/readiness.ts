@@ -11,7 +11,7 @@ export interface Readiness {
 }
 
 /**
- * Executes each member until it has succeeded: a member that fails is tried again after its cool-down, until the
+ * Executes each member or key until it has succeeded: one that fails is tried again after its cool-down, until the
  * deadline. Its timers keep the process alive meanwhile. Never rejects.
  */
 export function allReady(members: readonly Member[], clock: Clock, timeoutMs: number): Readiness {
@@ -32,10 +32,10 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
     timer.ref();
     timers.add(timer);
   }
-  async function untilLoaded(member: Member): Promise<void> {
+  async function untilLoaded(firstLoad: () => Promise<void>): Promise<void> {
     while (!isOver) {
       try {
-        await member.firstLoad();
+        await firstLoad();
         return;
       } catch (error) {
         const isFailure = isCoolingDownError(error) || isLoadError(error) || isLoadTimeoutError(error);
@@ -47,6 +47,6 @@ export function allReady(members: readonly Member[], clock: Clock, timeoutMs: nu
   }
 
   if (timeoutMs < Infinity) after(timeoutMs, end);
-  Promise.all(members.map(untilLoaded)).then(end);
+  Promise.all(members.flatMap((member) => member.firstLoads()).map(untilLoaded)).then(end);
   return { promise: over.promise, end };
 }

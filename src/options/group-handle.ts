@@ -14,8 +14,29 @@ export interface SingleMember<T> {
   readonly status: (hasValues: boolean) => unknown;
 }
 
+/** A key that is required. */
+export interface RequiredEntry<V> {
+  readonly key?: unknown;
+  /** `undefined`: the cache does not know the key (any longer). */
+  readonly entry?: Entry<V>;
+  /** It had no success yet. */
+  readonly isMissing: boolean;
+}
+
+/** The keys of a cache for which `ready()` of the group waits. */
+export interface RequiredEntries<V> {
+  readonly count: number;
+  /** Any key will do. */
+  readonly isAny: boolean;
+  entries(): readonly RequiredEntry<V>[];
+  /** Loads of the keys that had no success yet. */
+  firstLoads(): readonly (() => Promise<void>)[];
+}
+
 /** A cache, as it joins a group. */
 export interface KeyedMember<V> {
+  /** `undefined`: none. */
+  readonly required: RequiredEntries<V> | undefined;
   readonly options: ResolvedOptions;
   readonly refresher: Refresher<V>;
   /** Its due keys join a queue. */

@@ -21,6 +21,9 @@ export interface MemberOptions extends EngineOptions {
   readonly isRequired: boolean;
 }
 
+/** Of a cache it may be an array of keys. */
+type Required = boolean | readonly unknown[];
+
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
@@ -48,7 +51,8 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
 
 /** All options that are resolved here; a member may not have all of them. */
 type AnyOptions = ValueSharedOptions &
-  SingleSharedOptions & {
+  Omit<SingleSharedOptions, 'required'> & {
+    readonly required?: Required | undefined;
     readonly allowUndefined?: boolean | undefined;
     readonly absentFor?: DurationLike | undefined;
   };
@@ -86,10 +90,12 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     logger = console,
     clock = systemClock,
     random = Math.random,
-    lock,
-    store,
+    lock: lockOrNone,
+    store: storeOrNone,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
+  const lock = lockOrNone === false ? undefined : lockOrNone;
+  const store = storeOrNone === false ? undefined : storeOrNone;
   const isNamed = isText(name);
   const checks = new OptionChecks(isNamed ? name : 'tickless');
 
@@ -111,7 +117,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
   checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
-  checks.oneOf('required', required, [true, false]);
+  if (kind !== 'key') checks.oneOf('required', required, [true, false]);
   checks.that(!(required && group === undefined), 'required', 'must not be given without a group', required);
   const isGroup = given.group === undefined || group !== undefined;
   checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
@@ -157,7 +163,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     membership,
     loadLimit: group?.loadLimit,
     group,
-    isRequired: required,
+    isRequired: required !== false,
   });
 }
 

@@ -69,9 +69,10 @@ export interface SharedOptions {
    * your own `LockProvider` in `asLock`. The lock is held for the `name`; in a cache for each key. With a `store` the
    * other instances adopt the result; without one they take turns at the source. A task is executed once per round of
    * the schedule in the whole cluster. All members that use one lock object share its connection limit and its circuit
-   * breaker. @default undefined: each instance for itself
+   * breaker. `false`: none, also where the group has one. @default undefined: that of the group; without one each
+   * instance for itself
    */
-  readonly lock?: LockLike | undefined;
+  readonly lock?: LockLike | false | undefined;
   /**
    * A due execution whose lock is unavailable runs without it and is not published (`load`), or does not run and counts
    * as a failure (`skip`). @default 'load' for values and caches, 'skip' for tasks
@@ -115,7 +116,8 @@ export interface ValueSharedOptions extends SharedOptions {
   /**
    * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, a
    * store of `createStore`, or your own `SnapshotStore` in `asStore`. A cold instance serves the snapshot at once. The
-   * store's codec must be able to encode the value; a value of `set` is not published. @default undefined
+   * store's codec must be able to encode the value; a value of `set` is not published. `false`: none, also
+   * where the group has one. @default undefined: that of the group, if it has one
    */
-  readonly store?: StoreLike | undefined;
+  readonly store?: StoreLike | false | undefined;
 }

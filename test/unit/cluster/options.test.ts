@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOptionError, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { isOptionError, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
@@ -49,6 +49,18 @@ describe('options of clusters', () => {
       expect(() => asLock(broken as never)).toThrow(/leaseFor must not be longer than 365 d/);
     },
   );
+
+  it('false opts out of the lock and the store of the group', () => {
+    const group = new RefreshGroup({ lock, store });
+    const load = (): number => 1;
+    const of = (options: object): unknown => group.value({ load, name: 'v', ...options }).inspect().lock;
+    expect(of({})).toBeDefined();
+    expect(of({ name: 'none', lock: false, store: false })).toBeUndefined();
+    expect(group.cache({ name: 'c', load, lock: false, store: false }).inspect(1)).toBeUndefined();
+    expect(group.executor(load, { name: 't', lock: false }).inspect().lock).toBeUndefined();
+    expect(of({ name: 'warm start', lock: false })).toBeDefined();
+    expect(problemsOf({ lock: true })[0]).toMatch(/^lock /);
+  });
 
   it('whenLockUnavailable is load or skip', () => {
     expect(problemsOf({ lock, whenLockUnavailable: 'wait' })[0]).toMatch(/^whenLockUnavailable /);

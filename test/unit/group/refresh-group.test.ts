@@ -127,7 +127,7 @@ describe('the options of a group', () => {
     const { group } = make();
     const wrong = { name: 'a', load, tick: 1, required: 'yes' } as never;
     expect(refusedOptions(() => group.value(wrong)).sort()).toEqual(['required', 'tick']);
-    expect(refusedOptions(() => group.cache({ name: 'a', load, required: true } as never))).toEqual([
+    expect(refusedOptions(() => group.cache({ name: 'a', load, required: 'all' } as never))).toEqual([
       'required',
     ]);
     expect(refusedOptions(() => group.executor(load, { name: 'a', lookAhead: 1 } as never))).toEqual([
