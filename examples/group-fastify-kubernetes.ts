@@ -1,5 +1,5 @@
 // A Fastify service in Kubernetes, with all its reference data in one group: a readiness probe that fails only when reads
-// would fail, and a graceful shutdown on SIGTERM.
+// would fail and that keeps the data fresh without traffic, and a graceful shutdown on SIGTERM.
 //
 //   spec:
 //     terminationGracePeriodSeconds: 30 # longer than the timeout of group.close() below
@@ -28,7 +28,7 @@ const cities = group.cache({ name: 'cities', load: async (code: string) => `city
 const app = Fastify();
 app.get('/live', () => 'alive'); // a restart of the service would not help the source
 app.get('/ready', (_request, reply) => {
-  const { ok, problems } = group.health();
+  const { ok, problems } = group.health(); // also starts what is due
   const report = problems.map(({ name, message }) => `${name} ${message}`);
   return reply.code(ok ? 200 : 503).send(report);
 });
@@ -52,7 +52,8 @@ await show('/ready');
 await group.ready({ timeout: { seconds: 20 } }); // loads what is required, before the first request needs it
 await show('/ready');
 rates.invalidate();
-await show('/cities/1012'); // a read of one member starts the reload of another behind it
+await show('/ready'); // a probe starts the reload of what is due, also without traffic
+await show('/cities/1012'); // so does a read of another member
 process.kill(process.pid, 'SIGTERM');
 await ended;
 console.log(`closed after ${loads} loads of ${rates.inspect().name}, the last of which came to its end`);

@@ -214,9 +214,14 @@ export class RefreshGroup implements GroupLike {
    * Whether reads can be served, and all problems of the members. For a readiness endpoint: `ok` is false only when reads
    * fail, and will go on failing. Failing reloads of values within `maxStaleness` are reported as problems, but do
    * not make `ok` false. A strict endpoint checks `problems.length`.
+   *
+   * It counts as a request, so that probes keep a service without traffic fresh: it reports what it finds, and then starts
+   * what is due, as {@link requestStart} does. {@link inspect} starts nothing.
    */
   health(): Health {
-    return this.#healthOf([...this.#members.values()]);
+    const health = this.#healthOf([...this.#members.values()]);
+    this.#queue.request();
+    return health;
   }
 
   /**

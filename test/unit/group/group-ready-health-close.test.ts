@@ -196,7 +196,7 @@ describe('ready', () => {
 });
 
 describe('health', () => {
-  it('is ok without problems, also with members that were never read, and starts no load', async () => {
+  it('is ok without problems, also with members that were never read', async () => {
     const { clock, group } = make();
     group.value({ name: 'a', load: source().load });
     group.cache({ name: 'c', load: source().load });
@@ -204,8 +204,6 @@ describe('health', () => {
     await loadedOne.get();
     await clock.advance(5000);
     expect(group.health()).toEqual({ ok: true, problems: [] });
-    await clock.flush();
-    expect(loadedOne.inspect()).toMatchObject({ state: 'stale', running: false });
   });
 
   it('reports reloads that fail, which is not fatal, until one succeeds', async () => {
@@ -462,4 +460,46 @@ describe('close', () => {
       }
     });
   }
+});
+
+describe('health() as a request', () => {
+  it('starts what is due, so that probes keep idle members fresh; inspect() does not', async () => {
+    const { clock, group } = make({ maxStaleness: 5000, whenTooStale: 'throw' });
+    const rates = source();
+    const value = group.value({ name: 'rates', load: rates.load, required: true });
+    await group.ready();
+    await clock.advance(6000);
+    group.inspect();
+    value.inspect();
+    await clock.flush();
+    expect(rates.count).toBe(1);
+    const asFound = { ok: true, problems: [{ kind: 'too-stale', isFatal: false }] };
+    expect(group.health()).toMatchObject(asFound);
+    await clock.flush();
+    expect([rates.count, await value.get()]).toEqual([2, 'x']);
+    for (let probe = 0; probe < 360; probe++) {
+      await clock.advance(10_000);
+      group.health();
+      await clock.flush();
+      expect(value.inspect().state).toBe('fresh');
+    }
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('starts nothing that cools down, and nothing once the group is closed', async () => {
+    const { clock, group } = make({ coolDown: 2000 });
+    const down = source();
+    down.isDown = true;
+    group.value({ name: 'down', load: down.load });
+    for (let probe = 0; probe < 5; probe++) {
+      group.health();
+      await clock.flush();
+    }
+    expect(down.count).toBe(1);
+    await group.close();
+    await clock.advance(DAY);
+    group.health();
+    await clock.flush();
+    expect(down.count).toBe(1);
+  });
 });

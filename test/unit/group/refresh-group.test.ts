@@ -289,13 +289,12 @@ describe('piggyback', () => {
     expect(started).toEqual(['reader', 'other']);
   });
 
-  it('starts members that were never loaded; inspect, peek and health start none', async () => {
+  it('starts members that were never loaded; inspect and peek start none', async () => {
     const { clock, group, started, value } = make({ piggyback: true });
     const reader = value('reader', HOUR);
     const other = group.value({ name: 'other', load: () => started.push('other') });
     other.peek();
     group.inspect();
-    group.health();
     reader.inspect();
     reader.set('again');
     await reader.refresh();
