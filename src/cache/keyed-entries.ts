@@ -325,6 +325,9 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   #validate(entry: KeyedEntry<K, V>): void {
     if (entry.validatedEpoch === this.epochs.now) return;
     if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) this.#refresher.timing.invalidated(entry);
+    // Its result may have a tag that was marked since: later readers wait until that is known.
+    const mayBeOutdated = entry.flight?.hasStarted === true && entry.loadEpoch !== this.epochs.now;
+    if (mayBeOutdated) entry.superseded ??= 'possibly';
     entry.validatedEpoch = this.epochs.now;
   }
 

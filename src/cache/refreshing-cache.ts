@@ -261,8 +261,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
 
   /**
    * Marks the values as out of date whose load returned the tag: `loaded(value, { tags: ['nl'] })`. The cost does not depend
-   * on their number: each is checked at its next read. A load under way began before: if its value has the tag, it is
-   * loaded again, and its waiters wait for that.
+   * on their number: each is checked at its next read. A load under way began before: if its value has the tag, reads
+   * that come after this call wait for the next load; those that wait already get the value, which is due at once.
    *
    * @throws {OptionError} when it is not a string.
    */
@@ -291,8 +291,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Forgets the value of a key, and that it was absent. A load under way is aborted; its waiters wait for its successor. A
-   * cool-down stays in force.
+   * Forgets the value of a key, and that it was absent. The result of a load under way answers the reads that wait for it
+   * already, and is not stored; without such reads the load is aborted. A cool-down stays in force.
    *
    * @returns whether there was a value.
    * @throws {OptionError} for the key `undefined`.

@@ -142,6 +142,13 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.over;
   }
 
+  discard(): Promise<void> {
+    this.#hasResult = false;
+    this.#lease?.stop();
+    void this.#release(() => ({ as: 'abandoned' })).then(() => this.#end());
+    return this.over;
+  }
+
   fail(error: Error): Promise<void> {
     this.#hasResult = false;
     void Promise.resolve()

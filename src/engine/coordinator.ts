@@ -88,6 +88,8 @@ export interface CoordinatedRound<T> {
   run<R>(tries: () => Promise<R>, scope: FlightScope): Promise<R>;
   /** The result of the load is in place: publishes it and releases the lease as done. The promise is {@link over}. */
   complete(completed: CompletedLoad): Promise<void>;
+  /** The result of the load is of no use any more: releases the lease, for any instance. The promise is {@link over}. */
+  discard(): Promise<void>;
   /** The execution has failed: releases the lease, so that another instance may try. The promise is {@link over}. */
   fail(error: Error): Promise<void>;
 }

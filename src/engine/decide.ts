@@ -30,7 +30,14 @@ export interface DecisionRules {
 
 type Times = Pick<
   Entry<unknown>,
-  'isLoaded' | 'flight' | 'dueAt' | 'loadedAt' | 'maxStalenessMs' | 'coolDownUntil' | 'deferredUntil'
+  | 'isLoaded'
+  | 'flight'
+  | 'superseded'
+  | 'dueAt'
+  | 'loadedAt'
+  | 'maxStalenessMs'
+  | 'coolDownUntil'
+  | 'deferredUntil'
 >;
 
 /**
@@ -41,7 +48,7 @@ type Times = Pick<
 export function decide(entry: Times, rules: DecisionRules, now: number): Decision {
   const { runState, whenTooStale, whenClosed } = rules;
   if (runState === 'closed' && whenClosed === 'throw') return 'reject';
-  const mayLoad = entry.flight === undefined && runState === 'open' && now >= entry.coolDownUntil;
+  const mayLoad = !isBusy(entry) && runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
   const mayWait = entry.flight !== undefined || mayLoad;
   if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
@@ -54,6 +61,11 @@ export function decide(entry: Times, rules: DecisionRules, now: number): Decisio
     case 'wait':
       return mayWait ? 'wait-for-load' : 'reject';
   }
+}
+
+/** A load is under way, and nothing has superseded it: it needs no successor. */
+export function isBusy({ flight, superseded }: Pick<Times, 'flight' | 'superseded'>): boolean {
+  return flight !== undefined && superseded === undefined;
 }
 
 /**

@@ -3,6 +3,15 @@ import type { LastExecution } from './next-execution.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
 
 /**
+ * Why the load under way answers no caller that comes from now on:
+ * - `possibly`: a tag was invalidated, which its value may have or not;
+ * - `invalidated`: its result will be due at once;
+ * - `dropped`: its result will not be stored;
+ * - `aborted`: it has no result any more. Its place is free when it has settled.
+ */
+export type Superseded = 'possibly' | 'invalidated' | 'dropped' | 'aborted';
+
+/**
  * All that is remembered of one value, key or task between its executions. `decide.ts` decides what a read of it does,
  * `loader.ts` and `timing.ts` change it.
  *
@@ -48,8 +57,16 @@ export class Entry<T> {
 
   /** The load under way. Set before it starts, cleared before any caller learns that it has ended. */
   flight: LoadHandle | undefined = undefined;
-  /** All that wait for the next value; taken out before they are settled. */
+  /** The reason why the load under way is out of date; `undefined`: it is not. */
+  superseded: Superseded | undefined = undefined;
+  /** All that the load under way answers, or the next one where there is none; taken out before they are settled. */
   waiters: Waiters<T> | undefined = undefined;
+  /** Those that came after the load under way was superseded: its successor answers them. */
+  lateWaiters: Waiters<T> | undefined = undefined;
+  /** The superseded load is to have a successor: for reads, or for a forced load. */
+  successor: 'read' | 'forced' | undefined = undefined;
+  /** Waiters were carried over from a load without a result: the next load has until then (monotonic). */
+  answerBy: number = Number.POSITIVE_INFINITY;
   /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. */
   coordinated: CoordinatedEntry | undefined = undefined;
 
@@ -107,17 +124,23 @@ export function keyOf({ key }: Entry<unknown>): { readonly key?: unknown } {
   return key === undefined ? {} : { key };
 }
 
-/** The waiters for the next value of an entry. */
+/** Those that wait for the load under way, or for the next one where there is none. */
 export function waitersOf<T>(entry: Entry<T>): Waiters<T> {
   entry.waiters ??= new Waiters(entry.flight);
   return entry.waiters;
 }
 
-/** Takes out all waiters: later callers wait for the next value. */
+/** Takes them out: later callers wait for the next value. */
 export function takeWaiters<T>(entry: Entry<T>): Waiters<T> | undefined {
   const { waiters } = entry;
   if (waiters === undefined) return undefined;
   entry.waiters = undefined;
   waiters.follow(undefined);
   return waiters;
+}
+
+/** The opposite of {@link takeWaiters}: they wait for the next load. */
+export function putBackWaiters<T>(entry: Entry<T>, waiters: Waiters<T>): void {
+  if (entry.waiters === undefined) entry.waiters = waiters;
+  else entry.waiters.absorb(waiters);
 }

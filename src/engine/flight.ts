@@ -49,7 +49,12 @@ export interface FlightPlan<A> {
   readonly ended?: (reason: Error) => void;
   /** Called when a result arrives after the flight was over. Never throws. */
   readonly late: () => void;
+  /** Called once after {@link Flight.endAndLinger}: the load has settled, or its deadline has passed. Never throws. */
+  readonly gone: () => void;
 }
+
+/** How long a load without a deadline may go on after its abort, before another may start. */
+const LONGEST_LINGER_MS = 30_000;
 
 /**
  * One execution from its first try to its end: the tries, the pauses between them, and the deadline over all.
@@ -73,6 +78,11 @@ export class Flight<A> implements LoadHandle {
   #refs = 0;
   #isOver = false;
   #hasStarted = false;
+  /** Over, and the promise of all tries, or of the wrapper, has settled. */
+  #hasSettled = false;
+  /** Tries under p-retry that have not settled: p-retry itself ends with the abort. */
+  #liveTries = 0;
+  #isLingering = false;
 
   constructor(plan: FlightPlan<A>) {
     this.#plan = plan;
@@ -80,6 +90,10 @@ export class Flight<A> implements LoadHandle {
 
   get hasStarted(): boolean {
     return this.#isOver || this.#hasStarted;
+  }
+
+  get deadlineAt(): number {
+    return this.#deadlineAt;
   }
 
   /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
@@ -130,10 +144,21 @@ export class Flight<A> implements LoadHandle {
   }
 
   end(reason: Error): void {
-    if (this.#isOver) return;
-    this.#close();
+    this.#isLingering = false;
+    const wasOver = this.#isOver;
+    this.#close(); // it may have lingered until now
+    if (wasOver) return;
     this.#plan.ended?.(reason);
     this.#abort.abort(reason);
+  }
+
+  endAndLinger(reason: Error): void {
+    if (this.#isOver) return;
+    this.end(reason);
+    this.#isLingering = true;
+    const left =
+      this.#deadlineAt === Infinity ? LONGEST_LINGER_MS : this.#deadlineAt - this.#plan.clock.monotonic();
+    this.#addTimer(() => this.#leave(), Math.max(0, left));
   }
 
   #startDeadline(): void {
@@ -189,10 +214,7 @@ export class Flight<A> implements LoadHandle {
     const tries = (attempt: number): Promise<A> => {
       if (attempt === 1) return first;
       this.#attempts = attempt;
-      return Promise.resolve(this.#plan.attempt(attempt, this.#abort)).then((value) => {
-        if (this.#isOver) this.#plan.late(); // p-retry reports only the abort
-        return value;
-      });
+      return this.#track(Promise.resolve(this.#plan.attempt(attempt, this.#abort)));
     };
     return retrying(tries, retry, {
       signal: this.#abort.signal,
@@ -203,9 +225,26 @@ export class Flight<A> implements LoadHandle {
     });
   }
 
+  /** p-retry reports only the abort: a try may go on after that. */
+  #track(result: Promise<A>): Promise<A> {
+    this.#liveTries += 1;
+    const settled = (isLate: boolean): void => {
+      if (isLate) this.#plan.late();
+      this.#liveTries -= 1;
+      this.#checkGone();
+    };
+    result.then(
+      () => settled(this.#isOver),
+      () => settled(false),
+    );
+    return result;
+  }
+
   #settle(outcome: Outcome<A>): void {
     if (this.#isOver) {
       if (outcome.kind === 'loaded') this.#plan.late();
+      this.#hasSettled = true;
+      this.#checkGone();
       return;
     }
     this.#close();
@@ -244,8 +283,22 @@ export class Flight<A> implements LoadHandle {
     });
   }
 
+  #checkGone(): void {
+    if (this.#hasSettled && this.#liveTries === 0) this.#leave();
+  }
+
+  #leave(): void {
+    if (!this.#isLingering) return;
+    this.#isLingering = false;
+    this.#close();
+    this.#plan.gone();
+  }
+
   #startTimer(callback: () => void, delayMs: number): void {
-    if (this.#isOver) return;
+    if (!this.#isOver) this.#addTimer(callback, delayMs);
+  }
+
+  #addTimer(callback: () => void, delayMs: number): void {
     const timer = this.#plan.clock.setTimeout(() => {
       this.#timers.delete(timer);
       callback();

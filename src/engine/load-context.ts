@@ -4,7 +4,7 @@ import type { LazyAbort } from '../time/lazy-abort.ts';
 /** The argument of a task. */
 export interface TaskContext {
   /**
-   * Aborted when the execution is over before the task is: at its deadline, superseded by `invalidate` or `set`, or
+   * Aborted when the execution is over before the task is: at its deadline, superseded by `set` or a drop, or
    * at the end of `close`. A result that comes after that is dropped. Never the signal of a reader.
    */
   readonly signal: AbortSignal;

@@ -37,7 +37,9 @@ export class LoadReporter {
       return;
     }
     const type = result.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
-    if (this.#events.has(type)) this.#events.emit(type, { ...end, nextExecuteTime: entry.nextExecuteTime });
+    if (!this.#events.has(type)) return;
+    const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
+    this.#events.emit(type, { ...end, nextExecuteTime });
   }
 
   /** @param isHeard a caller that has waited from the start gets the error. */

@@ -141,6 +141,11 @@ export function readLoadResult<T>(
   }
 }
 
+/** It is the result of {@link keep}. */
+export function isKept(returned: unknown): boolean {
+  return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[answerKind] === 'kept';
+}
+
 function undefinedError(): TypeError {
   return new TypeError('the load returned undefined, and allowUndefined is not set');
 }

@@ -1,31 +1,25 @@
-import {
-  isLeaseLostError,
-  isLockUnavailableError,
-  LoadError,
-  LoadTimeoutError,
-  type TicklessError,
-} from '../errors.ts';
-import { Events, type LoadDetails, type LoadEndDetails, loadEnd, type Trigger } from '../observe/events.ts';
-import { messageOf } from '../observe/logger.ts';
+import { LoadTimeoutError } from '../errors.ts';
+import { Events, type LoadDetails, type Trigger } from '../observe/events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { CoordinatedRound, Coordinator, RemoteResult } from './coordinator.ts';
-import type { DecisionRules, RunState } from './decide.ts';
+import type { CoordinatedRound, Coordinator } from './coordinator.ts';
+import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { type Entry, takeWaiters, waitersOf } from './entry.ts';
+import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type Outcome } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import { LoadReporter } from './load-reporter.ts';
-import { type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
+import type { KeyedAnswer } from './load-result.ts';
+import { type LoadRun, Outcomes, type Settlement } from './outcomes.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
-import { absentError, closedError } from './read-errors.ts';
+import { closedError, coolingDownError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { Timing } from './timing.ts';
-import type { LoadHandle, Waiters } from './waiters.ts';
+import { type LoadHandle, Waiters } from './waiters.ts';
 
 /** The rules for reads and requests. They change while the engine lives. */
 export interface ReadRules extends DecisionRules {
@@ -54,8 +48,17 @@ const RELEASE_GRACE_MS = 1000;
  *  3. the flight settles: it leaves the entry first, with all waiters; then its outcome is applied, then events are
  *     emitted, then the waiters are settled. A listener or waiter that reads at once finds the new state, and a load
  *     that is requested from within an event is a new one;
- *  4. a flight that was ended before by `invalidate`, `set` or the deadline has left the entry already, and its result
- *     counts as late.
+ *  4. a flight that is past its deadline has left the entry already, and its result counts as late.
+ *
+ * An invalidation during a load:
+ *
+ *  1. reader A waits for the load; `invalidate()` marks the load as superseded, and lets it go on;
+ *  2. reader B comes: it must not get that result, and waits for the successor, for at most one `timeout` from its call;
+ *  3. the load settles: A gets the result, which is stored as already due (after a drop it is not stored);
+ *  4. the successor starts, and answers B: it began after B came.
+ *
+ * So at most one load runs, whatever the number of invalidations. A load that no one can use, after `set` or a drop, is
+ * aborted. It keeps its place until it has settled, or to its deadline: loads that ignore their signal do not pile up.
  */
 export class Loader<T> {
   readonly options: EngineOptions;
@@ -71,13 +74,12 @@ export class Loader<T> {
   keys: KeyedOwner<T> | undefined = undefined;
   readonly #load: Load<T>;
   readonly #reporter: LoadReporter;
+  readonly #outcomes: Outcomes<T>;
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
   /** The rounds under way: also after a flight has settled, while its lease is released. */
   readonly #rounds: Set<CoordinatedRound<T>> = new Set();
   #onIdle: (() => void) | undefined;
-  /** The last load returned no promise. */
-  #isSynchronous = false;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
@@ -88,20 +90,31 @@ export class Loader<T> {
     this.rules = { runState: 'open', whenTooStale, whenClosed, piggyback: neverTriggers };
     this.#load = load;
     this.#reporter = new LoadReporter(options, this.events);
+    this.#outcomes = new Outcomes(options, this.timing, this.#reporter, () => this.keys);
   }
 
   /** The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. */
   next(entry: Entry<T>, signal: AbortSignal | undefined, trigger: Trigger = nextTrigger(entry)): Promise<T> {
-    const next = waitersOf(entry).next(signal);
+    const next = this.waitersFor(entry).next(signal);
     this.startNow(entry, trigger, false);
     return next;
+  }
+
+  /** Those among which a caller waits that comes now. */
+  waitersFor(entry: Entry<T>): Waiters<T> {
+    if (entry.superseded === undefined) return waitersOf(entry);
+    const { clock, timeoutMs: ms } = this.options;
+    entry.lateWaiters ??= new Waiters(entry.flight, { clock, ms, error: () => this.#timeoutError(entry, 0) });
+    return entry.lateWaiters;
   }
 
   /** Starts a load on the caller's stack. A synchronous one has settled when this returns. */
   startNow(entry: Entry<T>, trigger: Trigger, background: boolean): void {
     const underWay = entry.flight;
     if (underWay === undefined) this.#start(entry, trigger, background, 'now');
-    else {
+    else if (entry.superseded !== undefined) {
+      entry.successor = trigger === 'forced' ? trigger : (entry.successor ?? 'read');
+    } else {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
     }
@@ -110,9 +123,8 @@ export class Loader<T> {
 
   /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
-    if (entry.flight === undefined) {
-      this.#start(entry, nextTrigger(entry), true, 'behind');
-    }
+    if (entry.flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
+    else if (entry.superseded !== undefined) entry.successor ??= 'read';
     const { waitUntil } = this.options;
     if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
   }
@@ -120,15 +132,17 @@ export class Loader<T> {
   /** Passes the end of the load under way to a platform that would freeze the process before. */
   passEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
     if (waitUntil === undefined || entry.flight === undefined) return;
-    passToPlatform(waitUntil, waitersOf(entry).end(), this.options.logger);
+    passToPlatform(waitUntil, this.waitersFor(entry).end(), this.options.logger);
   }
 
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { clock, random, retry, timeoutMs, name, kind } = this.options;
+    const { clock, random, retry, kind } = this.options;
     const { coordinator } = this;
     let startedAt = clock.monotonic();
+    const timeoutMs = Math.min(this.options.timeoutMs, Math.max(0, entry.answerBy - startedAt));
+    entry.answerBy = Number.POSITIVE_INFINITY;
     let round: CoordinatedRound<T> | undefined;
     let context: TryContext | undefined;
     const attempt = (attempt: number, abort: LazyAbort): ReturnType<Load<T>> => {
@@ -152,20 +166,15 @@ export class Loader<T> {
       wrap:
         coordinator &&
         ((tries, scope) => {
-          round = this.#beginRound(coordinator, entry, details, (error) => flight.fail(error));
+          round = this.#beginRound(coordinator, entry, details, flight);
           return round.run(tries, scope);
         }),
       restAfter: (error) => retryAfterMs(error, this.options.now()),
-      timeoutReason: (attempts, cause) => {
-        const about = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
-        const limit = context && this.options.loadLimit?.waitedFor(context);
-        const line =
-          limit === undefined ? '' : `, waiting for one of ${limit.max} places (maxConcurrentLoads)`;
-        return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
-      },
+      timeoutReason: (attempts, cause) => this.#timeoutError(entry, attempts, cause, context),
       settle: (outcome) => this.#settle(entry, flight, { details, startedAt, round }, outcome),
       ended: (reason) => context && this.options.loadLimit?.giveUp(context, reason),
       late: () => this.events.emit('late-result-dropped', details),
+      gone: () => this.#gone(entry, flight),
     });
     entry.flight = flight;
     this.#busy.add(entry);
@@ -173,22 +182,34 @@ export class Loader<T> {
     inDetachedContext(() => {
       if (coordinator === undefined) this.events.emit('load-started', details);
       if (when === 'now') flight.start();
-      else flight.startBehind(this.#isSynchronous ? 'macrotask' : 'microtask');
+      else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
     });
     if (entry.flight === flight) this.owner?.changed(entry);
+  }
+
+  #timeoutError(entry: Entry<T>, attempts: number, cause?: unknown, context?: TryContext): LoadTimeoutError {
+    const { name, timeoutMs, loadLimit } = this.options;
+    const about = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
+    const limit = context && loadLimit?.waitedFor(context);
+    const line = limit === undefined ? '' : `, waiting for one of ${limit.max} places (maxConcurrentLoads)`;
+    return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
   }
 
   #beginRound(
     coordinator: Coordinator,
     entry: Entry<T>,
     details: LoadDetails,
-    fail: (error: Error) => void,
+    flight: Flight<KeyedAnswer<T>>,
   ): CoordinatedRound<T> {
     const round: CoordinatedRound<T> = coordinator.begin(entry, {
       ...details,
       validSince: () => this.keys?.validSince ?? Number.NEGATIVE_INFINITY,
-      began: () => this.keys?.loadBegan(entry),
-      fail,
+      began: () => {
+        if (entry.flight !== flight || entry.superseded === 'aborted') return;
+        entry.superseded = undefined;
+        this.keys?.loadBegan(entry);
+      },
+      fail: (error) => flight.fail(error),
       over: () => {
         this.#rounds.delete(round);
         this.owner?.changed(entry);
@@ -207,7 +228,9 @@ export class Loader<T> {
   put(entry: Entry<T>, value: T, prepare?: () => void): void {
     // The owner hears of it once the value is in place: a group would start the next load before.
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
+    const { lateWaiters } = entry;
     const waiters = takeWaiters(entry);
+    entry.lateWaiters = entry.successor = undefined;
     prepare?.();
     this.coordinator?.replaced(entry);
     const result = { outcome: 'set', value, metadata: {} } as const;
@@ -216,40 +239,83 @@ export class Loader<T> {
     this.#reporter.recovered(entry, coolingDown !== undefined);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
     waiters?.resolve(value);
+    lateWaiters?.resolve(value);
     this.owner?.changed(entry);
   }
 
   /**
-   * Aborts the flight under way, if there is one. Its result is dropped; waiters go on waiting. The caller notifies
-   * the owner, once the entry is in its new state.
+   * The load under way began before an invalidation. It goes on where its result is of use: to readers that wait for it,
+   * or as a younger value than the one that is served. The caller notifies the owner, once the entry is in its new state.
+   */
+  supersede(entry: Entry<T>, by: 'invalidated' | 'dropped'): void {
+    const { flight, superseded } = entry;
+    if (flight === undefined || superseded === 'aborted') return;
+    const isOfUse = flight.hasStarted && (by === 'invalidated' || entry.waiters?.hasReaders === true);
+    if (isOfUse) {
+      if (superseded !== 'dropped') entry.superseded = by;
+      if (by === 'dropped') waitersOf(entry).onAbandoned = () => this.#abandoned(entry);
+      return;
+    }
+    this.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
+    if (entry.flight === undefined) this.startSuccessor(entry);
+    else takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
+  }
+
+  /** All readers of a load whose result will not be stored have given up. */
+  #abandoned(entry: Entry<T>): void {
+    this.supersede(entry, 'dropped');
+    this.owner?.changed(entry);
+  }
+
+  /**
+   * Aborts the load under way, if there is one: its result will be dropped. One that has begun keeps its place until it has
+   * settled. Waiters go on waiting. The caller notifies the owner.
    */
   abort(entry: Entry<T>, reason: Error): void {
     const { flight } = entry;
     if (flight === undefined) return;
-    entry.waiters?.follow(undefined);
-    this.#leave(entry, flight);
+    if (flight.hasStarted) {
+      entry.superseded = 'aborted';
+      flight.endAndLinger(reason);
+    } else this.#end(entry, flight, reason);
+  }
+
+  /** Aborts the load under way, and frees its place at once. */
+  #end(entry: Entry<T>, flight: LoadHandle, reason: Error): void {
+    const waiters = this.#leave(entry, flight);
+    if (waiters !== undefined) putBackWaiters(entry, waiters);
     flight.end(reason);
   }
 
   /**
-   * Starts a successor for a load that was superseded while readers wait for it. Not on this stack: a load that
-   * invalidates its own value would call itself, and a burst of invalidations would start a load each. Not in a
-   * microtask either: such a load would keep all else from running.
+   * Starts the next load, if readers wait for it, or came while a superseded load was under way. Not on this stack: a load
+   * that invalidates its own value would call itself. Not in a microtask either: such a load would keep all else from
+   * running.
    */
-  startSuccessor(entry: Entry<T>, trigger: Trigger = 'invalidated'): void {
-    if (!entry.waiters?.hasReaders) {
+  startSuccessor(entry: Entry<T>): void {
+    const wanted = entry.successor;
+    entry.successor = undefined;
+    if (entry.flight !== undefined) return; // user code has started it
+    if (!entry.waiters?.hasReaders && wanted === undefined) {
       takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
       return;
     }
     const start = (): void => {
-      const haveLeft = !entry.waiters?.hasReaders;
       if (this.rules.runState === 'closed')
         takeWaiters(entry)?.reject(closedError(this.options.name, entry.key));
-      else if (haveLeft) takeWaiters(entry)?.resolve(entry.value as T);
-      else this.startNow(entry, trigger, false);
+      else if (entry.waiters?.hasReaders)
+        this.startNow(entry, wanted === 'forced' ? wanted : nextTrigger(entry), false);
+      else if (entry.flight === undefined) this.#startIfDue(entry);
       this.owner?.changed(entry);
     };
-    this.options.clock.setTimeout(start, 0).ref();
+    const timer = this.options.clock.setTimeout(start, 0);
+    if (waitersOf(entry).keepsAlive) timer.ref(); // and with waiters the entry stays the one of its key
+  }
+
+  #startIfDue(entry: Entry<T>): void {
+    const decision = decide(entry, this.rules, this.checkClocks(entry));
+    if (decision === 'serve' || decision === 'reject') takeWaiters(entry)?.resolve(entry.value as T);
+    else this.#start(entry, nextTrigger(entry), true, 'now');
   }
 
   /** Compares the clocks if it is time to. @returns the monotonic clock. */
@@ -282,18 +348,21 @@ export class Loader<T> {
 
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
+    for (const entry of [...this.#busy]) if (entry.superseded === 'aborted') this.#endByClose(entry);
     if (timeoutMs > 0) {
       for (const { flight } of this.#busy) flight?.ref();
       await this.#idle(timeoutMs);
     }
-    for (const entry of [...this.#busy]) {
-      const error = closedError(this.options.name, entry.key, 'was closed before its load had ended');
-      this.abort(entry, error);
-      takeWaiters(entry)?.reject(error);
-      this.owner?.changed(entry);
-    }
+    for (const entry of [...this.#busy]) this.#endByClose(entry);
     // Leases are released when the aborted loads have settled, or left to expire.
     await Promise.all([this.#idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
+  }
+
+  #endByClose(entry: Entry<T>): void {
+    const error = closedError(this.options.name, entry.key, 'was closed before its load had ended');
+    this.#end(entry, entry.flight as LoadHandle, error);
+    takeWaiters(entry)?.reject(error);
+    this.owner?.changed(entry);
   }
 
   /** Resolves when no load and no round is under way, or after `timeoutMs`. */
@@ -315,131 +384,73 @@ export class Loader<T> {
     if (this.#onIdle !== undefined && this.#busy.size === 0 && this.#rounds.size === 0) this.#onIdle();
   }
 
-  #settle(entry: Entry<T>, flight: LoadHandle, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): void {
+  #settle(
+    entry: Entry<T>,
+    flight: LoadHandle,
+    run: Omit<LoadRun<T>, 'superseded' | 'isAwaited'>,
+    outcome: Outcome<KeyedAnswer<T>>,
+  ): void {
     this.keys?.pin(entry);
     try {
-      this.#leave(entry, flight);
-      this.#apply(entry, run, outcome);
+      const { superseded } = entry;
+      const waiters = this.#leave(entry, flight);
+      const isAwaited = waiters?.hasReaders === true;
+      const settlement = this.#outcomes.apply(entry, { ...run, superseded, isAwaited }, outcome);
+      if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
+        waiters?.resolve(entry.value as T);
+      } else if (settlement.kind === 'again') {
+        if (waiters !== undefined) putBackWaiters(entry, waiters);
+        entry.successor ??= settlement.wanted;
+        entry.answerBy = Math.min(entry.answerBy, flight.deadlineAt);
+      } else {
+        settleWaiters(waiters, settlement);
+        // Those that came too late: a user's code may have started their load already.
+        if (entry.flight === undefined) this.#settleLate(entry, settlement);
+      }
+      this.startSuccessor(entry);
     } finally {
       this.keys?.unpin(entry);
       this.owner?.changed(entry);
     }
   }
 
-  #apply(entry: Entry<T>, { details, startedAt, round }: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): void {
-    const waiters = takeWaiters(entry);
-    const duration = this.options.clock.monotonic() - startedAt;
-    const end = loadEnd(details, outcome.attempts, duration);
-    if (outcome.kind === 'timed-out') {
-      this.#fail(entry, waiters, 'load-timed-out', end, outcome.error, round?.over);
-      return;
-    }
-    const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
-    if (remote !== undefined && remote.result === undefined) {
-      this.#defer(entry, waiters, remote, round?.isFreshRequired === true);
-      return;
-    }
-    let result: LoadResult<T> | 'absent';
-    try {
-      if (outcome.kind === 'failed') throw outcome.error;
-      result = remote?.result ?? readLoadResult(outcome.result, entry, this.options);
-      if (result !== 'absent') this.keys?.admit(entry, result);
-      this.#isSynchronous = outcome.isSynchronous;
-    } catch (cause) {
-      const error = this.#errorOf(cause, entry.key, outcome.attempts);
-      this.#fail(entry, waiters, 'load-failed', end, error, round?.fail(error));
-      return;
-    }
-    const coolingDown = this.#accept(entry, result, remote, startedAt);
-    const isOutdated = this.keys?.isOutdated(entry, result) === true;
-    if (isOutdated) this.timing.invalidated(entry);
-    const isAbsent = result === 'absent';
-    const settled = remote === undefined ? round?.complete({ isAbsent, took: duration }) : undefined;
-    // They may have asked after the invalidation: only a load that begins from now on can be their result.
-    const waitsOn = isOutdated && this.rules.runState !== 'closed' && waiters?.hasReaders === true;
-    if (waitsOn) {
-      entry.waiters = waiters;
-      this.startSuccessor(entry);
-    }
-    this.#reporter.recovered(entry, coolingDown !== undefined);
-    if (remote === undefined) this.#reporter.succeeded(entry, result, end);
-    else remote.report(entry);
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
-    if (waitsOn || waiters === undefined) return;
-    if (result !== 'absent') waiters.resolve(result.value, settled);
-    else waiters.reject(absentError(entry, this.options.name, this.options.clock.monotonic()), settled);
+  /** Those that came after the load was superseded: its result may be good enough for them all the same. */
+  #settleLate(entry: Entry<T>, settlement: Settlement<T>): void {
+    if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
+    else if (settlement.kind === 'failed' && entry.successor !== 'forced') {
+      const { clock, name } = this.options;
+      takeWaiters(entry)?.reject(coolingDownError(entry, name, clock.monotonic()));
+    } else return;
+    entry.successor = undefined;
   }
 
-  /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
-  #accept(
-    entry: Entry<T>,
-    result: LoadResult<T> | 'absent',
-    remote: RemoteResult<T> | undefined,
-    startedAt: number,
-  ): ReturnType<Timing['succeeded']> {
-    const { clock, name, absentForMs } = this.options;
-    if (result === 'absent') {
-      entry.forgetValue();
-      this.timing.absent(entry, absentForMs);
-    } else if (result.outcome !== 'kept') entry.putValue(result.value);
-    remote?.applyTo(entry, this.timing);
-    if (result === 'absent') entry.lastError = absentError(entry, name, clock.monotonic());
-    else if (remote === undefined) return this.timing.succeeded(entry, result, startedAt);
-    return undefined;
-  }
-
-  /** Another instance is executing, and there is no result yet. */
-  #defer(
-    entry: Entry<T>,
-    waiters: Waiters<T> | undefined,
-    remote: RemoteResult<T>,
-    isFreshRequired: boolean,
-  ): void {
-    remote.applyTo(entry, this.timing);
-    // Readers may have come after the decision to defer.
-    const mayWait = (remote.isUnlessAwaited || isFreshRequired) && this.rules.runState !== 'closed';
-    if (mayWait && waiters?.hasReaders) {
-      entry.waiters = waiters;
-      this.startSuccessor(entry, isFreshRequired ? 'forced' : 'due');
-    } else waiters?.resolve(entry.value as T);
-  }
-
-  /** Errors of the cluster are passed on; any other is an error of the load. */
-  #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
-    if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
-    const details = { cacheName: this.options.name, key, attempts, cause };
-    return new LoadError(`load failed: ${messageOf(cause)}`, details);
-  }
-
-  #fail(
-    entry: Entry<T>,
-    waiters: Waiters<T> | undefined,
-    type: 'load-failed' | 'load-timed-out',
-    end: LoadEndDetails,
-    error: TicklessError,
-    settled: Promise<void> | undefined,
-  ): void {
-    const coolingDown = this.timing.failed(entry, error);
-    const isHeard = !end.background && waiters?.hasReaders === true;
-    this.#reporter.failed(entry, type, end, coolingDown, isHeard);
-    waiters?.reject(error, settled);
-  }
-
-  /** By identity: a flight that has left can't remove its successor. */
-  #leave(entry: Entry<T>, flight: LoadHandle): void {
+  /** An aborted load has settled, or its deadline has passed. */
+  #gone(entry: Entry<T>, flight: LoadHandle): void {
     if (entry.flight !== flight) return;
-    entry.flight = undefined;
+    this.keys?.pin(entry);
+    this.#leave(entry, flight)?.resolve(entry.value as T); // they have waited for its end only
+    this.startSuccessor(entry);
+    this.keys?.unpin(entry);
+    this.owner?.changed(entry);
+  }
+
+  /** Frees the place of a load. @returns those that it answers; those that came too late wait for the next one. */
+  #leave(entry: Entry<T>, flight: LoadHandle): Waiters<T> | undefined {
+    if (entry.flight !== flight) return undefined; // by identity: it can't remove its successor
+    entry.flight = entry.superseded = undefined;
     this.#busy.delete(entry);
+    const waiters = takeWaiters(entry);
+    entry.waiters = entry.lateWaiters;
+    entry.lateWaiters = undefined;
+    entry.waiters?.follow(undefined);
     if (this.#onIdle !== undefined) this.#checkIdle();
+    return waiters;
   }
 }
 
-/** A load that has settled. */
-interface LoadRun<T> {
-  readonly details: LoadDetails;
-  /** Monotonic; of a load behind a lock: when it had the lease. */
-  readonly startedAt: number;
-  readonly round: CoordinatedRound<T> | undefined;
+function settleWaiters<T>(waiters: Waiters<T> | undefined, settlement: Settlement<T>): void {
+  if (settlement.kind === 'loaded') waiters?.resolve(settlement.value, settlement.settled);
+  else waiters?.reject(settlement.error, settlement.settled);
 }
 
 /** Why the next load of an entry runs, unless it is forced. */

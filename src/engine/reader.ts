@@ -1,5 +1,6 @@
 import {
   isAbsentError,
+  isCoolingDownError,
   isLeaseLostError,
   isLoadError,
   isLoadTimeoutError,
@@ -71,7 +72,8 @@ export class Reader<T> {
    */
   join(entry: Entry<T>): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';
-    if (entry.isLoaded || !isOpen || entry.flight?.hasStarted !== true) return undefined;
+    const isToJoin = entry.flight?.hasStarted === true && entry.superseded === undefined;
+    if (entry.isLoaded || !isOpen || !isToJoin) return undefined;
     const next = waitersOf(entry).next(undefined);
     this.#loader.triggerPiggyback();
     return next;
@@ -176,7 +178,7 @@ export class Reader<T> {
     signal: AbortSignal | undefined,
     again: () => Promise<T> = () => this.read(entry),
   ): Promise<T> {
-    const ended = waitersOf(entry).nextWithin(patienceMs, this.#options.clock, signal);
+    const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, this.#options.clock, signal);
     const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
     return ignoreRejection(ended.then(again, readAfterFailure));
   }
@@ -206,6 +208,7 @@ function isFailure(error: unknown): boolean {
   return (
     isLoadError(error) ||
     isLoadTimeoutError(error) ||
+    isCoolingDownError(error) ||
     isLockUnavailableError(error) ||
     isLeaseLostError(error)
   );

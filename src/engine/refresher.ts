@@ -4,7 +4,7 @@ import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, rejected, voided } from '../time/deferred.ts';
 import type { CoordinationProblem, Coordinator } from './coordinator.ts';
-import { decide, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
+import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
@@ -67,7 +67,7 @@ export class Refresher<T> {
     const decision = decide(entry, rules, this.loader.checkClocks(entry));
     const isToStart = decision !== 'serve' && decision !== 'reject';
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
-    const mayStart = entry.flight === undefined && (isToStart || startsToWait);
+    const mayStart = !isBusy(entry) && (isToStart || startsToWait);
     let next: Promise<void> = DONE;
     if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, undefined));
     else if (mayStart && entry.isLoaded) this.loader.startBehind(entry);
@@ -102,12 +102,11 @@ export class Refresher<T> {
     return this.loader.next(entry, undefined, 'forced');
   }
 
-  /** Makes the entry due at once. A flight under way is aborted; its waiters wait for its successor. */
+  /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
   invalidate(entry: Entry<T>, drop: boolean): void {
-    this.loader.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
+    this.loader.supersede(entry, drop ? 'dropped' : 'invalidated');
     this.loader.timing.invalidated(entry);
     if (drop) entry.forgetValue();
-    this.loader.startSuccessor(entry);
     this.loader.owner?.changed(entry);
   }
 

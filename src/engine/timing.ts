@@ -114,6 +114,12 @@ export class Timing {
     entry.coolDownUntil = now + absentForMs;
   }
 
+  /** A load has succeeded, and its result is not stored: the value was dropped meanwhile. */
+  discarded(entry: Entry<unknown>): undefined {
+    entry.clearFailures();
+    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
+  }
+
   invalidated(entry: Entry<unknown>): void {
     entry.isInvalidated = true;
     entry.isScheduled = false; // a step of the clock changes nothing about it

@@ -10,32 +10,56 @@ export interface LoadHandle {
   /** A caller waits: until the matching {@link unref}, the timers of the load keep the process alive. */
   ref(): void;
   unref(): void;
+  /** When it times out (monotonic). */
+  readonly deadlineAt: number;
   /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
   end(reason: Error): void;
+  /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
+  endAndLinger(reason: Error): void;
+}
+
+type Waiter<T> = Pick<Deferred<T>, 'resolve' | 'reject'>;
+
+/** How long a reader may wait that has to wait for two loads, one after the other. */
+export interface WaitLimit {
+  readonly clock: Clock;
+  /** `Infinity`: none. */
+  readonly ms: number;
+  /** The error of a reader that has waited for longer. */
+  readonly error: () => Error;
 }
 
 /**
- * The waiters for the next value of an entry. They outlive a load that is superseded; its successor settles them.
+ * The waiters for the next value of an entry: those of one load.
  *
- * Readers that can't give up share one promise. Those with a signal or with patience are kept one by one, and are
- * forgotten at once when they give up; each signal has one listener, however many readers share it.
+ * Readers that can't give up share one promise. Those with a signal, with patience or with a limit are kept one by one,
+ * and are forgotten at once when they give up; each signal has one listener, however many readers share it.
  */
 export class Waiters<T> {
   #load: LoadHandle | undefined;
+  #limit: WaitLimit | undefined;
   #shared: Deferred<T> | undefined;
   /** For callers that only need to know when it is over: `waitUntil`. */
   #end: Deferred<void> | undefined;
-  readonly #cancellable: Set<Pick<Deferred<T>, 'resolve' | 'reject'>> = new Set();
+  /** Called when the last reader has given up before its load has ended. */
+  onAbandoned: (() => void) | undefined = undefined;
+  readonly #cancellable: Set<Waiter<T>> = new Set();
   readonly #signals: Map<AbortSignal, Set<() => void>> = new Map();
 
-  constructor(load: LoadHandle | undefined) {
+  /** @param limit of the readers that join before {@link follow}: they wait for the end of `load`, then for its successor. */
+  constructor(load: LoadHandle | undefined, limit?: WaitLimit) {
     this.#load = load;
+    this.#limit = limit;
   }
 
   /** From now on they wait for another load, or for none, as they are about to be settled. */
   follow(load: LoadHandle | undefined): void {
+    if (this.keepsAlive) {
+      load?.ref();
+      this.#load?.unref();
+    }
     this.#load = load;
-    if (this.keepsAlive) load?.ref();
+    this.#limit = undefined;
   }
 
   /** A reader will get the value or the error. */
@@ -50,7 +74,9 @@ export class Waiters<T> {
 
   /** The next value. @param signal ends this wait only: rejects with its reason. */
   next(signal: AbortSignal | undefined): Promise<T> {
-    if (signal !== undefined) return this.#wait(signal, undefined);
+    const limit = this.#limit;
+    if (limit !== undefined) return this.#wait(signal, limit, (waiter) => waiter.reject(limit.error()));
+    if (signal !== undefined) return this.#wait(signal);
     return this.#join(() => {
       this.#shared ??= new Deferred();
       return this.#shared.promise;
@@ -59,12 +85,8 @@ export class Waiters<T> {
 
   /** The next value; resolves with `undefined` when patience ends before. */
   nextWithin(patienceMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<T | undefined> {
-    return this.#wait(signal, (giveUp) => {
-      if (patienceMs === Infinity) return undefined;
-      const timer = clock.setTimeout(giveUp, patienceMs);
-      timer.ref();
-      return timer;
-    });
+    const ms = Math.min(patienceMs, this.#limit?.ms ?? Infinity);
+    return this.#wait<T | undefined>(signal, { clock, ms }, (waiter) => waiter.resolve(undefined));
   }
 
   /** Resolves when the load under way has ended, or was superseded while no reader waited. Never rejects. */
@@ -73,6 +95,11 @@ export class Waiters<T> {
       this.#end ??= new Deferred();
       return this.#end.promise;
     });
+  }
+
+  /** All of the others wait as one of these from now on. */
+  absorb(others: Waiters<T>): void {
+    this.#join(() => this.#cancellable.add(others));
   }
 
   /** @param settled a platform waits for this too; readers do not. */
@@ -84,10 +111,7 @@ export class Waiters<T> {
     this.#settle((waiter) => waiter.reject(error), settled);
   }
 
-  #settle(
-    settle: (waiter: Pick<Deferred<T>, 'resolve' | 'reject'>) => void,
-    settled: Promise<void> | undefined,
-  ): void {
+  #settle(settle: (waiter: Waiter<T>) => void, settled: Promise<void> | undefined): void {
     if (this.#shared !== undefined) settle(this.#shared);
     for (const waiter of [...this.#cancellable]) settle(waiter);
     if (settled === undefined) this.#end?.resolve();
@@ -103,23 +127,27 @@ export class Waiters<T> {
 
   #wait<R extends T | undefined>(
     signal: AbortSignal | undefined,
-    startTimer: ((giveUp: () => void) => { cancel(): void } | undefined) | undefined,
+    limit?: Omit<WaitLimit, 'error'>,
+    expire?: (waiter: Waiter<R>) => void,
   ): Promise<R> {
     const wait = new Promise<R>((resolve, reject) => {
       const leave = (end: () => void): void => {
         timer?.cancel();
         if (signal !== undefined) this.#unlisten(signal, abandon);
-        this.#cancellable.delete(waiter);
+        this.#cancellable.delete(waiter as Waiter<T>);
         if (!this.keepsAlive) this.#load?.unref();
         end();
+        if (this.#load !== undefined && !this.hasReaders) this.onAbandoned?.();
       };
       const abandon = (): void => leave(() => reject(signal?.reason));
-      const waiter: Pick<Deferred<T>, 'resolve' | 'reject'> = {
-        resolve: (value) => leave(() => resolve(value as R)),
+      const waiter: Waiter<R> = {
+        resolve: (value) => leave(() => resolve(value)),
         reject: (error) => leave(() => reject(error)),
       };
-      this.#join(() => this.#cancellable.add(waiter));
-      const timer = startTimer?.(() => leave(() => resolve(undefined as R)));
+      this.#join(() => this.#cancellable.add(waiter as Waiter<T>));
+      const hasTimer = limit !== undefined && limit.ms < Infinity;
+      const timer = hasTimer ? limit.clock.setTimeout(() => expire?.(waiter), limit.ms) : undefined;
+      timer?.ref();
       if (signal?.aborted) abandon();
       else if (signal !== undefined) this.#listen(signal, abandon);
     });

@@ -61,7 +61,7 @@ export interface CoolingDown {
 
 interface EventDetails {
   /**
-   * A load begins. Exactly one of the next four follows, or none of them when it is superseded. With a lock: once the
+   * A load begins. Exactly one of the next four follows, or none of them when it is aborted by `set`, a drop or `close`. With a lock: once the
    * lease is there; where another instance has loaded, none begins.
    */
   'load-started': LoadDetails;

@@ -140,9 +140,12 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /**
    * Marks the value as out of date: the next read starts a reload, and is served the old value meanwhile. With
-   * `drop` the value is forgotten too: the next read waits. A load under way began before, so it is aborted and its
-   * result dropped; its waiters wait for its successor, which starts at once, also while paused. A cool-down stays in
-   * force.
+   * `drop` the value is forgotten too: the next read waits. A cool-down stays in force.
+   *
+   * A load under way began before. It goes on: reads that wait for it already get its result, which is due at once
+   * (after a drop it is not stored). Reads that come later never get it: its successor starts when it has settled, also
+   * while paused, and they wait for one `timeout` at most. If it fails they reject with `CoolingDownError`. After a drop
+   * a load that no read waits for is aborted.
    *
    * @throws {OptionError} for an unknown option.
    */
@@ -154,7 +157,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /**
    * Sets the value by hand, as if it were loaded just now. It wins over a load under way, which is aborted; the waiters
-   * of that load get this value. The schedule is asked for the next execute time; a cool-down ends.
+   * of that load get this value. The next load starts when the aborted one has settled, at the latest at its deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
    * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first.
    */

@@ -79,9 +79,10 @@ for (const many of [false, true]) {
           for (const one of KEYS) if (which(one)) version.set(one, now(one) + 1);
         };
         const load = (one: Key, { signal }: Pick<KeyContext<Key>, 'signal'>): Promise<KeyedAnswer<Held>> =>
-          new Promise(
-            (resolve, reject) => void lives.push({ key: one, version: now(one), signal, resolve, reject }),
-          );
+          new Promise((resolve, reject) => {
+            lives.push({ key: one, version: now(one), signal, resolve, reject });
+            if (!many) signal.addEventListener('abort', () => reject(signal.reason));
+          });
         // A batch returns promises here, so that each of its keys ends by itself.
         const loadMany = async (keys: readonly Key[]): Promise<never> => {
           const signals = keys.map((one) => [one, load(one, { signal: signalOf(one) })] as const);

@@ -65,15 +65,19 @@ async function interleave(
         of.calls += 1;
         if (fate === 'throw') throw new Error('down at once');
         of.live.add(signal);
-        return scheduler.schedule(Promise.resolve(), `load ${loads} of ${key}`).then(() => {
+        const end = scheduler.schedule(Promise.resolve(), `load ${loads} of ${key}`).then(() => {
           of.live.delete(signal);
           if (fate === 'reject') throw new Error('down');
           return brings;
         });
+        const aborted = new Promise<never>((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+        return Promise.race([end, aborted]);
       };
       const landed = (key: string): void => {
         const held = subjectOf(key)?.peek();
-        if (held !== undefined && held.epoch !== watch(key).epoch)
+        if (held !== undefined && held.epoch < watch(key).least)
           broken.push(`${key} took an outdated result`);
       };
       const subjects = make({ clock, load, landed });

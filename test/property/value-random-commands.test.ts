@@ -58,6 +58,7 @@ it('the rules hold after each of any commands in any order', async () => {
         load: ({ signal }: LoadContext) =>
           new Promise<LoadAnswer<Loaded>>((resolve, reject) => {
             started.push({ epoch, signal, resolve, reject });
+            signal.addEventListener('abort', () => reject(signal.reason));
           }),
         schedule: 100,
         timeout: 1000,

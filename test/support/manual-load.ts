@@ -7,11 +7,19 @@ export interface ManualCall<T> {
   reject(error: unknown): void;
 }
 
+/** Whether a load ends with its signal, or ignores it; `no-matter`: it ignores it, and does not count as live any more. */
+type WhenAborted = 'rejects' | 'goes-on' | 'no-matter';
+
 /** A load that ends when the test says so, and counts how many of its calls are live at once. */
 export class ManualLoad<T> {
   readonly calls: ManualCall<T>[] = [];
   live = 0;
   mostLive = 0;
+  readonly #whenAborted: WhenAborted;
+
+  constructor(whenAborted: WhenAborted = 'no-matter') {
+    this.#whenAborted = whenAborted;
+  }
 
   readonly load = (context: LoadContext): Promise<T> =>
     new Promise<T>((resolve, reject) => {
@@ -22,8 +30,11 @@ export class ManualLoad<T> {
         if (isLive) this.live -= 1;
         isLive = false;
       };
-      // An aborted load has lost its slot: it is not live any more, even if it never settles.
-      context.signal.addEventListener('abort', end, { once: true });
+      const abort = (): void => {
+        end();
+        if (this.#whenAborted === 'rejects') reject(context.signal.reason);
+      };
+      if (this.#whenAborted !== 'goes-on') context.signal.addEventListener('abort', abort, { once: true });
       this.calls.push({
         context,
         resolve: (value) => {

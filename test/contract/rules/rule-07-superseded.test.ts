@@ -17,23 +17,23 @@ const make = (): { clock: FakeClock; manual: ManualLoad<string>; value: Refreshi
 };
 
 describe('rule 7: a load begun before invalidate or set never overwrites what came after', () => {
-  it('cold, invalidated in mid-load: those who wait get the load begun after', async () => {
+  it('cold, dropped in mid-load while none waits: the load is aborted, reads get the one begun after', async () => {
     const { clock, manual, value } = make();
-    const before = value.get();
-    value.invalidate();
+    void value.requestStart({ wait: false });
+    value.invalidate({ drop: true });
     const after = value.get();
     expect(manual.call(0).context.signal.aborted).toBe(true);
-    expect(manual.calls).toHaveLength(2);
-    expect(manual.call(1).context.trigger).toBe('invalidated');
     manual.call(0).resolve('old');
     await clock.flush();
+    expect(manual.calls).toHaveLength(2);
+    expect(manual.call(1).context.trigger).toBe('invalidated');
     expect(await settled(after)).toBe('pending');
     manual.call(1).resolve('new');
-    expect([await before, await after]).toEqual(['new', 'new']);
+    expect(await after).toBe('new');
     expect(manual.mostLive).toBe(1);
   });
 
-  it('warm, invalidated in mid-load: reads are served, the next read reloads, the old load is dropped', async () => {
+  it('warm, invalidated in mid-load: its result is younger, but due, and the next read reloads', async () => {
     const { clock, manual, value } = make();
     value.set('held');
     await clock.advance(100);
@@ -41,29 +41,26 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
     await clock.flush();
     value.invalidate();
     const events = recordEvents(value);
-    expect(value.current).toBe('held');
+    manual.call(0).resolve('old');
+    await clock.flush();
+    expect([value.peek(), value.inspect()]).toMatchObject(['old', { state: 'stale', age: 0 }]);
+    expect(value.current).toBe('old');
     await clock.flush();
     manual.call(1).resolve('new');
     await clock.flush();
-    manual.call(0).resolve('old');
-    await clock.flush();
     expect(value.current).toBe('new');
-    expect(typesOf(events)).toEqual([
-      'load-started',
-      'stale-served',
-      'load-succeeded',
-      'late-result-dropped',
-    ]);
+    expect(typesOf(events)).toEqual(['load-succeeded', 'load-started', 'stale-served', 'load-succeeded']);
   });
 
   it('refresh after invalidate does not join the load begun before', async () => {
-    const { manual, value } = make();
+    const { clock, manual, value } = make();
     const before = value.refresh();
     value.invalidate();
     const after = value.refresh();
     manual.call(0).resolve('old');
+    await clock.flush();
     manual.call(1).resolve('new');
-    expect([await before, await after]).toEqual(['new', 'new']);
+    expect([await before, await after]).toEqual(['old', 'new']);
   });
 
   it('set wins over a load in flight, and is what its waiters get', async () => {
@@ -112,13 +109,16 @@ describe('rule 7: a load begun before invalidate or set never overwrites what ca
     expect(manual.calls).toHaveLength(1);
   });
 
-  it('a load that calls invalidate itself is superseded like any other', async () => {
+  it('the result of a load that calls invalidate itself is due at once', async () => {
     let loads = 0;
-    const { value } = fakeValue<number>(() => {
+    const { clock, value } = fakeValue<number>(() => {
       loads += 1;
       if (loads === 1) value.invalidate();
       return loads;
     });
-    expect(await value.get()).toBe(2);
+    expect(await value.get()).toBe(1);
+    expect(value.current).toBe(1);
+    await clock.flush();
+    expect(value.current).toBe(2);
   });
 });

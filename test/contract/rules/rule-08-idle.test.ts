@@ -29,6 +29,9 @@ describe('rule 8: idle means idle', () => {
     value.invalidate();
     await clock.flush();
     value.set(2);
+    expect(clock.timerCount).toBe(1); // the aborted load has not settled
+    manual.call(3).reject(new Error('aborted'));
+    await clock.flush();
     expect(clock.timerCount).toBe(0);
     void value.refresh();
     const closed = value.close({ timeout: { minutes: 5 } });

@@ -141,10 +141,10 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 7,
-    name: 'invalidate lets the load under way land',
+    name: 'the load under way answers reads that came after an invalidation',
     in: 'src/engine/loader.ts',
-    replace: 'Loader.abort',
-    by: "(entry, reason) => { if (!reason.message.includes('invalidate')) original(entry, reason); }",
+    replace: 'Loader.supersede',
+    by: '() => {}',
   },
   {
     rule: 7,
@@ -152,6 +152,23 @@ export const rules: readonly RuleFault[] = [
     in: 'src/engine/loader.ts',
     replace: 'Loader.abort',
     by: "(entry, reason) => { if (!reason.message.includes('set()')) original(entry, reason); }",
+  },
+  {
+    rule: 19,
+    name: 'an invalidation aborts the load that readers wait for',
+    in: 'src/engine/loader.ts',
+    replace: 'Loader.supersede',
+    by: "(entry) => this.abort(entry, new Error('invalidated'))",
+  },
+  {
+    rule: 19,
+    name: 'a load that ignores its signal has lost its place at once',
+    in: 'src/engine/loader.ts',
+    replace: 'Loader.abort',
+    by: `(entry, reason) => {
+      original(entry, reason);
+      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.#busy.delete(entry); }
+    }`,
   },
   {
     rule: 8,

@@ -112,8 +112,12 @@ export class Subject {
   readonly waiting: Set<Call> = new Set();
   /** The status after the present step. */
   status: Status | undefined;
-  /** The last change; loads that began before it must not undo it. */
+  /** The last change; no load that began before it answers a call that came after it. */
   mark: Change | undefined;
+  /** The last of them that set or dropped the value: no load that began before it is served. */
+  replaced: Change | undefined;
+  /** The last drop: calls before it may get the result of a load that is not held. */
+  dropped: Change | undefined;
   readonly held: Held = new Held(this);
   readonly #watches: Watch[] = [this.held];
 
@@ -151,6 +155,8 @@ export class Subject {
 
   changed(change: Change): void {
     if (['set', 'invalidate', 'drop'].includes(change.kind)) this.mark = change;
+    if (change.kind === 'set' || change.kind === 'drop') this.replaced = change;
+    if (change.kind === 'drop') this.dropped = change;
     for (const watch of this.#watches) watch.changed?.(change);
   }
 

@@ -57,8 +57,9 @@ describe('user code that reads a key while its load settles', () => {
         return endedAt + MINUTE;
       },
     });
-    const read = cache.get('a');
+    void cache.get('a');
     cache.invalidateTag('t');
+    const read = cache.get('a');
     manual.call(0).resolve(loaded('old', { tags: ['t'] }));
     await clock.flush();
     void cache.refresh('a').catch(() => {});
@@ -71,8 +72,9 @@ describe('user code that reads a key while its load settles', () => {
   it('a listener that sets a value wins over the load that a tag has made out of date', async () => {
     const { clock, cache, manual } = make();
     cache.on('load-succeeded', () => cache.set('a', 'by hand'));
-    const read = cache.get('a');
+    void cache.get('a');
     cache.invalidateTag('t');
+    const read = cache.get('a');
     manual.call(0).resolve(loaded('old', { tags: ['t'] }));
     expect(await read).toBe('by hand');
     await clock.flush();
@@ -82,8 +84,9 @@ describe('user code that reads a key while its load settles', () => {
   it('a listener that closes the cache ends the wait for another load', async () => {
     const { clock, cache, manual } = make();
     cache.on('load-succeeded', () => void cache.close());
-    const read = cache.get('a');
+    void cache.get('a');
     cache.invalidateTag('t');
+    const read = cache.get('a');
     manual.call(0).resolve(loaded('old', { tags: ['t'] }));
     await clock.flush();
     expect(await settled(read)).toMatchObject({ error: { name: 'ClosedError', key: 'a' } });
@@ -156,6 +159,8 @@ describe('keys that change, come and go', () => {
       controller.abort();
       await read.catch(() => {});
     }
+    expect(manual.calls.every(({ context }) => context.signal.aborted)).toBe(true);
+    for (const { reject } of manual.calls) reject(new Error('aborted'));
     await clock.flush();
     const known = Array.from({ length: 1000 }, (_, i) => cache.inspect(`k${i}`)).filter(Boolean);
     expect([known.length, manual.live, clock.timerCount]).toEqual([0, 0, 0]);

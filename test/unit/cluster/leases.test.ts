@@ -5,6 +5,7 @@ import {
   isLeaseLostError,
   type LockedContext,
   lockedTask,
+  type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
@@ -213,10 +214,11 @@ describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { retry: { retries: 2, minTimeout: 1000 } });
-    const refreshed = a.value.refresh();
+    void a.value.refresh();
     await cluster.clock.flush();
     await cluster.fail(a, 1, new Error('down'));
-    a.value.invalidate();
+    a.value.set('by hand');
+    const refreshed = a.value.refresh();
     await cluster.clock.advance(10);
     expect(a.link.take().slice(0, 3)).toEqual(['acquire', 'release', 'acquire']);
     a.manual.call(2).resolve('two');
@@ -275,16 +277,19 @@ describe('giving the lease back', () => {
   });
 
   for (const [name, supersede] of Object.entries({
-    invalidate: (value: { invalidate(): void }) => value.invalidate(),
-    set: (value: { set(text: string): void }) => value.set('by hand'),
+    'invalidate, with drop': (value: RefreshingValue<string>) => value.invalidate({ drop: true }),
+    set: (value: RefreshingValue<string>) => value.set('by hand'),
   })) {
-    it(`comes after the load has settled where ${name}() superseded it, not before`, async () => {
+    it(`comes after the load has settled where ${name} superseded it, not before`, async () => {
       const cluster = new ManualCluster();
       const [a] = await cluster.warm(1);
-      void a.value.refresh().catch(() => {});
+      const controller = new AbortController();
+      await cluster.clock.advance(1030);
+      a.value.get({ patience: 1, signal: controller.signal }).catch(() => {});
       await cluster.clock.flush();
+      controller.abort();
       a.link.take();
-      supersede(a.value as never);
+      supersede(a.value);
       await cluster.clock.advance(100);
       expect(a.manual.call(1).context.signal.aborted).toBe(true);
       expect(a.link.take()).toEqual([]);
@@ -297,9 +302,10 @@ describe('giving the lease back', () => {
   it('the successor of a superseded load waits for that, and is one load', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1);
-    const refreshed = a.value.refresh();
+    void a.value.refresh();
     await cluster.clock.flush();
-    for (let i = 0; i < 5; i++) a.value.invalidate();
+    a.value.set('by hand');
+    const refreshed = a.value.refresh();
     await cluster.clock.advance(500);
     expect(a.manual.calls).toHaveLength(2);
     await cluster.fail(a, 1, new Error('aborted'));

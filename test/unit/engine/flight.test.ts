@@ -49,6 +49,7 @@ function make({ attempt = () => NEVER, ...plan }: Partial<FlightPlan<string>> = 
       new LoadTimeoutError('too long', { cacheName: 'f', attempts, timeout: 1000, cause }),
     settle: (outcome) => void outcomes.push(outcome),
     late: () => void late++,
+    gone: () => {},
     ...plan,
   });
   return { clock, flight, outcomes, signals, late: () => late };

@@ -3,7 +3,16 @@ import type { LoadHandle } from '../../../src/engine/waiters.ts';
 /** A load under way that does nothing. */
 export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
   const none = (): void => {};
-  return { hasStarted: true, start: none, ref: none, unref: none, end: none, ...change };
+  return {
+    hasStarted: true,
+    start: none,
+    ref: none,
+    unref: none,
+    deadlineAt: Infinity,
+    end: none,
+    endAndLinger: none,
+    ...change,
+  };
 }
 
 /** Counts the `abort` listeners of a signal. */

@@ -71,8 +71,9 @@ describe('Waiters', () => {
     waiters.follow(unawaited.load);
     void waiters.next(undefined);
     waiters.follow(awaited.load);
+    expect([unawaited.refs(), awaited.refs()]).toEqual([0, 1]);
     waiters.follow(undefined);
-    expect([unawaited.refs(), awaited.refs()]).toEqual([1, 1]);
+    expect(awaited.refs()).toBe(0);
     const { waiters: none } = make();
     none.follow(handleOf({ ref: () => expect.fail('was kept alive') }));
     expect(none.keepsAlive).toBe(false);

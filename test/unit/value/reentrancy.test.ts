@@ -145,10 +145,13 @@ describe('loads that act', () => {
     const { clock, manual, value } = manualValue();
     const read = value.get();
     for (let i = 0; i < 1000; i++) value.invalidate();
+    const after = value.get();
+    manual.call(0).resolve('old');
+    expect(await read).toBe('old');
     await clock.flush();
     expect(manual.calls).toHaveLength(2);
     manual.call(1).resolve('new');
-    expect(await read).toBe('new');
+    expect(await after).toBe('new');
   });
 
   it('a load that reads its own value finds none, and ends at the deadline if it awaits it', async () => {

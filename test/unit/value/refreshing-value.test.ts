@@ -148,9 +148,11 @@ describe('reading', () => {
   });
 
   it('the reason of the signal of a superseded load names the call', async () => {
-    const { manual, value } = manualValue();
-    void value.get();
-    value.invalidate();
+    const { clock, manual, value } = manualValue();
+    void value.requestStart({ wait: false });
+    value.invalidate({ drop: true });
+    manual.call(0).reject(new Error('aborted'));
+    await clock.flush();
     void value.refresh();
     value.set('by hand');
     const reasons = manual.calls.map(({ context }) => context.signal.reason as DOMException);
@@ -161,16 +163,20 @@ describe('reading', () => {
   });
 
   it('invalidated without a waiting caller, it leaves no timer', async () => {
-    const { clock, value } = manualValue();
+    const { clock, manual, value } = manualValue();
     thrownBy(() => value.current);
-    value.invalidate();
+    value.invalidate({ drop: true });
+    manual.call(0).reject(new Error('aborted'));
+    await clock.flush();
     expect(clock.timerCount).toBe(0);
   });
 
-  it('invalidated while readers wait, the load that follows is theirs', async () => {
+  it('dropped before readers come, the load that follows is theirs', async () => {
     const { clock, manual, value } = manualValue();
+    thrownBy(() => value.current);
+    value.invalidate({ drop: true });
     const read = value.get();
-    value.invalidate();
+    manual.call(0).reject(new Error('aborted'));
     await clock.flush();
     expect(manual.call(1).context).toMatchObject({ trigger: 'invalidated', background: false });
     manual.call(1).resolve('one');
@@ -187,13 +193,15 @@ describe('reading', () => {
     expect([await read, manual.calls.length, clock.timerCount]).toEqual(['by hand', 1, 0]);
   });
 
-  it('invalidated while it closes, it starts no load, and waiting reads reject', async () => {
+  it('invalidated while it closes, it starts no load, and reads that need one reject', async () => {
     const { clock, manual, value } = manualValue();
-    const read = rejectionOf(value.get());
+    const before = value.get();
     const closing = value.close();
-    value.invalidate();
+    value.invalidate({ drop: true });
+    const after = rejectionOf(value.get());
+    manual.call(0).resolve('one');
     await clock.flush();
-    expect(isClosedError(await read)).toBe(true);
+    expect([await before, isClosedError(await after)]).toEqual(['one', true]);
     await closing;
     expect(manual.calls).toHaveLength(1);
   });
@@ -204,7 +212,8 @@ describe('reading', () => {
     const read = rejectionOf(value.get({ signal: controller.signal }));
     controller.abort();
     await read;
-    value.invalidate();
+    value.invalidate({ drop: true });
+    manual.call(0).reject(new Error('aborted'));
     await clock.flush();
     expect(manual.calls).toHaveLength(1);
     expect(value.inspect().running).toBe(false);
@@ -278,6 +287,10 @@ describe('patience and a value that is dropped meanwhile', () => {
     const read = value.get({ patience: 100 });
     await clock.flush();
     value.invalidate({ drop: true });
+    expect(manual.call(1).context.signal.aborted).toBe(false);
+    await clock.advance(100);
+    expect(manual.call(1).context.signal.aborted).toBe(true); // no caller can use it any more
+    manual.call(1).reject(new Error('aborted'));
     await clock.advance(5000);
     manual.call(2).resolve('two');
     expect(await read).toBe('two');
@@ -382,8 +395,9 @@ describe('waitUntil', () => {
     await clock.advance(1000);
     value.current;
     await clock.flush();
-    value.invalidate();
+    value.invalidate({ drop: true });
     await Promise.all(promises);
+    manual.call(1).reject(new Error('aborted'));
     await clock.flush();
     expect(manual.calls).toHaveLength(2);
     expect(value.inspect().running).toBe(false);

@@ -8,6 +8,8 @@ export class LoadOutcomes implements Watch {
   readonly #world: World;
   /** A load has begun, and its outcome was not emitted yet. */
   #isOpen = false;
+  /** It was changed meanwhile: a load that goes on emits its outcome, one that is aborted does not. */
+  #mayHaveEnded = false;
 
   constructor(subject: Subject, world: World) {
     this.#subject = subject;
@@ -25,11 +27,16 @@ export class LoadOutcomes implements Watch {
           () => `${id}: the outcome of a load was not emitted before the next began`,
         );
         this.#isOpen = true;
+        this.#mayHaveEnded = false;
         break;
       case 'load-succeeded':
       case 'load-kept':
-        referee.holds(6, this.#isOpen, () => `${id}: ${type} is emitted for a load that never began`);
-        this.#isOpen = false;
+        referee.holds(
+          6,
+          this.#isOpen || this.#mayHaveEnded,
+          () => `${id}: ${type} is emitted for a load that never began`,
+        );
+        this.#isOpen = this.#mayHaveEnded = false;
         break;
       case 'load-failed': // also if the lock was unavailable, and no load began
       case 'load-timed-out':
@@ -39,7 +46,9 @@ export class LoadOutcomes implements Watch {
   }
 
   changed({ kind }: Change): void {
-    if (kind === 'set' || kind === 'invalidate' || kind === 'drop') this.#isOpen = false;
+    if (kind !== 'set' && kind !== 'invalidate' && kind !== 'drop') return;
+    this.#mayHaveEnded ||= this.#isOpen;
+    this.#isOpen = false;
   }
 
   stepped(): void {

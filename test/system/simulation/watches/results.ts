@@ -28,7 +28,7 @@ export class Results implements Watch {
   #isRight({ what, order, held, isServed, isOfMany }: Call, value: unknown): void {
     const { id, held: now } = this.#subject;
     const isHeld = isServed ? value === held.value : value === held.value || now.hasHeld(value, order);
-    this.#holds(value !== undefined && isHeld, () => {
+    this.#holds(value !== undefined && (isHeld || this.#wasDropped(order, value as Loaded)), () => {
       const which = (loaded: unknown): string => `${(loaded as Loaded | undefined)?.serial}`;
       return `${id}: ${what} (${order}) got load ${which(value)}, and ${which(held.value)} was held when it was called`;
     });
@@ -38,6 +38,13 @@ export class Results implements Watch {
     this.#holds(present.age <= this.#limit + ROUNDING_MS, () => {
       return `${id}: ${what} (${order}) got load ${(value as Loaded).serial}, which is ${present.age?.toFixed(1)} ms old`;
     });
+  }
+
+  /** The value was dropped while the call waited for a load: the call gets the result, which is not held. */
+  #wasDropped(order: number, { serial }: Loaded): boolean {
+    const { dropped } = this.#subject;
+    const endedAt = this.#world.freshness.get(serial)?.by?.endedAt ?? 0;
+    return dropped !== undefined && order < dropped.order && endedAt >= dropped.at;
   }
 
   #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {

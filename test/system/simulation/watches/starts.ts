@@ -119,6 +119,9 @@ export class Starts implements Watch {
     }
     this.#planned(now);
     if (this.#world.said.has(serial)) this.#unknown();
+    // It was invalidated while it was loaded.
+    const { mark } = this.#subject;
+    if (mark !== undefined && mark.kind !== 'set' && serial < mark.order) this.#isDue();
   }
 
   /** Due a delay later, if the schedule is a delay. */

@@ -39,7 +39,8 @@ export class Values implements Watch {
     if (value === undefined) {
       if (this.#subject.mark?.kind === 'drop') this.#serial = undefined;
       // Evicted by other keys: its state is unknown.
-      if (this.#mayBePushedOut && this.#subject.status === undefined) this.#subject.mark = undefined;
+      if (this.#mayBePushedOut && this.#subject.status === undefined)
+        this.#subject.mark = this.#subject.replaced = undefined;
     } else if (value.serial !== this.#serial) {
       this.#changed(value);
       this.#serial = value.serial;
@@ -52,7 +53,7 @@ export class Values implements Watch {
   }
 
   #changed(value: Loaded): void {
-    const { id, mark, options } = this.#subject;
+    const { id, mark, replaced, options } = this.#subject;
     const { referee, freshness } = this.#world;
     const run = freshness.get(value.serial)?.by; // the load that returned it, or last confirmed it
     if (run === undefined) {
@@ -61,9 +62,9 @@ export class Values implements Watch {
       return;
     }
     if (run.subject === this.#subject) {
-      const isSuperseded = mark !== undefined && run.serial < mark.order;
-      referee.holds(7, !isSuperseded, () => {
-        return `${id}: load ${run.serial} began before ${mark?.kind} of ${mark?.order}, and is served`;
+      const isReplaced = replaced !== undefined && run.serial < replaced.order;
+      referee.holds(7, !isReplaced, () => {
+        return `${id}: load ${run.serial} began before ${replaced?.kind} of ${replaced?.order}, and is served`;
       });
       referee.holds(1, !run.wasStopped || run.isBatched, () => {
         return `${id}: load ${run.serial} was aborted, and is served`;

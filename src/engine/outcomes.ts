@@ -1,0 +1,167 @@
+import { isLeaseLostError, isLockUnavailableError, LoadError, type TicklessError } from '../errors.ts';
+import { type LoadDetails, type LoadEndDetails, loadEnd } from '../observe/events.ts';
+import { messageOf } from '../observe/logger.ts';
+import type { CoordinatedRound, RemoteResult } from './coordinator.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { Entry, Superseded } from './entry.ts';
+import type { KeyedOwner } from './entry-owner.ts';
+import type { Outcome } from './flight.ts';
+import type { LoadReporter } from './load-reporter.ts';
+import { isKept, type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
+import { absentError } from './read-errors.ts';
+import type { Timing } from './timing.ts';
+
+/** A load that has settled. */
+export interface LoadRun<T> {
+  readonly details: LoadDetails;
+  /** Monotonic; of a load behind a lock: when it had the lease. */
+  readonly startedAt: number;
+  readonly round: CoordinatedRound<T> | undefined;
+  /** The reason why it is out of date. */
+  readonly superseded: Superseded | undefined;
+  /** Readers wait for it. */
+  readonly isAwaited: boolean;
+}
+
+/** How the waiters of a load are to be settled. */
+export type Settlement<T> = (
+  | { readonly kind: 'loaded'; readonly value: T }
+  | { readonly kind: 'absent' | 'failed'; readonly error: TicklessError }
+) & {
+  /** It may also be the answer of those that came after the load was superseded. */
+  readonly isForAll: boolean;
+  /** A platform waits for this too; readers do not. */
+  readonly settled: Promise<void> | undefined;
+};
+
+/** The load has no result, and its readers wait for another one. */
+export interface Again {
+  readonly kind: 'again';
+  readonly wanted: 'read' | 'forced';
+}
+
+/** Applies the outcomes of loads to their entries, and reports them. */
+export class Outcomes<T> {
+  /** The last load returned no promise. */
+  isSynchronous: boolean = false;
+  readonly #options: EngineOptions;
+  readonly #timing: Timing;
+  readonly #reporter: LoadReporter;
+  readonly #keys: () => KeyedOwner<T> | undefined;
+
+  constructor(
+    options: EngineOptions,
+    timing: Timing,
+    reporter: LoadReporter,
+    keys: () => KeyedOwner<T> | undefined,
+  ) {
+    this.#options = options;
+    this.#timing = timing;
+    this.#reporter = reporter;
+    this.#keys = keys;
+  }
+
+  apply(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+    const { round, superseded } = run;
+    const duration = this.#options.clock.monotonic() - run.startedAt;
+    const end = loadEnd(run.details, outcome.attempts, duration);
+    if (outcome.kind === 'timed-out')
+      return this.#failed(entry, run, 'load-timed-out', end, outcome.error, round?.over);
+    const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
+    if (remote !== undefined && remote.result === undefined) return this.#deferred(entry, run, remote);
+    if (superseded === 'dropped' && outcome.kind === 'loaded' && isKept(outcome.result)) {
+      void round?.discard();
+      return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that was forgotten meanwhile
+    }
+    let result: LoadResult<T> | 'absent';
+    try {
+      if (outcome.kind === 'failed') throw outcome.error;
+      result = remote?.result ?? readLoadResult(outcome.result, entry, this.#options);
+      if (result !== 'absent') this.#keys()?.admit(entry, result);
+      this.isSynchronous = outcome.isSynchronous;
+    } catch (cause) {
+      const error = this.#errorOf(cause, entry.key, outcome.attempts);
+      return this.#failed(entry, run, 'load-failed', end, error, round?.fail(error));
+    }
+    const isDropped = superseded === 'dropped';
+    const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(entry, result, remote, run);
+    const isOutdated = isDropped || this.#isOutdated(entry, result, superseded);
+    this.#reporter.recovered(entry, coolingDown !== undefined);
+    let settled: Promise<void> | undefined;
+    if (remote === undefined) {
+      settled = isDropped
+        ? round?.discard()
+        : round?.complete({ isAbsent: result === 'absent', took: duration });
+      this.#reporter.succeeded(entry, result, end);
+    } else if (!isDropped) remote.report(entry);
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    const about = { isForAll: !isOutdated, settled };
+    if (result !== 'absent') return { kind: 'loaded', value: result.value, ...about };
+    const { name, clock } = this.#options;
+    return { kind: 'absent', error: absentError(entry, name, clock.monotonic()), ...about };
+  }
+
+  /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
+  #accept(
+    entry: Entry<T>,
+    result: LoadResult<T> | 'absent',
+    remote: RemoteResult<T> | undefined,
+    { startedAt }: LoadRun<T>,
+  ): ReturnType<Timing['succeeded']> {
+    const { clock, name, absentForMs } = this.#options;
+    if (result === 'absent') {
+      entry.forgetValue();
+      this.#timing.absent(entry, absentForMs);
+    } else if (result.outcome !== 'kept') entry.putValue(result.value);
+    remote?.applyTo(entry, this.#timing);
+    if (result === 'absent') entry.lastError = absentError(entry, name, clock.monotonic());
+    else if (remote === undefined) return this.#timing.succeeded(entry, result, startedAt);
+    return undefined;
+  }
+
+  /** The result is in place, and was invalidated while it was loaded: it is due at once. */
+  #isOutdated(
+    entry: Entry<T>,
+    result: LoadResult<T> | 'absent',
+    superseded: Superseded | undefined,
+  ): boolean {
+    const isMarked = this.#keys()?.isOutdated(entry, result) === true;
+    const isOutdated = isMarked || superseded === 'invalidated';
+    if (isOutdated) this.#timing.invalidated(entry);
+    return isOutdated;
+  }
+
+  /** Another instance is executing, and there is no result yet. */
+  #deferred(
+    entry: Entry<T>,
+    { round, isAwaited }: LoadRun<T>,
+    remote: RemoteResult<T>,
+  ): Settlement<T> | Again {
+    remote.applyTo(entry, this.#timing);
+    const isFreshRequired = round?.isFreshRequired === true;
+    // Readers may have come after the decision to defer.
+    const mayWait = remote.isUnlessAwaited || isFreshRequired;
+    if (mayWait && isAwaited) return { kind: 'again', wanted: isFreshRequired ? 'forced' : 'read' };
+    return { kind: 'loaded', value: entry.value as T, isForAll: false, settled: undefined };
+  }
+
+  /** Errors of the cluster are passed on; any other is an error of the load. */
+  #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
+    if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
+    const details = { cacheName: this.#options.name, key, attempts, cause };
+    return new LoadError(`load failed: ${messageOf(cause)}`, details);
+  }
+
+  #failed(
+    entry: Entry<T>,
+    { superseded, isAwaited }: LoadRun<T>,
+    type: 'load-failed' | 'load-timed-out',
+    end: LoadEndDetails,
+    error: TicklessError,
+    settled: Promise<void> | undefined,
+  ): Settlement<T> {
+    const coolingDown = this.#timing.failed(entry, error);
+    this.#reporter.failed(entry, type, end, coolingDown, !end.background && isAwaited);
+    return { kind: 'failed', error, isForAll: superseded === undefined, settled };
+  }
+}
