@@ -9,7 +9,7 @@ import { isNumber, type OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
-import { type JitterRatio, widthOf } from '../schedule/with-jitter.ts';
+import { type JitterRatio, type JitterWidth, widthOf } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { WhenMissing } from './batch-results.ts';
@@ -41,6 +41,14 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    * rejecting fails all of them. Each key still has its own cool-down, retries and deadline.
    */
   readonly loadMany?: LoadMany<K, V, Previous> | undefined;
+  /**
+   * The due reload of a key takes other keys along into its call of `loadMany`: those that are due, and those that fall due
+   * within this time, soonest first, up to `batchSize`. Never a key in the first half of its time, or in its cool-down.
+   * A duration, or `{ ratio }` of the time between the load of the key and its due time; 0: only keys that are due;
+   * `false`: none, so that a key is reloaded only when it is read itself. Keys that are no longer read are taken along
+   * too, as long as the cache holds them. @default { ratio: 0.1 }
+   */
+  readonly batchAhead?: DurationLike | JitterRatio | false | undefined;
   /**
    * A key that the result of `loadMany` lacks: `absent` is as if it were `absent()` there, as for a query with `IN (…)`,
    * which returns rows of the keys that exist; `fail` is a failed load of that key, whose value of before stays. Choose
@@ -122,12 +130,15 @@ export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
   ) => KeyedAnswer<V> | PromiseLike<KeyedAnswer<V>>;
   /** How many keys one load takes. */
   readonly perLoad: number;
+  /** Within which time other keys are due that a due reload takes along, from the time of its key; `undefined`: none. */
+  readonly ahead: JitterWidth | undefined;
 }
 
 const OWN = [
   'load',
   'loadMany',
   'batchSize',
+  'batchAhead',
   'missing',
   'maxConcurrentLoads',
   'max',
@@ -189,8 +200,15 @@ export function resolveCacheOptions<K, V extends P, P>(
     const loadOne = load as NonNullable<typeof load>;
     const loadKey: Load<V> = (context, { key }) => loadOne(key as K, context as KeyContext<K, V>);
     const limited = limitedLoad(loadKey, member);
-    return { ...base, perLoad: 1, load: (entry, context, abort) => limited(context, entry, abort) };
+    return {
+      ...base,
+      perLoad: 1,
+      ahead: undefined,
+      load: (entry, context, abort) => limited(context, entry, abort),
+    };
   }
+  const { batchAhead = defaults.batchAhead } = options;
+  const ahead = batchAhead === false ? undefined : widthOf(batchAhead);
   const { clock, logger, membership } = member;
   const batches = new Batches<K, V>({
     loadMany,
@@ -206,6 +224,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   return {
     ...base,
     perLoad: batchSize,
+    ahead,
     load: (entry, context, abort) => batches.enqueue(entry, context, abort),
   };
 }
@@ -218,6 +237,7 @@ function checkOwn<K, V extends P, P>(
     load,
     loadMany,
     batchSize,
+    batchAhead,
     missing,
     maxConcurrentLoads,
     max,
@@ -245,6 +265,11 @@ function checkOwn<K, V extends P, P>(
     checks.count('batchSize', batchSize, Infinity);
     checks.that(loadMany !== undefined, 'batchSize', 'must not be given without loadMany', batchSize);
   }
+  if (batchAhead !== undefined) {
+    const holds = batchAhead === false || widthOf(batchAhead) !== undefined;
+    checks.that(holds, 'batchAhead', SPAN_RULE, batchAhead);
+    checks.that(loadMany !== undefined, 'batchAhead', 'must not be given without loadMany', batchAhead);
+  }
   if (missing !== undefined) {
     checks.oneOf('missing', missing, ['absent', 'fail']);
     checks.that(loadMany !== undefined, 'missing', 'must not be given without loadMany', missing);
@@ -264,10 +289,11 @@ function checkOwn<K, V extends P, P>(
   if (keyOf !== undefined) checks.function('keyOf', keyOf);
   if (maxAbsent !== undefined) checks.count('maxAbsent', maxAbsent, LARGEST_MAX);
   if (jitter !== undefined && jitter !== false) {
-    const rule = 'must be a finite duration of 0 or more, { ratio }, or false';
-    checks.that(widthOf(jitter) !== undefined, 'jitter', rule, jitter);
+    checks.that(widthOf(jitter) !== undefined, 'jitter', SPAN_RULE, jitter);
   }
 }
+
+const SPAN_RULE = 'must be a finite duration of 0 or more, { ratio }, or false';
 
 /** lru-cache allocates the order at once: a `max` beyond this is a mistake. It is also the limit of a Map. */
 const LARGEST_MAX = 2 ** 24;

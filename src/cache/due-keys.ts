@@ -3,6 +3,7 @@ import type { GroupSlot, Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
+import type { ResolvedCacheOptions } from './cache-options.ts';
 import type { DueTimes, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
@@ -19,12 +20,17 @@ interface Starter {
   afterPass: number;
 }
 
-/** The due times of the keys of a cache. It exists only once keys are to be started without a read. */
+/** The keys of one load. */
+export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | 'ahead'>;
+
+/**
+ * The due times of the keys of a cache. It exists only once keys are to be started without a read of their own: in a
+ * group, after `requestStart`, or where a due reload takes other keys along.
+ */
 export class DueKeys<K, V> implements DueTimes<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
-  /** How many keys one load takes. */
-  readonly #perLoad: number;
+  readonly #batch: BatchLimits;
   readonly #all: Starter[] = [];
   readonly #heap: DueHeap = new DueHeap();
   /** The identity of the key of each slot. */
@@ -33,15 +39,16 @@ export class DueKeys<K, V> implements DueTimes<K, V> {
   readonly #started: Map<KeyedEntry<K, V>, Started> = new Map();
   /** The keys that were started in the present pass, with the instant after which they may be started again. */
   readonly #inPass: Map<KeyId, number> = new Map();
+  #isToTakeAlong = false;
   #lookAheadMs = 0;
   /** Keys may be due that are not in the heap. */
   // Stryker disable next-line BooleanLiteral: `join` sets it, and nothing is started before.
   #isToBuild = true;
 
-  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>, perLoad: number) {
+  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>, batch: BatchLimits) {
     this.#entries = entries;
     this.#refresher = refresher;
-    this.#perLoad = perLoad;
+    this.#batch = batch;
   }
 
   /** Joins a queue that is to start keys. */
@@ -111,25 +118,73 @@ export class DueKeys<K, V> implements DueTimes<K, V> {
     if (this.#isToBuild) this.#build();
     // One more, so that loads which end at once can't end the whole before all are started.
     const started: Started = { ended, left: 1 };
+    let first: KeyedEntry<K, V> | undefined;
     while (
-      started.left <= this.#perLoad &&
+      started.left <= this.#batch.perLoad &&
       this.#refresher.runState === 'open' &&
       this.#heap.soonestAt <= until
     ) {
       const slot = this.#heap.soonest as number;
-      const id = this.#ids[slot] as KeyId;
       this.#heap.delete(slot); // planned anew when it changes, which may be after this call
-      this.#entries.useId(id, this.#entries.table.key(id, slot), (entry) => {
+      this.#useSlot(slot, (entry) => {
         this.ended(entry); // if its load is just settling
-        this.#inPass.set(id, afterPass);
+        this.#inPass.set(entry.id, afterPass);
         if (!this.#refresher.startAhead(entry, until, this.#lookAheadMs)) return;
         started.left += 1;
+        first ??= entry;
         this.#started.set(entry, started);
       });
     }
+    if (first !== undefined) this.#takeAlong(first, this.#batch.perLoad - (started.left - 1));
     started.left -= 1;
     this.plan();
     return started.left > 0;
+  }
+
+  /** Takes other keys along into the call of a due reload, behind the read that has started it. */
+  takeAlong(entry: KeyedEntry<K, V>): void {
+    if (this.#isToTakeAlong) return;
+    this.#isToTakeAlong = true;
+    Promise.resolve().then(() => {
+      this.#isToTakeAlong = false;
+      this.#takeAlong(entry, this.#batch.perLoad - 1);
+    });
+  }
+
+  /**
+   * Starts the loads of keys that are due, or will be within `batchAhead`, soonest first.
+   *
+   * After `invalidate()` keys are due that the heap has later. They are not scanned for here: the first of the heap are
+   * tried until one may not be started.
+   */
+  #takeAlong({ dueAt, loadedAt }: KeyedEntry<K, V>, most: number): void {
+    const { ahead } = this.#batch;
+    if (ahead === undefined || this.#refresher.runState !== 'open') return;
+    const aheadMs = dueAt > loadedAt ? ahead(dueAt - loadedAt) : 0; // not of an invalidated key
+    const now = this.#refresher.options.clock.monotonic();
+    const passedOver: number[] = [];
+    for (let left = most; left > 0; ) {
+      const { soonest: slot, soonestAt } = this.#heap;
+      if (slot === undefined) break;
+      if (this.#useSlot(slot, (entry) => this.#refresher.startAhead(entry, now, aheadMs))) left -= 1;
+      else {
+        passedOver.push(slot);
+        if (soonestAt > now + aheadMs) break;
+      }
+      this.#heap.delete(slot);
+    }
+    for (const slot of passedOver) if (this.#isInUse(slot)) this.#useSlot(slot, () => {}); // plans it
+    this.plan();
+  }
+
+  /** A listener may have deleted the key meanwhile. */
+  #isInUse(slot: number): boolean {
+    return this.#entries.table.find(this.#ids[slot] as KeyId) === slot;
+  }
+
+  #useSlot<R>(slot: number, action: (entry: KeyedEntry<K, V>) => R): R {
+    const id = this.#ids[slot] as KeyId;
+    return this.#entries.useId(id, this.#entries.table.key(id, slot), action);
   }
 
   #planKey(slot: number, entry: KeyedEntry<K, V>): void {

@@ -107,6 +107,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { sync, awaited } = coarseClocks(member.clock);
     this.#sync = sync;
     this.#awaited = awaited;
+    if (resolved.ahead !== undefined) this.#startable();
     if (member.group === undefined) return;
     const required = resolved.required && new RequiredKeys(resolved.required, entries, refresher);
     entries.required = required;
@@ -371,11 +372,30 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
     const again = (): Promise<V> => this.get(key);
-    return this.#entries.useId(id, key, (entry) => this.#reader.read(entry, options, again));
+    return this.#entries.useId(id, key, (entry) => {
+      const isIdle = entry.flight === undefined;
+      const read = this.#reader.read(entry, options, again);
+      if (isIdle) this.#takeAlong(entry);
+      return read;
+    });
   }
 
   #readNow(key: K): V {
-    return this.#entries.use(key, (entry) => this.#reader.readNow(entry));
+    return this.#entries.use(key, (entry) => {
+      const isIdle = entry.flight === undefined;
+      try {
+        return this.#reader.readNow(entry);
+      } finally {
+        if (isIdle) this.#takeAlong(entry);
+      }
+    });
+  }
+
+  /** A read has started the due reload of a key: takes others along. */
+  #takeAlong(entry: KeyedEntry<K, V>): void {
+    if (this.#options.ahead !== undefined && entry.isLoaded && entry.flight !== undefined) {
+      this.#dueKeys?.takeAlong(entry);
+    }
   }
 
   /** The slot of a key, which counts as used now; -1 where it has none. */
@@ -396,7 +416,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Its due keys, for a queue that starts keys without a read. */
   #startable(): DueKeys<K, V> {
     if (this.#dueKeys === undefined) {
-      this.#dueKeys = new DueKeys(this.#entries, refresherOf(this), this.#options.perLoad);
+      this.#dueKeys = new DueKeys(this.#entries, refresherOf(this), this.#options);
       this.#entries.dueTimes = this.#dueKeys;
     }
     return this.#dueKeys;

@@ -12,6 +12,7 @@ export const defaults: {
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
+  readonly batchAhead: { readonly ratio: number };
   readonly missing: 'absent' | 'fail';
   readonly maxConcurrentLoads: number;
   readonly absentFor: number;
@@ -28,6 +29,7 @@ export const defaults: {
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Number.POSITIVE_INFINITY,
+  batchAhead: /* @__PURE__ */ Object.freeze({ ratio: 0.1 }),
   missing: 'absent',
   maxConcurrentLoads: 1000,
   absentFor: 60_000,

@@ -38,6 +38,7 @@ async function tenths(
       loadCount += asked.length;
       return new Map(asked.map((key) => [key, key]));
     },
+    batchAhead: false, // it takes keys along before they are due
     schedule: PERIOD,
     max: count,
     clock,

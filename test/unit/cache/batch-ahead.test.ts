@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshGroup, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+/** A cache with the keys 0, 1, 2, … loaded at the start, and the calls since. */
+async function make(keys: number, options: Partial<RefreshingCacheOptions<number, number>> = {}) {
+  const clock = new FakeClock();
+  const calls: (readonly number[])[] = [];
+  const cache = new RefreshingCache<number, number>({
+    name: 'c',
+    loadMany: async (ids) => {
+      calls.push(ids);
+      return new Map(ids.map((id) => [id, id]));
+    },
+    schedule: 10_000,
+    jitter: false,
+    clock,
+    logger: false,
+    ...options,
+  });
+  await cache.getMany(Array.from({ length: keys }, (_, index) => index));
+  calls.length = 0;
+  return { clock, cache, calls };
+}
+
+const sizes = (calls: readonly (readonly number[])[]): number[] => calls.map(({ length }) => length);
+
+/** Numbers from 0 to below 1, always the same. */
+function sequence(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+describe('a due reload of loadMany takes along', () => {
+  it('at least 10 keys a call, of 500 keys that are read at random', async () => {
+    const random = sequence();
+    const { clock, cache, calls } = await make(500, { jitter: undefined, random });
+    for (let step = 0; step < 2000; step++) {
+      await cache.get(Math.floor(500 * random()));
+      await clock.advance(20);
+    }
+    const loaded = sizes(calls).reduce((sum, size) => sum + size, 0);
+    expect(loaded / calls.length).toBeGreaterThanOrEqual(10);
+    expect(loaded).toBeLessThan((500 * 2000 * 20) / 10_000); // no key more often than once a period
+  });
+
+  it('all due keys: 50 that are read 1 ms apart are one call, or some of batchSize', async () => {
+    for (const [batchSize, expected] of [
+      [Infinity, [50]],
+      [20, [20, 20, 10]],
+    ] as const) {
+      // biome-ignore format: short
+      const { clock, cache, calls } = await make(50, { batchSize });
+      await clock.advance(10_000);
+      for (let key = 0; key < 50; key++) {
+        cache.current(key);
+        await clock.advance(1);
+      }
+      expect(sizes(calls)).toEqual(expected);
+    }
+  });
+
+  it('the soonest first, those that fall due within a tenth of their time, and no others', async () => {
+    const { clock, cache, calls } = await make(1, { batchSize: 4 });
+    for (const key of [1, 2, 3, 4, 5, 6]) {
+      await clock.advance(200);
+      cache.set(key, key);
+    }
+    await clock.advance(10_000 - 6 * 200);
+    cache.current(0); // the others fall due 200, 400, … 1200 ms later
+    await clock.flush();
+    expect(calls).toEqual([[0, 1, 2, 3]]);
+    await clock.advance(900);
+    cache.current(4);
+    await clock.flush();
+    expect(calls[1]).toEqual([4, 5, 6]);
+  });
+
+  it('no key that cools down, is being loaded, or is in the first half of its time', async () => {
+    const down = new Set([1]);
+    const calls: (readonly number[])[] = [];
+    const loadMany = async (ids: readonly number[]): Promise<Map<number, number | Error>> => {
+      calls.push(ids);
+      return new Map(ids.map((id) => [id, down.has(id) ? new Error('down') : id]));
+    };
+    const { clock, cache } = await make(0, {
+      loadMany,
+      batchAhead: 8000,
+      coolDown: 60_000,
+      random: () => 0.99,
+    });
+    for (const key of [0, 1, 2]) cache.set(key, key);
+    await clock.advance(4000);
+    await rejectionOf(cache.refresh(1));
+    await clock.advance(6000);
+    cache.set(2, 2); // due in 10 s, within the 8 s only in its second half
+    await clock.advance(2000);
+    cache.set(3, 3);
+    calls.length = 0;
+    cache.current(0);
+    await clock.flush();
+    expect(calls).toEqual([[0]]);
+  });
+
+  it('all others after invalidate(), without a scan', async () => {
+    const { clock, cache, calls } = await make(30);
+    cache.invalidate();
+    await cache.get(7);
+    await clock.flush();
+    expect([sizes(calls), calls[0]?.[0]]).toEqual([[30], 7]);
+  });
+
+  it('in a pass of a group, too', async () => {
+    const clock = new FakeClock();
+    const calls: (readonly number[])[] = [];
+    const group = new RefreshGroup({ clock, piggyback: true });
+    const value = group.value({ name: 'v', load: () => 1, schedule: 60_000 });
+    const cache = group.cache({
+      name: 'c',
+      loadMany: async (ids: readonly number[]) => {
+        calls.push(ids);
+        return new Map(ids.map((id) => [id, id]));
+      },
+      schedule: 10_000,
+      jitter: false,
+    });
+    value.set(1);
+    for (const key of [1, 2, 3]) {
+      cache.set(key, key);
+      await clock.advance(300);
+    }
+    await clock.advance(10_000 - 900);
+    expect(value.current).toBe(1);
+    await clock.flush();
+    expect(calls).toEqual([[1, 2, 3]]);
+  });
+
+  it('only due keys with a batchAhead of 0, and none with false', async () => {
+    for (const [batchAhead, expected] of [
+      [0, [[0, 1]]],
+      [false, [[0]]],
+    ] as const) {
+      // biome-ignore format: short
+      const { clock, cache, calls } = await make(2, { batchAhead });
+      await clock.advance(1);
+      cache.set(2, 2);
+      await clock.advance(9999);
+      cache.current(0);
+      await clock.flush();
+      expect(calls).toEqual(expected);
+    }
+  });
+
+  it('refuses a batchAhead that is no duration, and one without loadMany', () => {
+    const error = (options: object): unknown =>
+      thrownBy(() => new RefreshingCache({ name: 'c', ...options } as never));
+    expect(error({ loadMany: () => new Map(), batchAhead: -1 })).toMatchObject({ option: 'batchAhead' });
+    expect(error({ load: () => 1, batchAhead: 1000 })).toMatchObject({ option: 'batchAhead' });
+  });
+});
