@@ -8,6 +8,7 @@ import {
   type RefreshingValue,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, type Link, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -139,40 +140,24 @@ describe('renewal', () => {
     expect(a.link.take()).toEqual([]);
   });
 
-  it('that fails once is tried again, and the load goes on', async () => {
+  it.each<[string, (link: Link, cluster: ManualCluster) => void, number]>([
+    ['that fails once is tried again', (link) => link.breakOnce('refused', 'extend'), 2],
+    ['whose answer is lost has been done', (link) => link.breakOnce('answer-lost', 'extend'), 1],
+    [
+      'whose answers come late, by less than half of the lease each, keeps it',
+      (link, { clock }) => {
+        const late = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 0.45 * LEASE_MS));
+        link.fault = (step) => (step === 'extend' ? late() : undefined);
+      },
+      4,
+    ],
+  ])('%s, and the load goes on', async (_, disturb, leases) => {
     const cluster = new ManualCluster();
     const { value, manual, link } = cluster.instance();
     const first = value.get();
     await cluster.clock.flush();
-    link.breakOnce('refused', 'extend');
-    await cluster.clock.advance(2 * LEASE_MS);
-    expect(manual.call(0).context.signal.aborted).toBe(false);
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-  });
-
-  it('whose answers come late, by less than half of the lease each, keeps it', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    const first = value.get();
-    await cluster.clock.flush();
-    link.fault = (step) => {
-      if (step !== 'extend') return undefined;
-      return new Promise<void>((resolve) => void cluster.clock.setTimeout(resolve, 0.45 * LEASE_MS));
-    };
-    await cluster.clock.advance(4 * LEASE_MS);
-    expect(manual.call(0).context.signal.aborted).toBe(false);
-    manual.call(0).resolve('one');
-    expect(await first).toBe('one');
-  });
-
-  it('whose answer is lost has been done all the same', async () => {
-    const cluster = new ManualCluster();
-    const { value, manual, link } = cluster.instance();
-    const first = value.get();
-    await cluster.clock.flush();
-    link.breakOnce('answer-lost', 'extend');
-    await cluster.clock.advance(LEASE_MS);
+    disturb(link, cluster);
+    await cluster.clock.advance(leases * LEASE_MS);
     expect(manual.call(0).context.signal.aborted).toBe(false);
     manual.call(0).resolve('one');
     expect(await first).toBe('one');
@@ -317,17 +302,12 @@ describe('giving the lease back', () => {
   it('one that is granted after the load was superseded is given back at once', async () => {
     const cluster = new ManualCluster();
     const { value, link, manual } = cluster.instance();
-    let answer = (): void => {};
-    link.break(
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      }),
-      'acquire',
-    );
+    const answer = new Deferred<void>();
+    link.break(answer.promise, 'acquire');
     void value.get().catch(() => {});
     await cluster.clock.flush();
     value.set('by hand');
-    answer();
+    answer.resolve();
     await cluster.clock.flush();
     expect(manual.calls).toHaveLength(0);
     expect((await cluster.lock.inspect('v'))?.state).toBe('abandoned');
@@ -340,19 +320,14 @@ describe('close', () => {
     const { value, manual, link } = cluster.instance();
     const first = value.get();
     await cluster.clock.flush();
-    let answer = (): void => {};
-    link.break(
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      }),
-      'write',
-    );
+    const answer = new Deferred<void>();
+    link.break(answer.promise, 'write');
     manual.call(0).resolve('one');
     await first;
     const closed = value.close();
     await cluster.clock.flush();
     expect(await settled(closed)).toBe('pending');
-    answer();
+    answer.resolve();
     await closed;
     expect((await cluster.lock.inspect('v'))?.state).toBe('done');
     expect(cluster.clock.timerCount).toBe(0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isLoadTimeoutError, loaded } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -141,16 +142,11 @@ describe('a store without a lock', () => {
   it('a value that was set while another was being published has no version', async () => {
     const cluster = new ManualCluster();
     const a = cluster.instance({ lock: undefined });
-    let answered = (): void => {};
-    a.link.break(
-      new Promise<void>((resolve) => {
-        answered = resolve;
-      }),
-      'write',
-    );
+    const answered = new Deferred<void>();
+    a.link.break(answered.promise, 'write');
     await cluster.load(a, 'one');
     a.value.set('by hand');
-    answered();
+    answered.resolve();
     await cluster.clock.flush();
     expect(a.value.inspect().lock?.version).toBeUndefined();
   });
