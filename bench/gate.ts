@@ -1,5 +1,5 @@
 // A check of speed that does not depend on the machine: ratios to a reference in the same process, and allocated
-// bytes. Started by scripts/check-speed.mjs. The bounds leave room for a busy machine; the targets are in the
+// bytes. Started by scripts/bench.mjs. The bounds leave room for a busy machine; the targets are in the
 // tables of `npm run bench`.
 
 import { LRUCache } from 'lru-cache';

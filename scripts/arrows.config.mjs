@@ -51,6 +51,7 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 export default {
   forbidden: [
     rule('no-cycle', 'No cycle between files, type imports counted.', {}, { circular: true }),
+    { ...rule('no-cycle-of-rooms', 'Nor between rooms.', {}, { circular: true }), scope: 'folder' },
     ...Object.entries(MAY_IMPORT).map(([room, rooms]) =>
       rule(
         `arrows-of-${room.replace('.ts', '')}`,

@@ -1,24 +1,40 @@
-// npm run bench, bench:scale, bench:plot: builds tickless, installs the peers of bench/package.json, and runs what the
-// first argument names of bench/.
+// npm run bench, bench:scale, bench:plot, bench:cluster, and the gate for speed: prepares what the first argument names of
+// bench/, and runs it. What stands behind that is passed on.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { benchArguments } from './support/bench.mjs';
-
-const path = (file) => fileURLToPath(new URL(file, import.meta.url));
+import { join } from 'node:path';
+import { installDrivers, installServers } from './support/integration.mjs';
+import { npm, root } from './support/project.mjs';
 
 const [name = 'main', ...rest] = process.argv.slice(2);
+const runNode = (...args) => spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 
-/** When a file was written; 0: it is not there. */
-const writtenAt = (file) => statSync(path(file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+/** When a file was written; 0: it is missing. */
+const writtenAt = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-execFileSync(process.execPath, [path('build.mjs')], { stdio: 'inherit' });
-if (writtenAt('../bench/node_modules/.package-lock.json') < writtenAt('../bench/package-lock.json')) {
-  execFileSync('npm', ['ci', '--prefix', path('../bench')], { stdio: 'inherit' });
+/** Builds tickless, and installs the peers of bench/package.json. */
+function prepareWithPeers() {
+  if (runNode(join(root, 'scripts/build.mjs')) !== 0) process.exit(1);
+  if (writtenAt('bench/node_modules/.package-lock.json') >= writtenAt('bench/package-lock.json')) return;
+  const [file, ...args] = npm(['ci', '--prefix', join(root, 'bench')]);
+  execFileSync(file, args, { stdio: 'inherit' });
 }
+
+async function prepareServers() {
+  await installDrivers();
+  installServers();
+}
+
+/** The gate needs `npm run build` first. */
+const prepare = { gate: () => {}, 'cluster/main': prepareServers }[name] ?? prepareWithPeers;
 try {
-  execFileSync(process.execPath, [...benchArguments(name), ...rest], { stdio: 'inherit' });
+  await prepare();
 } catch (error) {
-  process.exit(error.status ?? 1);
+  console.error(error.message);
+  process.exit(1);
 }
+/** Room for what a million reads allocate, so that no collection falls between two looks at the heap. */
+const youngGeneration = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
+const program = ['--import', import.meta.resolve('tsx'), join(root, 'bench', `${name}.ts`)];
+process.exitCode = runNode('--expose-gc', ...youngGeneration, ...program, ...rest);

@@ -7,21 +7,21 @@
 //   --engine <name>…         redis, postgres, mysql (a MariaDB), sqlite, file. Default: all. Servers side by side, then
 //                            those without one; in a quick run all at once
 //   --scenario <number>…     1 to 7. Default: all. What makes no sense with an engine is left out there, and said
-//   --json <file>            the figures, also there: what fault-matrix.mjs makes a table of
+//   --markdown <file>        the matrix of the figures, between its marks in there
 
-import { fork } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { faultMatrix } from './support/fault-matrix.mjs';
+import { forkProgram } from './support/fork.mjs';
 import { installDrivers, installServers } from './support/integration.mjs';
-import { root } from './support/project.mjs';
+import { putBetweenMarks } from './support/marks.mjs';
+import { printTable } from './support/table.mjs';
 
 const SERVERS = ['redis', 'postgres', 'mysql'];
 const ENGINES = [...SERVERS, 'sqlite', 'file'];
 const SCENARIOS = [1, 2, 3, 4, 5, 6, 7];
 const isServer = (name) => SERVERS.includes(name);
-/** Far beyond what a run takes: a hang must end in a failure. */
-const TIMEOUT_MS = 30 * 60_000;
+/** Far beyond what a scenario takes: a hang must end in a failure. */
+const SILENCE_MS = 10 * 60_000;
 /** What a run that is told to end takes for its children and its server. */
 const GRACE_MS = 10_000;
 
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     engine: { type: 'string', multiple: true, default: ENGINES },
     scenario: { type: 'string', multiple: true, default: SCENARIOS.map(String) },
-    json: { type: 'string' },
+    markdown: { type: 'string' },
   },
 });
 const unknown = [
@@ -45,44 +45,29 @@ if (unknown.length > 0) {
 await installDrivers();
 if (values.engine.some(isServer)) installServers();
 
-const date = new Date();
+const date = new Date().toISOString();
 const begunAt = performance.now();
 const verdicts = [];
 /** Scenarios with engines where they make no sense. */
 const leftOut = [];
 
 /** Runs the scenarios of one engine in a process of its own. Resolves with why it did not come to its end, if so. */
-function runEngine(engine) {
+async function runEngine(engine) {
   const args = [engine, ...values.scenario.flatMap((number) => ['--scenario', number])];
   if (values.quick) args.push('--quick');
-  return new Promise((resolve) => {
-    const child = fork(join(root, 'test/system/integration/faults/main.ts'), args, {
-      execArgv: ['--import', import.meta.resolve('tsx')],
-    });
-    let isLate = false;
-    let end;
-    const timer = setTimeout(() => {
-      isLate = true;
-      if (child.connected) child.disconnect(); // on which it ends its children
-      end = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-    }, TIMEOUT_MS);
-    child.on('message', (told) => {
-      const about = `${told.version.padEnd(18)} ${told.scenario} ${told.title}`;
-      if (told.leftOut !== undefined) {
-        leftOut.push(told);
-        console.log(`-    ${about}: left out, ${told.leftOut}`);
-        return;
-      }
-      verdicts.push(told);
-      console.log(`${told.isOk ? 'ok  ' : 'FAIL'} ${about} (${told.seconds.toFixed(0)} s)`);
-    });
-    child.on('exit', (code, signal) => {
-      clearTimeout(timer);
-      clearTimeout(end);
-      if (isLate) resolve(`${engine}: not ended after ${TIMEOUT_MS / 60_000} minutes`);
-      else resolve(code === 0 ? undefined : `${engine}: ended with ${code ?? signal}`);
-    });
-  });
+  const onMessage = (told) => {
+    const about = `${told.version.padEnd(18)} ${told.scenario} ${told.title}`;
+    if (told.leftOut !== undefined) {
+      leftOut.push(told);
+      console.log(`-    ${about}: left out, ${told.leftOut}`);
+      return;
+    }
+    verdicts.push(told);
+    console.log(`${told.isOk ? 'ok  ' : 'FAIL'} ${about} (${told.seconds.toFixed(0)} s)`);
+  };
+  const options = { onMessage, silenceMs: SILENCE_MS, graceMs: GRACE_MS };
+  const why = await forkProgram('test/system/integration/faults/main.ts', args, options);
+  return why && `${engine}: ${why}`;
 }
 
 /** What was asked for beside all, as a command line has it. */
@@ -98,16 +83,6 @@ function options() {
   ];
 }
 
-/** Lines of columns; all but the first are flush right. */
-function table(rows) {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows
-    .map((row) =>
-      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
-    )
-    .join('\n');
-}
-
 /** One table for each scenario: a column for each engine. */
 function print(scenario) {
   const found = ENGINES.flatMap((engine) =>
@@ -121,10 +96,10 @@ function print(scenario) {
     const cells = figures.map((figure) =>
       figure === undefined ? '-' : `${figure.isBroken ? 'FAIL ' : ''}${figure.value}`,
     );
-    return [`  ${label}`, bound, ...cells];
+    return [label, bound, ...cells];
   });
   console.log(`\n${scenario} ${found[0].title}`);
-  console.log(table([['', 'bound', ...found.map(({ version }) => version)], ...rows]));
+  printTable(['', 'bound', ...found.map(({ version }) => version)], rows);
   for (const { version, notes } of found) {
     for (const note of notes) console.log(`  ${version}: ${note}`);
   }
@@ -143,7 +118,7 @@ const broken = [];
 for (const group of groups) broken.push(...(await runEngines(group)));
 for (const scenario of SCENARIOS) print(scenario);
 for (const reason of broken) console.log(`\n${reason}`);
-if (values.json !== undefined) {
+if (values.markdown !== undefined) {
   const seconds = (performance.now() - begunAt) / 1000;
   const run = {
     date,
@@ -155,7 +130,7 @@ if (values.json !== undefined) {
     leftOut,
     broken,
   };
-  writeFileSync(values.json, `${JSON.stringify(run, undefined, 2)}\n`);
+  await putBetweenMarks(values.markdown, 'matrix', faultMatrix(run));
 }
 
 const passed = verdicts.filter(({ isOk }) => isOk).length;

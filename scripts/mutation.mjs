@@ -1,12 +1,10 @@
 // npm run mutation: changes src in thousands of small ways, and sees for each whether a test fails (Stryker).
 //
 //   --only <part>…      the parts of test/system/mutation/parts.mjs. Default: all, one after the other
-//   --changed           only the lines of src that differ from --base, at most 100 of them and for about five minutes:
-//                       the files with the most changed lines first, as far as they fit. The rest is named. Without
-//                       the parts that need servers
-//   --base <commit>     default: where the branch left main, or else the commit before. Without either, nothing to do
+//   --changed           only the lines of src that differ from where the branch left main, or else from the commit before,
+//                       at most 100 of them and for about five minutes: the files with the most changed lines first, as
+//                       far as they fit. The rest is named. Without the parts that need servers
 //   --files <file>…     only these
-//   --list              names what would be mutated, and runs nothing
 //   --again             forgets what earlier runs found out, and runs every mutant
 //   --concurrency <n>   processes. Default: 2
 //
@@ -28,9 +26,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: Object.keys(parts) },
     changed: { type: 'boolean', default: false },
-    base: { type: 'string' },
     files: { type: 'string', multiple: true },
-    list: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     concurrency: { type: 'string', default: '2' },
   },
@@ -51,7 +47,6 @@ function git(...args) {
 }
 
 function baseCommit() {
-  if (values.base !== undefined) return git('rev-parse', '--verify', `${values.base}^{commit}`);
   const head = git('rev-parse', 'HEAD');
   const branched = ['main', 'origin/main'].map((main) => git('merge-base', 'HEAD', main));
   return (
@@ -137,10 +132,6 @@ const startedAt = performance.now();
 const all = files();
 if (all.length === 0) {
   console.log('nothing of src was changed that is mutated\n1 passed, 0 failed');
-  process.exit();
-}
-if (values.list) {
-  for (const change of all) if (partOf(change.file) !== undefined) console.log(pattern(change).join(' '));
   process.exit();
 }
 mkdirSync(results, { recursive: true });

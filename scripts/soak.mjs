@@ -7,9 +7,7 @@
 //   --minutes <number>       of virtual time. Default: 60
 //   --seconds <number>       of real time. Default: 600
 //   --seed <number>          of the virtual part's chance. Default: 1
-//   --json <file>            the figures, also there
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { register } from 'tsx/esm/api';
@@ -27,7 +25,6 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     seconds: { type: 'string', default: '600' },
     seed: { type: 'string', default: '1' },
-    json: { type: 'string' },
   },
 });
 const isAll = values.virtual === values.real;
@@ -59,7 +56,6 @@ if (parts.includes(REAL)) {
   installServers();
 }
 
-const verdicts = [];
 const total = { passed: 0, failed: 0 };
 for (const { name, command, timeoutMs } of parts) {
   const { code, stdout, stderr, seconds } = await run(command, { timeoutMs });
@@ -69,12 +65,10 @@ for (const { name, command, timeoutMs } of parts) {
     total.failed += 1;
     continue;
   }
-  verdicts.push(verdict);
   const passed = verdict.checks.filter(({ isOk }) => isOk).length;
   total.passed += passed;
   total.failed += verdict.checks.length - passed;
   console.log(`${stderr}${soakReport(verdict)}\n\nin ${seconds.toFixed(0)} s\n`);
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(verdicts, undefined, 2)}\n`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

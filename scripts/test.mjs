@@ -8,142 +8,92 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root, tool } from './support/project.mjs';
+import { root, tool, vitest } from './support/project.mjs';
 import { runSteps } from './support/steps.mjs';
 import { setup as generateThreadCode } from './thread-code.mjs';
 
-const script = (file, ...args) => [process.execPath, join(root, 'scripts', file), ...args];
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {string[]} command
+ * @param {Partial<import('./support/steps.mjs').Step>} [more]
+ */
+const step = (name, title, command, more = {}) => ({ name, title, command, ...more });
+const script = (file, ...args) => [process.execPath, join(root, 'scripts', `${file}.mjs`), ...args];
 const tsc = (...args) => tool('typescript', ['--noEmit', ...args], 'tsc');
-const vitest = (...projects) =>
-  tool('vitest', [
-    ...['run', '--reporter=dot', `--reporter=${join(root, 'scripts/support/vitest-reporter.mjs')}`],
-    ...projects.map((project) => `--project=${project}`),
-  ]);
+const tests = (...projects) => vitest('--reporter=dot', ...projects.map((project) => `--project=${project}`));
+const after = (...names) => ({ after: names });
+const alone = { alone: true };
 
 /** Enough to see a property broken at every second change; `npm run test:all` tries them in full. */
-const fewRuns = { TICKLESS_PROPERTY_RUNS: '50' };
+const fewRuns = { env: { TICKLESS_PROPERTY_RUNS: '50' } };
+const arrows = ['--config', 'scripts/arrows.config.mjs', 'src'];
+const unused = ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-errors'];
 
 /** The longest first, where nothing else orders them. */
 const QUICK = [
-  { name: 'build', title: 'build', command: script('build.mjs') },
-  { name: 'unit', title: 'unit tests', command: vitest('unit', 'isolated'), env: fewRuns },
-  {
-    name: 'format',
-    title: 'format and lint',
-    command: tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome'),
-  },
-  { name: 'types', title: 'types', command: tsc('-p', '.'), after: ['build'] },
-  { name: 'core', title: 'core without Node', command: tsc('-p', 'scripts/tsconfig.core.json') },
-  {
-    name: 'arrows',
-    title: 'import arrows',
-    command: tool('dependency-cruiser', ['--config', 'scripts/arrows.config.mjs', 'src'], 'depcruise'),
-  },
-  {
-    name: 'unused',
-    title: 'unused code and dependencies',
-    command: tool('knip', ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-errors']),
-  },
-  { name: 'size', title: 'size of imports', command: tool('size-limit', []), after: ['build'] },
-  { name: 'package', title: 'package', command: script('check-package.mjs'), after: ['build'] },
-  { name: 'prose', title: 'prose', command: script('check-prose.mjs') },
-  { name: 'docs', title: 'code blocks of the documents', command: script('run-docs.mjs'), after: ['build'] },
-  { name: 'examples', title: 'examples', command: vitest('examples'), after: ['build'] },
-  {
-    name: 'property',
-    title: 'properties, few runs',
-    command: [...vitest('property'), '--exclude=test/property/clock-changes.test.ts'],
-    env: fewRuns,
-  },
-  {
-    name: 'worlds',
-    title: 'simulated clusters, fixed seeds',
-    command: script('simulate.mjs', '--from', '1', '--seeds', '20'),
-  },
-  { name: 'demo', title: 'demo', command: script('demo.mjs', '--seconds', '5'), after: ['build'] },
+  step('build', 'build', script('build')),
+  step('unit', 'unit tests', tests('unit', 'isolated'), fewRuns),
+  step('format', 'format and lint', tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome')),
+  step('types', 'types', tsc('-p', '.'), after('build')),
+  step('core', 'core without Node', tsc('-p', 'scripts/tsconfig.core.json')),
+  step('arrows', 'import arrows', tool('dependency-cruiser', arrows, 'depcruise')),
+  step('unused', 'unused code and dependencies', tool('knip', unused)),
+  step('size', 'size of imports', tool('size-limit', []), after('build')),
+  step('package', 'package', script('check-package'), after('build')),
+  step('prose', 'prose', script('check-prose')),
+  step('docs', 'code blocks of the documents', script('run-docs'), after('build')),
+  step('examples', 'examples', tests('examples'), after('build')),
+  step(
+    'property',
+    'properties, few runs',
+    [...tests('property'), '--exclude=test/property/clock-changes.test.ts'],
+    fewRuns,
+  ),
+  step('worlds', 'simulated clusters, fixed seeds', script('simulate', '--from', '1', '--seeds', '20')),
+  step('demo', 'demo', script('demo', '--seconds', '5'), after('build')),
 ];
 
 const REST = [
-  {
-    name: 'servers',
-    title: 'drivers and servers',
-    command: script('install-servers.mjs'),
+  step('servers', 'drivers and servers', script('install-servers'), {
     installs:
       'drivers, PostgreSQL and Node 24 from npm, into test/system/integration; ' +
       'redis-server, mariadb-server and faketime by apt-get, as root on Debian',
-  },
-  { name: 'built', title: 'build', command: script('build.mjs') },
-  {
-    name: 'speed',
-    title: 'speed beside others',
-    command: script('check-speed.mjs'),
-    after: ['built'],
-    alone: true,
-  },
-  {
-    name: 'import',
-    title: 'time of the import',
-    command: script('import-time.mjs'),
-    after: ['built'],
-    alone: true,
-  },
-  {
-    name: 'integration',
-    title: 'tests with real servers',
-    command: script('integration.mjs'),
-    alone: true,
-    after: ['servers'],
-  },
-  {
-    name: 'faults',
-    title: 'faults with real processes',
-    command: script('faults.mjs', '--quick'),
-    alone: true,
-    after: ['servers'],
-  },
-  {
-    name: 'docs-drivers',
-    title: 'code blocks that import drivers',
-    command: script('run-docs.mjs', '--drivers'),
-    after: ['built', 'servers'],
-  },
-  {
-    name: 'cluster-demo',
-    title: 'demo of a cluster',
-    command: script('demo.mjs', '--cluster', '--seconds', '20'),
-    after: ['built', 'servers'],
-    alone: true, // leases of two seconds
-  },
-  {
-    name: 'system',
-    title: 'processes, Jest, soak in virtual time',
-    command: vitest('system'),
-    after: ['built'],
+  }),
+  step('built', 'build', script('build')),
+  step('speed', 'speed beside others', script('bench', 'gate'), { ...after('built'), ...alone }),
+  step('import', 'time of the import', script('import-time'), { ...after('built'), ...alone }),
+  step('integration', 'tests with real servers', script('integration'), { ...after('servers'), ...alone }),
+  step('faults', 'faults with real processes', script('faults', '--quick'), {
+    ...after('servers'),
+    ...alone,
+  }),
+  step(
+    'docs-drivers',
+    'code blocks that import drivers',
+    script('run-docs', '--drivers'),
+    after('built', 'servers'),
+  ),
+  step('cluster-demo', 'demo of a cluster', script('demo', '--cluster', '--seconds', '20'), {
+    ...after('built', 'servers'),
+    ...alone, // leases of two seconds
+  }),
+  step('system', 'processes, Jest, soak in virtual time', tests('system'), {
+    ...after('built'),
     installs: 'Jest from npm, into test/system/jest; faketime by apt-get, as root on Debian',
-  },
-  {
-    name: 'soak',
-    title: 'soak',
-    command: script('soak.mjs', '--real', '--seconds', '60'),
-    after: ['servers'],
-  },
-  { name: 'simulation', title: 'simulated clusters', command: script('simulate.mjs', '--ci') },
-  { name: 'properties', title: 'properties in full', command: vitest('unit', 'property') },
-  { name: 'fuzz', title: 'fuzz', command: script('fuzz.mjs', '--runs', '2000') },
-  { name: 'planted', title: 'planted faults', command: script('planted.mjs') },
-  {
-    name: 'mutation',
-    title: 'mutation of what changed',
-    command: script('mutation.mjs', '--changed'),
+  }),
+  step('soak', 'soak', script('soak', '--real', '--seconds', '60'), after('servers')),
+  step('simulation', 'simulated clusters', script('simulate', '--ci')),
+  step('properties', 'properties in full', tests('unit', 'property')),
+  step('fuzz', 'fuzz', script('fuzz', '--runs', '2000')),
+  step('planted', 'planted faults', script('planted')),
+  step('mutation', 'mutation of what changed', script('mutation', '--changed'), {
     installs: 'Stryker from npm, into test/system/mutation',
-  },
-  {
-    name: 'runtimes',
-    title: 'other runtimes',
-    command: script('check-runtimes.mjs'),
-    after: ['built'],
+  }),
+  step('runtimes', 'other runtimes', script('check-runtimes'), {
+    ...after('built'),
     installs: 'Node 22 to 26, Deno, Bun and workerd from npm, a gigabyte, into test/system/runtimes',
-  },
+  }),
 ];
 
 const { values, positionals } = parseArgs({

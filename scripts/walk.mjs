@@ -1,4 +1,4 @@
-// Shows how far a read walks through the code of the library, and how the code hangs together.
+// Shows how far a read walks through the code of the library, and how many types its folders declare.
 //
 //   node scripts/walk.mjs                  the tables
 //   node scripts/walk.mjs --json           the same, with the calls of each file, for programs
@@ -14,8 +14,8 @@
 // with a lock and a store, when the snapshot is published and the lease is released. Before that each member has loaded
 // several times, so that lazily made parts are there.
 //
-// A type is a declared class, interface or type alias, exported or not. A cycle is a set of files, or of folders, each of
-// which imports every other, directly or not; type imports count. A file at the top of src counts as a folder.
+// A type is a declared class, interface or type alias, exported or not. Cycles of imports are the business of
+// arrows.config.mjs.
 
 import {
   existsSync,
@@ -29,9 +29,9 @@ import {
 import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import { instrument } from './support/instrument.mjs';
 import { root, shown } from './support/project.mjs';
+import { printTable } from './support/table.mjs';
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean' }, trace: { type: 'string' } } });
 const src = join(root, 'src');
@@ -51,8 +51,7 @@ for (const path of readdirSync(src, { recursive: true })
   const file = shown(join(src, path), src);
   const callFor = (found) => `$enter(${functions.push({ ...found, file }) - 1})`;
   const source = instrument(file, readFileSync(join(src, file), 'utf8'), callFor);
-  const imports = source.imports.filter((specifier) => specifier.startsWith('.'));
-  sources.set(file, { ...source, imports: imports.map((to) => posix.join(dirname(file), to)) });
+  sources.set(file, source);
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, `${file}.mjs`), source.code);
 }
@@ -156,35 +155,7 @@ function typesPerFolder() {
   return folders;
 }
 
-/** The sets of nodes that import each other, directly or not; a node is a file or a folder. */
-function cyclesOf(nodeOf) {
-  const imported = new Map([...sources.keys()].map((file) => [nodeOf(file), new Set()]));
-  for (const [file, { imports }] of sources) {
-    for (const to of imports.filter((target) => sources.has(target)).map(nodeOf)) {
-      if (to !== nodeOf(file)) imported.get(nodeOf(file)).add(to);
-    }
-  }
-  const reach = (from, reached = new Set()) => {
-    for (const to of imported.get(from)) if (!reached.has(to)) reach(to, reached.add(to));
-    return reached;
-  };
-  const reachable = new Map([...imported.keys()].map((node) => [node, reach(node)]));
-  const cycles = new Map();
-  for (const [node, reached] of reachable) {
-    const cycle = [...reached].filter((other) => reachable.get(other).has(node)).sort();
-    if (cycle.length > 0) cycles.set(cycle.join(), cycle);
-  }
-  return [...cycles.values()];
-}
-
 // ---- the output -------------------------------------------------------------------------------------------------
-
-function printTable(head, rows) {
-  const colAligns = head.map((_, column) => (column === 0 ? 'left' : 'right'));
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns });
-  table.push(...rows);
-  console.log(table.toString());
-}
 
 async function printTrace(name) {
   const names = Object.keys(SCENARIOS);
@@ -198,9 +169,8 @@ async function printAll() {
   const reads = {};
   for (const [name, scenario] of Object.entries(SCENARIOS)) reads[name] = figuresOf(await walk(scenario));
   const types = typesPerFolder();
-  const cycles = { files: cyclesOf((file) => file), folders: cyclesOf((file) => file.split('/')[0]) };
   if (options.json) {
-    console.log(JSON.stringify({ reads, types, cycles }, undefined, 2));
+    console.log(JSON.stringify({ reads, types }, undefined, 2));
     return;
   }
   const rows = Object.entries(reads).map(([name, { calls, files, switches, callsWithShortArrows }]) => {
@@ -209,10 +179,6 @@ async function printAll() {
   printTable(['scenario', 'calls', 'files', 'switches', 'calls with short arrows'], rows);
   const counts = Object.entries(types).map(([name, each]) => [name, each.types, each.classes]);
   printTable(['folder of src', 'types', 'of them classes'], counts);
-  for (const [between, found] of Object.entries(cycles)) {
-    console.log(`import cycles between ${between}: ${found.length}`);
-    for (const cycle of found) console.log(`  ${cycle.join(', ')}`);
-  }
 }
 
 await (options.trace === undefined ? printAll() : printTrace(options.trace));

@@ -24,7 +24,7 @@ const NONE = '–';
 /** @typedef {About & { isOk: boolean, figures: Figure[], notes: string[] }} Verdict */
 /** @typedef {About & { leftOut: string }} LeftOut */
 /**
- * What `npm run faults -- --json <file>` writes.
+ * What a run of the faults has come to.
  *
  * @typedef {object} FaultRun
  * @property {string} date ISO 8601
@@ -58,7 +58,7 @@ export function faultMatrix({ date, node, options, seconds, engines, verdicts, l
     });
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   const aligned = ['---', '---', ...versions.map(() => '---:')];
-  const command = ['npm run faults --', ...options, '--json .tmp/faults.json'].join(' ');
+  const command = ['npm run faults', ...(options.length > 0 ? ['--', ...options] : [])].join(' ');
   return [
     `Run on ${date.slice(0, 10)} with Node ${node.replace(/^v/, '')}, in ${Math.ceil(seconds / 60)} minutes: \`${command}\`.`,
     '',

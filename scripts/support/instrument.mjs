@@ -23,13 +23,13 @@ const NAMED = {
  * @param {string} file its name, for the parser's messages
  * @param {string} source TypeScript
  * @param {(found: SourceFunction) => string} callFor the expression that is put at the start of that function's body
- * @returns {{ code: string, imports: string[], types: string[], classes: string[] }} JavaScript whose relative imports
- *   end in `.mjs`; the specifiers of all imports and re-exports, of types too; the names of the types it declares
+ * @returns {{ code: string, types: string[], classes: string[] }} JavaScript whose relative imports end in `.mjs`; the
+ *   names of the types it declares
  */
 export function instrument(file, source, callFor) {
   const { program, module, errors } = parseSync(file, source);
   if (errors.length > 0) throw new SyntaxError(`${file}: ${errors[0].message}`);
-  const found = { imports: [], types: [], classes: [] };
+  const found = { types: [], classes: [] };
   /** Texts by the offset in the source before which they go. */
   const insertions = [];
 
@@ -55,7 +55,6 @@ export function instrument(file, source, callFor) {
   const requests = [...module.staticImports.map((imported) => imported.moduleRequest), ...exported];
   // Each name of a re-export has a request of its own, at the same place.
   for (const [end, specifier] of new Map(requests.filter(Boolean).map(({ end, value }) => [end, value]))) {
-    found.imports.push(specifier);
     if (specifier.startsWith('.')) insertions.push([end - 1, '.mjs']);
   }
   const tsconfigRaw = { compilerOptions: { verbatimModuleSyntax: true } };

@@ -9,8 +9,6 @@ import { npm, root } from './project.mjs';
 import { run } from './run.mjs';
 
 export const folder = join(root, 'test/system/integration');
-/** What Vitest tells of the last run, as JSON. */
-export const report = join(root, '.tmp/vitest-integration.json');
 const modules = join(folder, 'node_modules');
 const stampFile = join(modules, '.installed');
 /** Compiling takes a minute, a slow network some more. */

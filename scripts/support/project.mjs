@@ -24,6 +24,10 @@ export function tool(packageName, args, bin = packageName) {
   return [process.execPath, join(folder, typeof bins === 'string' ? bins : bins[bin]), ...args];
 }
 
+/** Vitest's command line, for one run: it names what it skips, and its last line is `N passed, N failed`. */
+export const vitest = (...args) =>
+  tool('vitest', ['run', ...args, `--reporter=${join(root, 'scripts/support/vitest-reporter.mjs')}`]);
+
 /** npm's command line: the script of the npm that runs us, or else the npm on the path. */
 export function npm(args) {
   const script = process.env.npm_execpath;

@@ -137,6 +137,7 @@ function hasId<K>(idOf: (key: K) => KeyId, key: K): boolean {
   try {
     idOf(key);
     return true;
+    // Stryker disable next-line BlockStatement: undefined means no, as false does.
   } catch {
     return false;
   }
