@@ -47,7 +47,7 @@ export interface BatchPlan<K, V> {
   /** The highest number of keys per call, 1 or more. */
   readonly batchSize: number;
   readonly idOf: (key: K) => KeyId;
-  /** What a key is that a result lacks. */
+  /** The answer for a key that a result lacks. */
   readonly missing: WhenMissing;
   readonly clock: Clock;
   readonly logger: SafeLogger;

@@ -9,7 +9,7 @@ const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0, O_NOCTTY = 0 } = constants;
 const NOT_A_FILE: readonly unknown[] = ['ELOOP', 'EMLINK', 'ENXIO'];
 
 /** The content of anything that is not a file of ours: no adapter writes an empty file. */
-export const UNREADABLE = '';
+const UNREADABLE = '';
 
 /**
  * Reads a file that should be ours: a regular one, not too long, of the right owner. A FIFO, a device or a link of the
