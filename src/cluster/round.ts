@@ -30,6 +30,7 @@ import { type SharedState, sharedStateOf } from './shared-state.ts';
  */
 export class Round<T> implements CoordinatedRound<T> {
   readonly #over: Deferred<void> = new Deferred();
+  readonly #published: Deferred<void> = new Deferred();
   readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
@@ -64,6 +65,10 @@ export class Round<T> implements CoordinatedRound<T> {
 
   get over(): Promise<void> {
     return this.#over.promise;
+  }
+
+  get published(): Promise<void> {
+    return this.#published.promise;
   }
 
   get remote(): RemoteResult<T> | undefined {
@@ -255,6 +260,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
     }
+    this.#published.resolve();
     const holdFor = (): number => {
       const left = Math.max(0, record.dueAt - options.clock.monotonic());
       return isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
@@ -295,6 +301,7 @@ export class Round<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     if (this.#state.round === this) this.#state.round = undefined;
+    this.#published.resolve();
     this.#over.resolve();
     this.#host.over();
   }

@@ -6,6 +6,8 @@ import { PendingRequest } from './pending-request.ts';
 interface RoundUnderWay {
   /** Its lease is released, or has expired. Never rejects. */
   readonly over: Promise<void>;
+  /** Its result is in the store, or could not be written, or there is none. Never rejects. */
+  readonly published: Promise<void>;
   /** It holds a lease. */
   readonly isHolder: boolean;
   requireFresh(): void;
@@ -32,6 +34,10 @@ export class SharedState implements CoordinatedEntry {
 
   get isBusy(): boolean {
     return this.round !== undefined;
+  }
+
+  get published(): Promise<void> | undefined {
+    return this.round?.published;
   }
 
   get isAtRest(): boolean {

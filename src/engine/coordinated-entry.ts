@@ -2,6 +2,8 @@
 export interface CoordinatedEntry {
   /** A round is under way, or its lease is being released. */
   readonly isBusy: boolean;
+  /** Resolves when the result of the round is published, or could not be. `undefined`: no round is under way. Never rejects. */
+  readonly published: Promise<void> | undefined;
   /** Only the version is to be remembered. */
   readonly isAtRest: boolean;
   /** Snapshots of loads that are under way elsewhere no longer count. */

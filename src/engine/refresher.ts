@@ -2,7 +2,7 @@ import type { Events } from '../observe/events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
-import { Deferred, rejected, voided } from '../time/deferred.ts';
+import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
 import type { CoordinationProblem, Coordinator } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -94,12 +94,21 @@ export class Refresher<T> {
     return entry.flight !== undefined;
   }
 
-  /** Loads now, due or not, cooling down or not. Joins the load under way. */
+  /**
+   * Loads now, due or not, cooling down or not. Joins the load under way. The result of a shared entry is published, as
+   * far as it can be, when this resolves; readers that joined are served before.
+   */
   refresh(entry: Entry<T>): Promise<T> {
     if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
-    return this.loader.next(entry, undefined, 'forced');
+    const next = this.loader.next(entry, undefined, 'forced');
+    if (this.coordinator === undefined) return next;
+    const published = async (value: T): Promise<T> => {
+      await entry.coordinated?.published;
+      return value;
+    };
+    return ignoreRejection(next.then(published));
   }
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */

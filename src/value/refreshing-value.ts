@@ -133,6 +133,10 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /**
    * Loads now, due or not, also while paused or cooling down; joins the load that runs, if one does. Resolves with
    * the value; rejects with `LoadError`, `LoadTimeoutError` or, after `close`, `ClosedError`.
+   *
+   * With a `store` it resolves when the snapshot is in the store, where other instances find it; reads return the value
+   * before that. A snapshot that could not be written does not reject it: the value is loaded here. Then
+   * `inspect().lock?.version` is `undefined`, and the reason is logged.
    */
   refresh(): Promise<T> {
     return refresherOf(this).refresh(entryOf(this));

@@ -95,8 +95,8 @@ describe('answers that are lost', () => {
       return writes.length === 1 ? broken : undefined;
     };
     a.manual.call(1).resolve('two');
-    expect(await refreshed).toBe('two');
     await cluster.clock.advance(10 * LEASE_MS);
+    expect(await refreshed).toBe('two');
     expect(writes).toEqual(writtenAt);
     const types = typesOf(a.events);
     expect([types.includes('published'), types.includes('lease-lost')]).toEqual(

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { type Fault, ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { settled } from '../../support/settle.ts';
+
+/** A write that takes half a second. */
+function slowWrite({ clock }: ManualCluster): Fault {
+  return new Promise<void>((resolve) => void clock.setTimeout(resolve, 500));
+}
+
+describe('refresh() of a shared value', () => {
+  it('resolves when the snapshot is in the store; readers are served before', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.breakOnce(slowWrite(cluster), 'write');
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect(await a!.value.get()).toBe('two');
+    expect(await settled(refreshed)).toBe('pending');
+    await cluster.clock.advance(500);
+    expect(await settled(refreshed)).toEqual({ value: 'two' });
+    const version = a!.value.inspect().lock?.version;
+    expect((await cluster.store.read('v'))?.version).toBe(version);
+  });
+
+  it('resolves without a version when it could not be published', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.break('refused', 'write');
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    expect(await refreshed).toBe('two');
+    expect(a!.value.inspect().lock?.version).toBeUndefined();
+  });
+
+  it('waits for a store that is silent as long as its writes may take', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a!.link.break('no-answer', 'write');
+    const refreshed = a!.value.refresh();
+    await cluster.clock.flush();
+    a!.manual.call(1).resolve('two');
+    await cluster.clock.advance(2999);
+    expect(await settled(refreshed)).toBe('pending');
+    await cluster.clock.advance(1);
+    expect(await settled(refreshed)).toEqual({ value: 'two' });
+  });
+
+  it('of a key resolves when its snapshot is in the store', async () => {
+    const cluster = new ManualCluster();
+    const { cache, calls, link } = keyedInstance(cluster);
+    link.breakOnce(slowWrite(cluster), 'write');
+    const refreshed = cache.refresh('x');
+    await cluster.clock.flush();
+    calls[0]?.resolve('ex');
+    await cluster.clock.flush();
+    expect([await settled(refreshed), cache.peek('x')]).toEqual(['pending', 'ex']);
+    await cluster.clock.advance(500);
+    expect(await settled(refreshed)).toEqual({ value: 'ex' });
+  });
+});
