@@ -21,14 +21,14 @@ import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contrac
 import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
-import type { SnapshotStore, WriteAnswer } from './store-contract.ts';
+import type { Codec, SnapshotStore, WriteAnswer } from './store-contract.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The methods of a lock that members use. */
 export type LockSteps = Pick<LockProvider, 'leaseFor' | 'acquire' | 'extend' | 'release'>;
 
 /** The methods of a store that members use. */
-export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'codec' | 'schema'>;
+export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema'> & { readonly codec: Codec };
 
 /** A step takes at most this part of the deadline, so that most of it is left for the load. */
 const PART_OF_DEADLINE = 0.25;

@@ -3,7 +3,6 @@ import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
 import { checksum } from './checksum.ts';
 import type { Codec, SnapshotStore } from './store-contract.ts';
-import { strictJson } from './strict-json.ts';
 
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
 export interface Snapshot {
@@ -54,8 +53,6 @@ interface Header {
   readonly length: number;
 }
 
-const json: Codec = { format: 'json', encode: strictJson, decode: (text) => JSON.parse(text as string) };
-
 /** A value as its codec has encoded it. */
 interface EncodedBody {
   readonly format: string;
@@ -64,11 +61,7 @@ interface EncodedBody {
 }
 
 /** Encodes the value of a snapshot. Rejects with the error of the codec. */
-export async function encodeBody(
-  value: unknown,
-  isAbsent: boolean,
-  codec: Codec = json,
-): Promise<EncodedBody> {
+export async function encodeBody(value: unknown, isAbsent: boolean, codec: Codec): Promise<EncodedBody> {
   const body = isAbsent ? '' : await codec.encode(value);
   const isText = typeof body === 'string';
   if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
@@ -103,7 +96,7 @@ export function withMetadata(
  */
 export async function decodeSnapshot(
   payload: string,
-  { codec = json, schema }: Pick<SnapshotStore, 'codec' | 'schema'>,
+  { codec, schema }: { readonly codec: Codec } & Pick<SnapshotStore, 'schema'>,
 ): Promise<Snapshot> {
   const end = payload.indexOf('\n');
   const line = payload.slice(0, end);

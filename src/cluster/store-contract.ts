@@ -8,6 +8,8 @@ export interface Codec {
   /** @throws for a value that it can't encode; the snapshot is not published then. */
   encode(value: unknown): string | Uint8Array | PromiseLike<string | Uint8Array>;
   /**
+   * The value; may be asynchronous, as `encode` may: a promise is awaited.
+   *
    * @param encoded a result of `encode`: text stays text, bytes stay bytes.
    * @throws for anything that `encode` did not return; the snapshot counts as absent then.
    */
@@ -125,7 +127,7 @@ export interface WriteAnswer {
  * ```
  */
 export interface SnapshotStore {
-  /** Encodes and decodes payloads. @default JSON */
+  /** Encodes and decodes payloads. @default JSON, or devalue for what JSON would change */
   readonly codec?: Codec | undefined;
   /** Validates decoded values. @default no validation */
   readonly schema?: StandardSchema | undefined;

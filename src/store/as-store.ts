@@ -5,6 +5,7 @@ import type { SnapshotStore } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { defaultCodec } from './default-codec.ts';
 
 /** The options of {@link asStore}. */
 export interface AsStoreOptions {
@@ -39,5 +40,11 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
   };
-  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(store, timeoutMs)));
+  const steps: StoreSteps = {
+    codec: store.codec ?? defaultCodec,
+    schema: store.schema,
+    read: (name, newerThan) => store.read(name, newerThan),
+    write: (name, payload, token) => store.write(name, payload, token),
+  };
+  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(steps, timeoutMs)));
 }

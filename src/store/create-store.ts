@@ -15,12 +15,13 @@ import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
+import { defaultCodec } from './default-codec.ts';
 
 /** The options of all stores. */
 export interface StoreOptions {
   /**
-   * Encodes values as text or bytes, and decodes them. @default JSON: a `Map`, a `Set`, a `Date` or a class instance would
-   * not be decoded as what it was, and is rejected
+   * Encodes values as text or bytes, and decodes them. @default JSON, or devalue for what JSON would change: `Map`, `Set`,
+   * `Date`, `BigInt`, typed arrays, `undefined`, `NaN`. Functions and instances of your classes are rejected
    */
   readonly codec?: Codec | undefined;
   /**
@@ -98,7 +99,7 @@ export function createStore(
 
   /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
   const steps: StoreSteps = {
-    codec,
+    codec: codec ?? defaultCodec,
     schema,
     read: (name, newerThan) => engine.read(name, newerThan),
     write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),

@@ -63,19 +63,11 @@ describe('the default codec', () => {
   class Rate {
     readonly usd = 1;
   }
-  const ring: { self?: unknown } = {};
-  ring.self = ring;
   for (const [what, brought] of Object.entries<unknown>({
-    'a Map': new Map([['a', 1]]),
-    'a Set': { of: new Set([1]) },
-    'a Date': { at: new Date(0) },
-    NaN: [Number.NaN],
-    Infinity: Number.POSITIVE_INFINITY,
-    'a Rate': new Rate(),
-    'a bigint': { n: 1n },
-    'a function': { f: () => 1 },
-    'undefined in an array': [undefined],
-    'a ring': ring,
+    'a Rate (at .of[0])': { of: [new Rate()] },
+    'a function (at .f)': { f: () => 1 },
+    'a symbol': Symbol('s'),
+    'a Promise': new Map([[1, Promise.resolve()]]),
   })) {
     it(`refuses ${what} with a line that says so; the value is served all the same`, async () => {
       const { clock, store, instance } = shared();
@@ -85,7 +77,7 @@ describe('the default codec', () => {
       expect(await store.read('v')).toBeUndefined();
       expect(lines).toHaveLength(1);
       expect(lines[0]).toContain("the snapshot can't be written");
-      if (what !== 'a ring') expect(lines[0]).toContain(`JSON can't keep ${what}`);
+      expect(lines[0]).toContain(`the default codec can't keep ${what}`);
     });
   }
 

@@ -1,33 +1,32 @@
 /**
  * A value as JSON, if decoding gives the same value again.
  *
- * @throws {TypeError} for values that JSON would silently change: a `Map`, a `Date`, an instance of a class, `NaN`,
- * `undefined` in an array. Some changes are accepted, because readers see no difference: -0 becomes 0, an object without
- * a prototype gets one; symbols as keys, and properties of an array beside its elements, are left out.
+ * @throws {TypeError} for values that JSON would change: a `Map`, a `Date`, an instance of a class, `NaN`, -0, `undefined`.
+ * Some changes are accepted, because readers see no difference: an object without a prototype gets one; symbols as keys,
+ * and properties of an array beside its elements, are left out.
  */
 export function strictJson(value: unknown): string {
   const text = JSON.stringify(value, function (this: Record<string, unknown>, key) {
     const held = this[key]; // before any toJSON()
-    const lossy = lossyKind(held, Array.isArray(this));
+    const lossy = lossyKind(held);
     if (lossy !== undefined)
       throw new TypeError(`JSON can't keep ${lossy}${key === '' ? '' : ` (at ${key})`}`);
     return held;
   });
-  if (text === undefined) throw new TypeError("JSON can't keep undefined");
   return text;
 }
 
 /** Describes a value that JSON can't keep. */
-function lossyKind(value: unknown, isInArray: boolean): string | undefined {
+function lossyKind(value: unknown): string | undefined {
   switch (typeof value) {
     case 'number':
-      return Number.isFinite(value) ? undefined : `${value}`;
+      return Number.isFinite(value) && !Object.is(value, -0) ? undefined : `${value}`;
     case 'bigint':
     case 'function':
     case 'symbol':
       return `a ${typeof value}`;
     case 'undefined':
-      return isInArray ? 'undefined in an array' : undefined; // such a property is left out
+      return 'undefined';
     case 'object':
       return value === null || isPlain(value)
         ? undefined

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { type Codec, RefreshingValue } from '../../../src/index.ts';
+import { defaultCodec } from '../../../src/store/default-codec.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+
+const decoded = (value: unknown): unknown =>
+  defaultCodec.decode(defaultCodec.encode(value) as string | Uint8Array);
+
+const ring: { self?: unknown } = {};
+ring.self = ring;
+
+describe('the default codec', () => {
+  it.each<[string, unknown, 'json' | 'devalue']>([
+    ['JSON', { a: [1, 'x', null, true] }, 'json'],
+    ['a Map of records', new Map([['1012', { city: 'Amsterdam' }]]), 'devalue'],
+    ['a Set', { of: new Set([1, 'a']) }, 'devalue'],
+    ['a Date', [new Date(0), new Date(Number.NaN)], 'devalue'],
+    ['a BigInt', { n: 2n ** 70n }, 'devalue'],
+    [
+      'typed arrays',
+      [Uint8Array.of(1, 255), Float64Array.of(0.1, Number.NaN), new ArrayBuffer(3)],
+      'devalue',
+    ],
+    ['undefined', { a: undefined, b: [undefined] }, 'devalue'],
+    ['numbers', [Number.NaN, Infinity, -Infinity, -0], 'devalue'],
+    ['undefined alone', undefined, 'devalue'],
+    ['a ring', ring, 'devalue'],
+  ])('keeps %s', (_, value, how) => {
+    const text = defaultCodec.encode(value) as string;
+    expect(text.startsWith('devalue:') ? 'devalue' : 'json').toBe(how);
+    expect(decoded(value)).toStrictEqual(value);
+  });
+
+  it('reads the JSON of earlier versions', () => {
+    expect(defaultCodec.decode('{"a":[1,"devalue:",null]}')).toEqual({ a: [1, 'devalue:', null] });
+    expect(decoded('devalue:[1]')).toBe('devalue:[1]');
+  });
+
+  it.each([
+    ['a prototype', 'devalue:[{"__proto__":1},{"isAdmin":2},true]'],
+    ['a prototype as JSON', '{"__proto__":{"isAdmin":true}}'],
+    ['another kind of object', 'devalue:[["constructor",1],"alert(1)"]'],
+    ['an index that does not exist', 'devalue:[[7]]'],
+    ['an index that is none', 'devalue:[["Map",-9,-9]]'],
+    ['a sparse array of a billion', 'devalue:[[-7,1000000000,0,1],1]'],
+    ['no end', 'devalue:[[1],'],
+    [
+      'a depth beyond the stack',
+      `devalue:[${Array.from({ length: 200_000 }, (_, i) => `[${i + 1}]`).join(',')},1]`,
+    ],
+  ])('does no harm with %s', (_, text) => {
+    let value: unknown;
+    try {
+      value = defaultCodec.decode(text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(Error);
+    }
+    expect((value as { isAdmin?: unknown } | undefined)?.isAdmin).toBeUndefined();
+    expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
+  });
+});
+
+it('a codec may decode asynchronously, as it may encode', async () => {
+  const clock = new FakeClock();
+  const codec: Codec = {
+    format: 'slow/1',
+    encode: async (value) => JSON.stringify(value),
+    decode: async (text) => ({ decoded: JSON.parse(text as string) }),
+  };
+  const store = memoryStore({ clock, codec });
+  const of = (load: string): RefreshingValue<unknown> =>
+    new RefreshingValue<unknown>({ name: 'v', load: async () => load, clock, store });
+  await of('one').get();
+  await clock.flush();
+  expect(await of('two').get()).toEqual({ decoded: 'one' });
+});
