@@ -121,13 +121,21 @@ function describe({ option, rule, received }: OptionProblem): string {
 }
 
 function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (value instanceof Error) return `${value.name}: ${value.message}`;
-  if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
   try {
+    if (typeof value === 'string') return JSON.stringify(value);
+    if (value instanceof Error) return `${value.name}: ${value.message}`;
+    if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
   } catch {
-    return Object.prototype.toString.call(value); // circular, or a toJSON() threw
+    return tagOf(value); // circular, or a toJSON() threw
+  }
+}
+
+function tagOf(value: unknown): string {
+  try {
+    return Object.prototype.toString.call(value);
+  } catch {
+    return 'a value that cannot be read'; // a proxy
   }
 }
 

@@ -41,6 +41,7 @@ export class Round<T> implements CoordinatedRound<T> {
   #lease: HeldLease | undefined;
   /** The tries are over, and the loader has not applied their result yet. */
   #hasResult = false;
+  #isCompleted = false;
   #isEnded = false;
   #isFreshRequired = false;
   /** While a reader without a value waits for the first answer of the backends. */
@@ -137,6 +138,7 @@ export class Round<T> implements CoordinatedRound<T> {
 
   complete(completed: CompletedLoad): Promise<void> {
     this.#hasResult = false;
+    this.#isCompleted = true;
     this.#lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.#member;
     const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
@@ -155,6 +157,7 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   fail(error: Error): Promise<void> {
+    if (this.#isCompleted) return this.over;
     this.#hasResult = false;
     void Promise.resolve()
       .then(() => this.#release(() => this.#failed(error)))

@@ -395,7 +395,7 @@ export class Loader<T> {
       const { superseded } = entry;
       const waiters = this.#leave(entry, flight);
       const isAwaited = waiters?.hasReaders === true;
-      const settlement = this.#outcomes.apply(entry, { ...run, superseded, isAwaited }, outcome);
+      const settlement = this.#outcomes.settle(entry, { ...run, superseded, isAwaited }, outcome);
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

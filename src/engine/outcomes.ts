@@ -61,7 +61,24 @@ export class Outcomes<T> {
     this.#keys = keys;
   }
 
-  apply(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+  /** Applies and reports an outcome. Never throws: a failure of this code is a failed load, with a cool-down. */
+  settle(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+    try {
+      return this.#apply(entry, run, outcome);
+    } catch (cause) {
+      const error = this.#errorOf(cause, entry.key, outcome.attempts);
+      this.#timing.broken(entry, error);
+      this.#options.logger.error('the result of a load could not be applied', cause);
+      return {
+        kind: 'failed',
+        error,
+        isForAll: run.superseded === undefined,
+        settled: run.round?.fail(error),
+      };
+    }
+  }
+
+  #apply(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
     const { round, superseded } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;
     const end = loadEnd(run.details, outcome.attempts, duration);

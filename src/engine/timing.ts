@@ -104,6 +104,16 @@ export class Timing {
     return coolingDown;
   }
 
+  /** The end of a load could not be applied. Reads no wall clock and runs no code of the user, which may be at fault. */
+  broken(entry: Entry<unknown>, error: Error): void {
+    const { clock, coolDown } = this.#options;
+    const now = clock.monotonic();
+    entry.failures += 1;
+    entry.lastError = error;
+    entry.coolDownUntil = now + coolDown.initialMs;
+    entry.setDue(entry.coolDownUntil, now, now);
+  }
+
   /** The source does not have the key: reads start no load for `absentForMs`. */
   absent(entry: Entry<unknown>, absentForMs: number): void {
     const now = this.#options.clock.monotonic();

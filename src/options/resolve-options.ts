@@ -8,6 +8,7 @@ import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
+import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { checkRetry, resolveCoolDown } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
@@ -157,7 +158,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     waitUntil,
     logger: safeLogger,
     clock,
-    now: membership?.now ?? (() => clock.now()),
+    now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
     membership,
