@@ -23,12 +23,13 @@ import {
 } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
-import { type CacheDump, dumpOf, entriesOf, type RestoreReport, restoreInto } from './dump.ts';
+import { type CacheDump, dumpOf, type RestoreReport } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
+import { restore } from './restore.ts';
 import type { SlotTable } from './slot-table.ts';
 
 /** The options of `getMany`. */
@@ -357,13 +358,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /**
    * Restores the values of a dump, of this cache or another. They have aged since by the wall clock; values older than
    * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
-   * and reloaded at its next read.
+   * and reloaded at its next read. The values that were used last are taken, as many as fit; the others are not looked at,
+   * so that a large dump costs no more than a full cache.
    *
-   * @throws {OptionError} when it is not a dump; nothing was restored then.
+   * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing was restored then.
    */
   restore(dump: CacheDump<K, V>): RestoreReport {
-    const restored = entriesOf(dump, (key) => this.#entries.idOf(key), this.#options);
-    return restoreInto(this.#entries, restored, this.#options);
+    return restore(dump, this.#entries, this.#options);
   }
 
   // Not part of the fresh reads, which need no closures.

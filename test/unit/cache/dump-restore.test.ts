@@ -379,3 +379,59 @@ describe('an invalid dump', () => {
     expect(cache.size).toBe(0);
   });
 });
+
+describe('a dump of more values than the cache may hold', () => {
+  const now = Date.UTC(2026, 0, 1);
+
+  /** A dump of `count` values with the keys '0', '1', …, of which it counts how many are looked at. */
+  function large(count: number, age: (index: number) => number = () => 0) {
+    const seen = new Set<string>();
+    const entries = Array.from({ length: count }, (_, index) => ({
+      get key() {
+        seen.add(`${index}`);
+        return `${index}`;
+      },
+      value: 'v',
+      age: age(index),
+      nextExecuteTime: null,
+    }));
+    return { seen, dump: { version: 1, name: 'c', at: now, entries } as CacheDump<string, string> };
+  }
+
+  it('is read from its end, as far as its values fit', () => {
+    const { seen, dump } = large(100_000);
+    const { cache } = start({ max: 10 }, now);
+    expect(cache.restore(dump)).toEqual({ restored: 10, dropped: 99_990 });
+    expect([...cache.keys()]).toEqual(Array.from({ length: 10 }, (_, index) => `${99_990 + index}`));
+    expect(seen.size).toBe(10);
+  });
+
+  it('by size, too', () => {
+    const { seen, dump } = large(1000);
+    let sizes = 0;
+    const sizeOf = (): number => {
+      sizes += 1;
+      return 3;
+    };
+    const { cache } = start({ maxSize: 10, sizeOf }, now);
+    expect(cache.restore(dump)).toEqual({ restored: 3, dropped: 997 });
+    expect([...cache.keys()]).toEqual(['997', '998', '999']);
+    expect([seen.size, sizes]).toEqual([4, 4]);
+  });
+
+  it('values that are too old, and all but the youngest of a key, take no place', () => {
+    const { dump } = large(8, (index) => (index >= 6 ? MINUTE : 0));
+    const again = { key: '5', value: 'old', age: 1000, nextExecuteTime: null };
+    const entries = [...dump.entries.slice(0, 6), again, ...dump.entries.slice(6)];
+    const { cache } = start({ max: 2, maxStaleness: 1000, schedule: 1000 }, now);
+    expect(cache.restore({ ...dump, entries })).toEqual({ restored: 2, dropped: 7 });
+    expect([...cache.keys()].map((key) => [key, cache.peek(key)])).toEqual([['4', 'v'], ['5', 'v']]); // biome-ignore format: short
+  });
+
+  it('with a million invalid entries is rejected before all are looked at', () => {
+    const { seen, dump } = large(100_000, () => -1);
+    const { cache } = start({}, now);
+    expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });
+    expect(seen.size).toBeLessThan(1000);
+  });
+});
