@@ -24,7 +24,7 @@ export class OptionChecks {
     for (const [name, received] of Object.entries(given)) {
       const holds = known.includes(name) || received === undefined;
       if (holds) continue;
-      const similar = known.find((one) => isSimilar(one, name));
+      const similar = known.find((one) => isSimilar(one, name)) ?? known.find((one) => isLonger(one, name));
       const question = similar === undefined ? '' : `; did you mean ${prefix}${similar}?`;
       this.that(
         false,
@@ -127,6 +127,14 @@ export function isText(received: unknown): received is string {
 /** A number, not just something that compares like one. */
 export function isNumber(received: unknown, least: number, most: number): boolean {
   return typeof received === 'number' && received >= least && received <= most;
+}
+
+/** The one begins or ends with the other: `timezone` and `zone`, `timeoutMs` and `timeout`. */
+function isLonger(known: string, given: string): boolean {
+  const [one, other] = [known.toLowerCase(), given.toLowerCase()];
+  const contains = (long: string, short: string): boolean =>
+    short.length >= 4 && (long.startsWith(short) || long.endsWith(short));
+  return contains(one, other) || contains(other, one);
 }
 
 /** They differ by a case, or by one character that is missing, added, changed or swapped with its neighbour. */

@@ -72,7 +72,11 @@ export class BackendAccess<S> {
    */
   readonly #pilots: Map<boolean, Promise<void>> = new Map();
 
-  constructor(steps: S, limitMs: number) {
+  readonly #explain: (error: unknown) => unknown;
+
+  /** @param explain adds what the client knows of an error. */
+  constructor(steps: S, limitMs: number, explain: (error: unknown) => unknown = (error) => error) {
+    this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
     this.behindMs = writeTimeoutMs(limitMs);
@@ -138,9 +142,10 @@ export class BackendAccess<S> {
       const answer = await step(isProbe);
       breaker.succeeded(clock.monotonic());
       return { kind: 'answered', answer };
-    } catch (cause) {
-      if (isOptionError(cause)) throw cause;
-      const isDoubtful = isWrite ? !isResting : !isProbe && isDamage(cause);
+    } catch (thrown) {
+      if (isOptionError(thrown)) throw thrown;
+      const cause = this.#explain(thrown);
+      const isDoubtful = isWrite ? !isResting : !isProbe && isDamage(thrown);
       if (!isDoubtful || !breaker.doubted()) {
         breaker.failed(cause, clock.monotonic(), { isProbe: isProbe && !isResting, isWrite });
       }

@@ -3,6 +3,7 @@ import { messageOf } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { accessOf } from './backend-access.ts';
 import type { LockSteps } from './cluster-member.ts';
@@ -129,7 +130,10 @@ export function lockedTask<R>(
     const { token } = lease.id;
     const controller = new AbortController();
     const lost = (): LeaseLostError =>
-      new LeaseLostError(`it ran longer than lockAtMostFor of ${atMostMs} ms`, { cacheName: name, token });
+      new LeaseLostError(`it ran longer than lockAtMostFor of ${showDuration(atMostMs)}`, {
+        cacheName: name,
+        token,
+      });
     lease.stop(() => controller.abort(lost())); // not extended
     try {
       const result = await task({ signal: controller.signal, token });

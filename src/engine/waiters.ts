@@ -1,5 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import { Deferred, ignoreRejection } from '../time/deferred.ts';
+import { onAbort } from '../time/on-abort.ts';
 
 /** A load under way, as seen by those that wait for it. See `flight.ts`. */
 export interface LoadHandle {
@@ -33,7 +34,7 @@ export interface WaitLimit {
  * The waiters for the next value of an entry: those of one load.
  *
  * Readers that can't give up share one promise. Those with a signal, with patience or with a limit are kept one by one,
- * and are forgotten at once when they give up; each signal has one listener, however many readers share it.
+ * and are forgotten at once when they give up.
  */
 export class Waiters<T> {
   #load: LoadHandle | undefined;
@@ -44,7 +45,6 @@ export class Waiters<T> {
   /** Called when the last reader has given up before its load has ended. */
   onAbandoned: (() => void) | undefined = undefined;
   readonly #cancellable: Set<Waiter<T>> = new Set();
-  readonly #signals: Map<AbortSignal, Set<() => void>> = new Map();
 
   /** @param limit of the readers that join before {@link follow}: they wait for the end of `load`, then for its successor. */
   constructor(load: LoadHandle | undefined, limit?: WaitLimit) {
@@ -131,9 +131,10 @@ export class Waiters<T> {
     expire?: (waiter: Waiter<R>) => void,
   ): Promise<R> {
     const wait = new Promise<R>((resolve, reject) => {
+      let unlisten: (() => void) | undefined;
       const leave = (end: () => void): void => {
         timer?.cancel();
-        if (signal !== undefined) this.#unlisten(signal, abandon);
+        unlisten?.();
         this.#cancellable.delete(waiter as Waiter<T>);
         if (!this.keepsAlive) this.#load?.unref();
         end();
@@ -149,29 +150,8 @@ export class Waiters<T> {
       const timer = hasTimer ? limit.clock.setTimeout(() => expire?.(waiter), limit.ms) : undefined;
       timer?.ref();
       if (signal?.aborted) abandon();
-      else if (signal !== undefined) this.#listen(signal, abandon);
+      else if (signal !== undefined) unlisten = onAbort(signal, abandon);
     });
     return ignoreRejection(wait);
   }
-
-  #listen(signal: AbortSignal, abandon: () => void): void {
-    let all = this.#signals.get(signal);
-    if (all === undefined) {
-      all = new Set();
-      this.#signals.set(signal, all);
-      signal.addEventListener('abort', this.#onAbort);
-    }
-    all.add(abandon);
-  }
-
-  #unlisten(signal: AbortSignal, abandon: () => void): void {
-    const all = this.#signals.get(signal);
-    if (!all?.delete(abandon) || all.size > 0) return;
-    this.#signals.delete(signal);
-    signal.removeEventListener('abort', this.#onAbort);
-  }
-
-  readonly #onAbort = (event: Event): void => {
-    for (const abandon of [...(this.#signals.get(event.target as AbortSignal) ?? [])]) abandon();
-  };
 }

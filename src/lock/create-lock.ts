@@ -53,6 +53,8 @@ export interface LockEngineKind {
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
   readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
+  /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
 }
 
 /** The row has neither a lease nor a hold by the time of its own answer: it changed in between. */
@@ -105,16 +107,18 @@ class CheckedLock implements Lock {
   readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
   readonly #clock: LockEngineKind['clock'];
+  readonly #explain: (error: unknown) => unknown;
 
   constructor(
     backend: LockEngine,
     steps: BackendSteps,
     timeoutMs: number,
-    { longestName, clock }: LockEngineKind,
+    { longestName, clock, explain = (error) => error }: LockEngineKind,
   ) {
     this.leaseFor = steps.leaseFor;
     this.longestName = longestName;
-    withCoordination(this, new BackendAccess<LockSteps>(steps, timeoutMs));
+    withCoordination(this, new BackendAccess<LockSteps>(steps, timeoutMs, explain));
+    this.#explain = explain;
     this.#backend = backend;
     this.#steps = steps;
     this.#timeoutMs = timeoutMs;
@@ -197,8 +201,9 @@ class CheckedLock implements Lock {
   async #ask<R>(name: string, step: () => Promise<R>): Promise<R> {
     try {
       return await withTimeout(step, this.#timeoutMs, this.#clock);
-    } catch (cause) {
-      if (isOptionError(cause)) throw cause;
+    } catch (thrown) {
+      if (isOptionError(thrown)) throw thrown;
+      const cause = this.#explain(thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
       throw new LockUnavailableError(`the lock is unavailable: ${message}`, { cacheName: name, cause });
     }

@@ -1,5 +1,6 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { ClientErrors } from '../redis/client-errors.ts';
 import { RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -59,6 +60,7 @@ export function redisLock(options: RedisLockOptions): Lock {
   return createLock(new RedisLock(options), options, {
     longestName: undefined,
     options: ['client', 'prefix', 'retention'],
+    explain: ClientErrors.of(options.client).explain,
   });
 }
 

@@ -1,4 +1,5 @@
 import { OptionError } from '../errors.ts';
+import { OptionChecks } from '../option-checks.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 
 /**
@@ -29,9 +30,7 @@ export function checkDuration(schedule: string, option: string, received: Durati
 export function checkNames(schedule: string, options: object, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null)
     reject(schedule, 'options', 'must be an object', options);
-  for (const [name, received] of Object.entries(options)) {
-    if (!names.includes(name)) {
-      reject(schedule, name, `is an unknown option, expected one of: ${names.join(', ')}`, received);
-    }
-  }
+  const checks = new OptionChecks(schedule);
+  checks.names('', options, names);
+  checks.done();
 }

@@ -44,15 +44,20 @@ function nextRunOf(line: string, zone: string | undefined): (instant: number) =>
     const pattern = new Cron(line, { ...(zone !== undefined && { timezone: zone }) });
     return (instant) => pattern.nextRun(new Date(instant))?.getTime() ?? Number.POSITIVE_INFINITY;
   } catch (error) {
-    reject('cron', 'line', 'must be a cron expression', line, error);
+    reject('cron', 'line', `must be a cron expression (${reasonOf(error)})`, line, error);
   }
+}
+
+/** croner's own words, without the name of its class and the line, which the error shows itself. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/^Cron\w*: /, '').replace(/\.$/, '');
 }
 
 /** croner also accepts a date for a single run; only a date has a colon. */
 function checkLine(line: string): string {
-  if (typeof line !== 'string' || line.includes(':')) {
-    reject('cron', 'line', 'must be a cron expression', line);
-  }
+  if (typeof line !== 'string') reject('cron', 'line', 'must be a cron expression (a text)', line);
+  if (line.includes(':')) reject('cron', 'line', 'must be a cron expression (this is a date)', line);
   return line.trim();
 }
 

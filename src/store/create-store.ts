@@ -49,6 +49,8 @@ export interface StoreEngineKind {
   readonly options: readonly string[];
   /** The clock of `timeout`: a fake one where the backend is simulated. @default the machine's */
   readonly clock?: Pick<Clock, 'setTimeout'> | undefined;
+  /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
 }
 
 /**
@@ -61,7 +63,7 @@ export interface StoreEngineKind {
 export function createStore(
   engine: StoreEngine,
   options: StoreOptions,
-  { longestName, options: names, clock }: StoreEngineKind,
+  { longestName, options: names, clock, explain = (error) => error }: StoreEngineKind,
 ): SnapshotStore {
   const checks = new OptionChecks('store');
   checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout']);
@@ -90,8 +92,9 @@ export function createStore(
   async function ask<R>(name: string, step: () => Promise<R>, limitMs: number = timeoutMs): Promise<R> {
     try {
       return await withTimeout(step, limitMs, clock);
-    } catch (cause) {
-      if (isOptionError(cause)) throw cause;
+    } catch (thrown) {
+      if (isOptionError(thrown)) throw thrown;
+      const cause = explain(thrown);
       const message = cause instanceof Error ? cause.message || cause.name : String(cause);
       throw new StoreUnavailableError(`the store is unavailable: ${message}`, { cacheName: name, cause });
     }
@@ -125,7 +128,7 @@ export function createStore(
       return ask(name, () => engine.delete(name));
     },
   };
-  return withCoordination(store, new BackendAccess(steps, timeoutMs));
+  return withCoordination(store, new BackendAccess(steps, timeoutMs, explain));
 }
 
 /** @throws {TypeError} for a record that was edited by hand and can't be used. */

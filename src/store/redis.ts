@@ -1,5 +1,6 @@
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { ClientErrors } from '../redis/client-errors.ts';
 import { RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -56,6 +57,7 @@ export function redisStore(options: RedisStoreOptions): SnapshotStore {
   return createStore(new RedisStore(options), options, {
     longestName: undefined,
     options: ['client', 'prefix', 'retention'],
+    explain: ClientErrors.of(options.client).explain,
   });
 }
 

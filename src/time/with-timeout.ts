@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
+import { showDuration } from './show-duration.ts';
 
 /**
  * Waits for an outside answer, at most `timeoutMs`: a client may queue a command for ever while its server is gone.
@@ -13,7 +14,7 @@ export function withTimeout<R>(
 ): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => {
-      reject(Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
+      reject(Object.assign(new Error(`no answer within ${showDuration(timeoutMs)}`), { code: 'ETIMEDOUT' }));
     }, timeoutMs);
     const answer = new Promise<R>((start) => start(work()));
     const cancel = (): void => timer.cancel();

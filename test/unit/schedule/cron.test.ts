@@ -117,7 +117,7 @@ describe('cron', () => {
     '@sometimes',
   ])('rejects the line %o with the reason of croner', (line) => {
     const error = optionErrorOf(() => cron(line));
-    expect(error.message).toContain('cron: line must be a cron expression');
+    expect(error.message).toContain('cron: line must be a cron expression (');
     expect(error.received).toBe(line);
     expect(error.cause).toBeInstanceOf(Error);
   });
@@ -125,4 +125,17 @@ describe('cron', () => {
   it.each(['2030-01-01T00:00:00', new Date(), undefined])('rejects what croner also accepts: %o', (line) => {
     expect(optionErrorOf(() => cron(line as string)).option).toBe('line');
   });
+});
+
+it.each([
+  ['61 * * * *', 'must be a cron expression (Invalid value for minute: 61), received "61 * * * *"'],
+  ['* * *', 'exactly five, six, or seven space separated parts are required)'],
+  ['2026-01-01T00:00:00', 'must be a cron expression (this is a date)'],
+])('the error of %j has the reason', (line, reason) => {
+  expect(optionErrorOf(() => cron(line)).message).toContain(reason);
+});
+
+it('a misspelt option is refused, with a suggestion', () => {
+  const error = optionErrorOf(() => cron('0 5 * * *', { timezone: 'Europe/Amsterdam' } as never));
+  expect(error.message).toContain('timezone is unknown; did you mean zone?');
 });

@@ -1,0 +1,34 @@
+import { EventEmitter } from 'node:events';
+import { expect, it } from 'vitest';
+import { isLockUnavailableError } from '../../../src/index.ts';
+import { redisLock } from '../../../src/lock/redis.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+/** A client that never connects, as one whose credentials are wrong. */
+class Unconnected extends EventEmitter {
+  readonly status = 'reconnecting';
+  readonly options = {};
+  connect = async (): Promise<void> => {};
+  call = (): Promise<unknown> => new Promise(() => {});
+}
+
+it('a command that waits for a connection names the reason that the client reports', async () => {
+  const client = new Unconnected();
+  const lock = redisLock({ client, timeout: 20 });
+  client.on('error', () => {});
+  const unavailable = async (): Promise<string> => {
+    const error = await rejectionOf(lock.inspect('v'));
+    expect(isLockUnavailableError(error)).toBe(true);
+    return (error as Error).message;
+  };
+  client.emit('error', new Error('WRONGPASS invalid username-password pair'));
+  expect(await unavailable()).toMatch(/no answer within 20 ms.*: WRONGPASS invalid username-password pair$/);
+  client.emit('ready');
+  expect(await unavailable()).not.toContain('WRONGPASS');
+});
+
+it('a client without a listener to errors still throws', () => {
+  const client = new Unconnected();
+  redisLock({ client });
+  expect(() => client.emit('error', new Error('WRONGPASS'))).toThrow('WRONGPASS');
+});
