@@ -34,7 +34,7 @@ describe('text from outside', () => {
     const clock = new FakeClock();
     let thrown: Error | undefined;
     const cache = new RefreshingCache({
-      name: `n${hostile}`,
+      name: `n${hostile.replaceAll(/[\0\p{Cs}]/gu, '')}`, // which no name may hold
       load: async (key: string) => {
         if (thrown !== undefined) throw thrown;
         return key;
@@ -61,6 +61,6 @@ describe('text from outside', () => {
       expect(text.length).toBeLessThanOrEqual(1250); // with the name and the key
     }
     expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toContain(String.raw`n\u001b[2J\u0000`);
+    expect(logger.lines[0]).toContain(String.raw`n\u001b[2J\u0008`);
   });
 });

@@ -143,7 +143,7 @@ describe('in a value', () => {
     expect(await value.refresh()).toBe('forced');
   });
 
-  it('set() and invalidate() end the thread', async () => {
+  it('set() and a drop end the thread', async () => {
     const flag = sharedInt();
     const load = loadOf(hangs);
     const cache = cacheOf({ load: (_key, context) => load(flag, context) });
@@ -156,7 +156,7 @@ describe('in a value', () => {
     cache.invalidate('a');
     expect(cache.current('a')).toBe('by hand');
     await until(() => flag[0] === 1);
-    cache.invalidate('a');
+    cache.invalidate('a', { drop: true });
     await until(() => threadCount() === 0);
   });
 
