@@ -15,6 +15,7 @@ export type {
   AcquireRequest,
   Lease,
   LeaseId,
+  LeaseRelease,
   ListOptions,
   LockProvider,
   LockRecord,
@@ -30,7 +31,9 @@ export {
 } from './cluster/locked-task.ts';
 export type {
   Codec,
+  SnapshotRead,
   SnapshotStore,
+  SnapshotWrite,
   StandardResult,
   StandardSchema,
   StoredSnapshot,

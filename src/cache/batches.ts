@@ -6,6 +6,7 @@ import type { SafeLogger } from '../observe/logger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
+import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
 import { BatchResults, type ManyAnswers, type WhenMissing } from './batch-results.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 
@@ -35,10 +36,7 @@ interface BatchItem<K, V> {
   readonly answer: Deferred<KeyedAnswer<V>>;
 }
 
-/** A batch starts after this many microtasks without a new item: a caller that awaits a little first is included. */
-const QUIET_MICROTASKS = 8;
-
-/** The same for timers: pauses that began together end within a moment, not at once. */
+/** How many timers without a new item end a batch of timers: pauses that began together end within a moment, not at once. */
 const QUIET_TIMERS = 2;
 
 /** The parts of batches. */
@@ -89,7 +87,7 @@ export class Batches<K, V> {
     if (this.#open !== undefined) return this.#open;
     const batch: BatchItem<K, V>[] = [];
     this.#open = batch;
-    this.#startWhenComplete(batch, QUIET_MICROTASKS, (check) => Promise.resolve().then(check));
+    this.#startWhenComplete(batch, QUIET_MICROTASKS, soonInTurn);
     return batch;
   }
 
@@ -107,16 +105,8 @@ export class Batches<K, V> {
     quietChecks: number,
     soon: (check: () => void) => void,
   ): void {
-    let count = 0;
-    let quiet = 0;
-    const check = (): void => {
-      if (batch !== this.#open && batch !== this.#openTimed) return; // it was full
-      quiet = batch.length === count ? quiet + 1 : 0;
-      count = batch.length;
-      if (quiet >= quietChecks) this.#start(batch);
-      else soon(check);
-    };
-    soon(check);
+    const isOver = (): boolean => batch !== this.#open && batch !== this.#openTimed; // it was full
+    whenQuiet({ size: () => batch.length, checks: quietChecks, soon, isOver }, () => this.#start(batch));
   }
 
   #start(batch: readonly BatchItem<K, V>[]): void {

@@ -10,7 +10,7 @@ import { isDamage } from './damage.ts';
 import { writeTimeoutMs } from './time-limits.ts';
 
 /** How many steps one lock or store object has under way at a time, however many members and keys use it. */
-const MAX_CONCURRENT_STEPS = 32;
+export const MAX_CONCURRENT_STEPS = 32;
 
 /** An adapter should limit the time of its steps by itself. One that does not must not delay what comes after. */
 const LONGEST_STEP_MS = 15_000;
@@ -65,7 +65,7 @@ export class BackendAccess<S> {
   readonly breaker: CircuitBreaker = new CircuitBreaker();
   /** Its outages, as far as they are logged. */
   readonly outage: Outage = new Outage();
-  readonly #semaphore: Semaphore = new Semaphore(MAX_CONCURRENT_STEPS);
+  readonly #semaphore: Semaphore;
   /**
    * Of reads (`false`) and of writes (`true`), which take longer. Each settles when the pilot has its result, and never
    * rejects.
@@ -74,12 +74,21 @@ export class BackendAccess<S> {
 
   readonly #explain: (error: unknown) => unknown;
 
-  /** @param explain adds what the client knows of an error. */
-  constructor(steps: S, limitMs: number, explain: (error: unknown) => unknown = (error) => error) {
+  /**
+   * @param explain adds what the client knows of an error.
+   * @param maxConcurrent `Infinity`: the steps limit their commands themselves.
+   */
+  constructor(
+    steps: S,
+    limitMs: number,
+    explain: (error: unknown) => unknown = (error) => error,
+    maxConcurrent: number = MAX_CONCURRENT_STEPS,
+  ) {
     this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
     this.behindMs = writeTimeoutMs(limitMs);
+    this.#semaphore = new Semaphore(maxConcurrent);
   }
 
   /**

@@ -44,6 +44,21 @@ export interface StoredSnapshot {
   readonly damage?: string | undefined;
 }
 
+/** The read of one of several names. */
+export interface SnapshotRead {
+  readonly name: string;
+  /** As of `read`. */
+  readonly newerThan?: number | undefined;
+}
+
+/** The write of one of several names. */
+export interface SnapshotWrite {
+  readonly name: string;
+  readonly payload: string;
+  /** As of `write`. */
+  readonly token?: number | undefined;
+}
+
 /** Result of a write. */
 export interface WriteAnswer {
   /** `refused`: the store has a snapshot with a newer token. */
@@ -147,6 +162,21 @@ export interface SnapshotStore {
    * has a greater version. Without a token the version is `max(previous + 1, the backend's clock in microseconds)`.
    */
   write(name: string, payload: string, token?: number): Promise<WriteAnswer>;
+  /**
+   * {@link read} of several names in one command, or as few as the backend allows. Optional, together with
+   * {@link writeMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name
+   * occurs twice.
+   *
+   * @returns for each read its snapshot at the same index; an `Error`: that name alone has failed. Rejects where the
+   *   backend did not answer.
+   */
+  readonly readMany?:
+    | ((reads: readonly SnapshotRead[]) => Promise<readonly (StoredSnapshot | undefined | Error)[]>)
+    | undefined;
+  /** {@link write} of several names, as {@link readMany}. No name occurs twice. Where it rejects, any may be written. */
+  readonly writeMany?:
+    | ((writes: readonly SnapshotWrite[]) => Promise<readonly (WriteAnswer | Error)[]>)
+    | undefined;
   /** Deletes the snapshot of a name. @returns whether there was one. */
   delete(name: string): Promise<boolean>;
 }

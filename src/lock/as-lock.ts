@@ -1,6 +1,5 @@
-import { BackendAccess } from '../cluster/backend-access.ts';
-import type { LockSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
+import { lockAccess } from '../cluster/joined-steps.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
@@ -73,5 +72,5 @@ export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockPro
     list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
     forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),
   };
-  return Object.freeze(withCoordination(wrapped, new BackendAccess<LockSteps>(lock, timeoutMs)));
+  return Object.freeze(withCoordination(wrapped, lockAccess(lock, timeoutMs)));
 }

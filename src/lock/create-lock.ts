@@ -1,12 +1,13 @@
-import { BackendAccess } from '../cluster/backend-access.ts';
 import type { LockSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { DamagedRecordError } from '../cluster/damage.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
+import { lockAccess } from '../cluster/joined-steps.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
   LeaseId,
+  LeaseRelease,
   ListOptions,
   LockProvider,
   LockRecord,
@@ -77,13 +78,17 @@ export function createLock(engine: LockEngine, options: LockOptions, kind: LockE
 }
 
 /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
-class BackendSteps implements LockSteps {
+class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'releaseMany'> {
   readonly leaseFor: number;
+  readonly acquireMany: LockProvider['acquireMany'];
+  readonly releaseMany: LockProvider['releaseMany'];
   readonly #backend: LockEngine;
 
   constructor(backend: LockEngine, leaseFor: number) {
     this.leaseFor = leaseFor;
     this.#backend = backend;
+    if (backend.acquireMany !== undefined) this.acquireMany = (requests) => this.#acquireMany(requests);
+    if (backend.releaseMany !== undefined) this.releaseMany = (releases) => this.#releaseMany(releases);
   }
 
   async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
@@ -96,6 +101,23 @@ class BackendSteps implements LockSteps {
 
   release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
     return this.#backend.release(lease, endingOf(outcome));
+  }
+
+  async #acquireMany(requests: readonly AcquireRequest[]): Promise<(AcquireAnswer | Error)[]> {
+    const rows = await (this.#backend as Required<LockEngine>).acquireMany(requests);
+    return rows.map((row, index) => {
+      if (row instanceof Error) return row;
+      try {
+        return answerOf(checkRow(row), requests[index] as AcquireRequest);
+      } catch (error) {
+        return error as Error;
+      }
+    });
+  }
+
+  #releaseMany(releases: readonly LeaseRelease[]): Promise<readonly (boolean | Error)[]> {
+    const ends = releases.map(({ lease, outcome }) => ({ lease, ending: endingOf(outcome) }));
+    return (this.#backend as Required<LockEngine>).releaseMany(ends);
   }
 }
 
@@ -117,7 +139,7 @@ class CheckedLock implements Lock {
   ) {
     this.leaseFor = steps.leaseFor;
     this.longestName = longestName;
-    withCoordination(this, new BackendAccess<LockSteps>(steps, timeoutMs, explain));
+    withCoordination(this, lockAccess(steps, timeoutMs, explain));
     this.#explain = explain;
     this.#backend = backend;
     this.#steps = steps;

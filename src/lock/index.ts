@@ -3,7 +3,7 @@
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 export { type AsLockOptions, asLock } from './as-lock.ts';
 export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
-export type { Ending, LockEngine, LockRow } from './lock-backend.ts';
+export type { Ending, LeaseEnd, LockEngine, LockRow } from './lock-backend.ts';
 export {
   acquired as acquireRecord,
   extended as extendRecord,

@@ -14,6 +14,12 @@ export interface Ending {
   readonly error: string | undefined;
 }
 
+/** The end of one of several leases. */
+export interface LeaseEnd {
+  readonly lease: LeaseId;
+  readonly ending: Ending;
+}
+
 /**
  * The operations of a lock at one backend. Each method is one atomic step, one command, timed by the backend's clock.
  * `record.ts` defines the effect of each step on a record; the scripts and statements of the backends translate it.
@@ -27,6 +33,13 @@ export interface LockEngine {
   extend(lease: LeaseId, leaseFor: number): Promise<boolean>;
   /** @returns whether the lease matched, and was live or had ended in the same state before. */
   release(lease: LeaseId, ending: Ending): Promise<boolean>;
+  /**
+   * `acquire` of several names in one command, or as few as the backend allows; no name occurs twice. Optional, together
+   * with `releaseMany`. Each row, or the `Error` of one name, is at the index of its request.
+   */
+  acquireMany?(requests: readonly AcquireRequest[]): Promise<readonly (LockRow | Error)[]>;
+  /** `release` of several leases, as `acquireMany`. */
+  releaseMany?(ends: readonly LeaseEnd[]): Promise<readonly (boolean | Error)[]>;
   find(name: string): Promise<LockRow | undefined>;
   /** In any order. */
   list(prefix: string, limit: number): Promise<LockRow[]>;

@@ -1,11 +1,11 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
-import { RedisHashes } from '../redis/hashes.ts';
+import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './lock-backend.ts';
+import { CLOCK_BACK_MS, type Ending, type LeaseEnd, type LockEngine, type LockRow } from './lock-backend.ts';
 
 export type {
   IoredisClient,
@@ -174,19 +174,31 @@ class RedisLock implements LockEngine {
     this.#hashes = new RedisHashes('lock', options, 'tickless:lock:');
   }
 
-  async acquire({ name, owner, requestId, host, leaseFor, force }: AcquireRequest): Promise<LockRow> {
-    const args = [owner, requestId, String(host), String(leaseFor), force ? '1' : '0'];
+  async acquire(request: AcquireRequest): Promise<LockRow> {
+    const { name, args } = acquireCall(request);
     return rowOf(name, await this.#hashes.run(ACQUIRE, name, ...args));
+  }
+
+  async acquireMany(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
+    const replies = await this.#hashes.runMany(ACQUIRE, requests.map(acquireCall));
+    return requests.map(({ name }, index) => {
+      const reply = replies[index];
+      return reply instanceof Error ? reply : rowOf(name, reply);
+    });
   }
 
   async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
     return isYes(await this.#hashes.run(EXTEND, name, String(token), String(requestId), String(leaseFor)));
   }
 
-  async release({ name, token, requestId }: LeaseId, { state, holdFor, error }: Ending): Promise<boolean> {
-    const args = [String(token), String(requestId), state, String(holdFor)];
-    if (error !== undefined) args.push(String(error).slice(0, MAX_ERROR_LENGTH));
+  async release(lease: LeaseId, ending: Ending): Promise<boolean> {
+    const { name, args } = releaseCall({ lease, ending });
     return isYes(await this.#hashes.run(RELEASE, name, ...args));
+  }
+
+  async releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
+    const replies = await this.#hashes.runMany(RELEASE, ends.map(releaseCall));
+    return replies.map((reply) => (reply instanceof Error ? reply : isYes(reply)));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -203,6 +215,16 @@ class RedisLock implements LockEngine {
   async forceRelease(name: string, token: number): Promise<boolean> {
     return isYes(await this.#hashes.run(FORCE_RELEASE, name, String(token)));
   }
+}
+
+function acquireCall({ name, owner, requestId, host, leaseFor, force }: AcquireRequest): NameCall {
+  return { name, args: [owner, requestId, String(host), String(leaseFor), force ? '1' : '0'] };
+}
+
+function releaseCall({ lease: { name, token, requestId }, ending }: LeaseEnd): NameCall {
+  const { state, holdFor, error } = ending;
+  const text = error === undefined ? [] : [String(error).slice(0, MAX_ERROR_LENGTH)];
+  return { name, args: [String(token), String(requestId), state, String(holdFor), ...text] };
 }
 
 function isYes(reply: unknown): boolean {

@@ -53,11 +53,11 @@ export type Send = (...command: string[]) => Promise<unknown>;
 export interface RedisConnection {
   /** Prefix that the client puts before each key; patterns have to include it. */
   readonly keyPrefix: string;
-  /** Sends a script, as text or by its digest, to the server of the key. */
+  /** Sends a script, as text or by its digest, to the server of the first key. */
   script(
     command: 'eval' | 'evalsha',
     script: string,
-    key: string,
+    keys: readonly string[],
     args: readonly string[],
     signal: AbortSignal,
   ): Promise<unknown>;

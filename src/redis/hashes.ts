@@ -1,6 +1,7 @@
 import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { IoredisClient, NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
 import { IoredisConnection } from './ioredis.ts';
@@ -21,12 +22,23 @@ const NEVER_MS = 1e16;
 /** Keys per SCAN command: it blocks the server for some tenths of a millisecond. */
 const SCAN_COUNT = '1000';
 
+/** How many slots of a cluster one step for many names asks at a time. */
+const MAX_CONCURRENT_SLOTS = 32;
+
+/** A name and the arguments of a script for it. */
+export interface NameCall {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
 /** The hashes of a lock or a store: one key per name. */
 export class RedisHashes {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
   readonly #retention: string;
   readonly #timeoutMs: number;
+  /** The server is a cluster: one script can't access several slots. */
+  #isSlotted = false;
 
   /**
    * @param about the subject of errors: 'lock' or 'store'.
@@ -50,10 +62,46 @@ export class RedisHashes {
   }
 
   /** Runs a script on the hash of a name. Its `ARGV` are the retention, then `args`. */
-  run(script: Script, name: string, ...args: string[]): Promise<unknown> {
-    return this.#inTime((signal) =>
-      script.run(this.#connection, this.#prefix + name, [this.#retention, ...args], signal),
-    );
+  async run(script: Script, name: string, ...args: string[]): Promise<unknown> {
+    const [reply] = await this.#send(script, [{ name, args }]);
+    return reply;
+  }
+
+  /**
+   * Runs a script on the hashes of several names: one command, or one per slot of a cluster.
+   *
+   * @returns the reply for each name; an `Error`: that name alone has failed.
+   */
+  async runMany(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
+    if (!this.#isSlotted) {
+      try {
+        return await this.#send(script, calls);
+      } catch (error) {
+        if (!isCrossSlot(error)) throw error;
+        this.#isSlotted = true; // found before the script has run
+      }
+    }
+    const groups = new Map<string, number[]>();
+    for (const [index, { name }] of calls.entries()) {
+      const tag = hashTagOf(this.#connection.keyPrefix + this.#prefix + name);
+      groups.set(tag, [...(groups.get(tag) ?? []), index]);
+    }
+    const replies: unknown[] = [];
+    const send = async (indexes: readonly number[]): Promise<void> => {
+      const found = await this.#send(
+        script,
+        indexes.map((index) => calls[index] as NameCall),
+      );
+      for (const [i, index] of indexes.entries()) replies[index] = found[i];
+    };
+    const slots = new Semaphore(MAX_CONCURRENT_SLOTS);
+    await Promise.all([...groups.values()].map((indexes) => slots.run(() => send(indexes))));
+    return replies;
+  }
+
+  #send(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
+    const keyed = calls.map(({ name, args }) => ({ key: this.#prefix + name, args }));
+    return this.#inTime((signal) => script.run(this.#connection, this.#retention, keyed, signal));
   }
 
   /** The names that begin with a prefix, sorted. */
@@ -91,6 +139,18 @@ async function keysOf(send: Send, pattern: string, signal: AbortSignal): Promise
     cursor = String(next);
   } while (cursor !== '0');
   return keys;
+}
+
+/** The script has keys of several slots. */
+function isCrossSlot(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('CROSSSLOT');
+}
+
+/** The part of a key that determines its slot: two keys with the same part share a slot. https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags */
+function hashTagOf(key: string): string {
+  const begin = key.indexOf('{');
+  const end = key.indexOf('}', begin + 1);
+  return begin >= 0 && end > begin + 1 ? key.slice(begin + 1, end) : key;
 }
 
 /** Escapes a text for a pattern of `SCAN`. */

@@ -34,10 +34,10 @@ export class IoredisConnection implements RedisConnection {
   }
 
   async script(
-    ...[command, script, key, args, signal]: Parameters<RedisConnection['script']>
+    ...[command, script, keys, args, signal]: Parameters<RedisConnection['script']>
   ): Promise<unknown> {
     await this.#ready(signal);
-    return this.#client.call(command, script, '1', key, ...args); // ioredis adds its prefix to the key
+    return this.#client.call(command, script, String(keys.length), ...keys, ...args); // ioredis adds its prefix to the keys
   }
 
   async masters(signal: AbortSignal): Promise<Send[]> {

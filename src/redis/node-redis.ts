@@ -19,14 +19,14 @@ export class NodeRedisConnection implements RedisConnection {
   }
 
   async script(
-    ...[command, script, name, args, signal]: Parameters<RedisConnection['script']>
+    ...[command, script, names, args, signal]: Parameters<RedisConnection['script']>
   ): Promise<unknown> {
     const client = this.#client;
-    const key = this.keyPrefix + name; // node-redis adds no prefix to the keys of a custom command
-    const sent = [command, script, '1', key, ...args];
+    const keys = names.map((name) => this.keyPrefix + name); // node-redis adds no prefix to the keys of a custom command
+    const sent = [command, script, String(keys.length), ...keys, ...args];
     if (!isCluster(client)) return client.sendCommand(sent, optionsFor(signal));
     if (!client.isOpen) throw new Error('The client is closed'); // its own error does not name the cause
-    return client.sendCommand(key, false, sent, optionsFor(signal));
+    return client.sendCommand(keys[0], false, sent, optionsFor(signal));
   }
 
   async masters(signal: AbortSignal): Promise<Send[]> {

@@ -1,12 +1,12 @@
 import type { RedisConnection } from './client.ts';
 
 /**
- * Beginning of all scripts. `KEYS[1]` is the only key they access, `ARGV[1]` its retention in milliseconds. Instants are
- * whole microseconds by the server's clock, exact in a double; `digits` writes them out, since Lua's default number
- * format would round them.
+ * Beginning of all scripts. `key` is the key at hand, `ARGV[1]` the retention in milliseconds. Instants are whole
+ * microseconds by the server's clock, exact in a double; `digits` writes them out, since Lua's default number format would
+ * round them.
  */
 const PRELUDE = `
-local key, retention = KEYS[1], tonumber(ARGV[1])
+local key, retention = nil, tonumber(ARGV[1])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local most = 9007199254740991
@@ -33,30 +33,84 @@ local function keep(till)
 end
 `;
 
-/** A script that the server runs atomically. */
+/**
+ * End of all scripts: takes the step for each key in turn, and returns a reply for each. In `ARGV` the number of its own
+ * arguments stands before those of each key; a step finds them from `ARGV[2]` on. A key of another type fails alone, unless
+ * it is the only one.
+ */
+const EACH_KEY = `
+local function attempt(own)
+  if #KEYS == 1 then return step(own) end
+  local done, reply = pcall(step, own)
+  local message = type(reply) == 'table' and reply.err or not done and tostring(reply)
+  if not message then return reply end
+  if not done and not string.find(message, 'WRONGTYPE', 1, true) then error(reply, 0) end
+  return {'failed', message}
+end
+
+local replies, at = {}, 2
+for i = 1, #KEYS do
+  key = KEYS[i]
+  local own = {ARGV[1]}
+  for j = 1, tonumber(ARGV[at]) do own[j + 1] = ARGV[at + j] end
+  at = at + #own
+  local reply = attempt(own)
+  if type(reply) == 'table' and reply.err then return reply end
+  replies[i] = reply
+end
+return replies
+`;
+
+/** A key and the arguments of a script for it. */
+export interface KeyCall {
+  readonly key: string;
+  readonly args: readonly string[];
+}
+
+/** A script that the server runs atomically, for one key or for several. */
 export class Script {
   readonly #text: string;
   #digest: Promise<string> | undefined;
 
-  constructor(text: string) {
-    this.#text = PRELUDE + text;
+  /** @param step the body of a Lua function; it must not return `nil`. */
+  constructor(step: string) {
+    this.#text = `${PRELUDE}\nlocal function step(ARGV)\n${step}\nend\n${EACH_KEY}`;
   }
 
-  /** Sends one command; two if the server does not have the script, or has lost it. */
+  /**
+   * Sends one command; two if the server does not have the script, or has lost it.
+   *
+   * @returns the reply for each key; an `Error`: that key alone has failed.
+   */
   async run(
     connection: RedisConnection,
-    key: string,
+    retention: string,
+    calls: readonly KeyCall[],
+    signal: AbortSignal,
+  ): Promise<unknown[]> {
+    const keys = calls.map(({ key }) => key);
+    const args = [retention, ...calls.flatMap(({ args }) => [String(args.length), ...args])];
+    const replies = await this.#send(connection, keys, args, signal);
+    if (!Array.isArray(replies)) throw new Error(`unexpected reply of a script: ${String(replies)}`);
+    return replies.map((reply) =>
+      Array.isArray(reply) && reply[0] === 'failed' ? new Error(String(reply[1])) : reply,
+    );
+  }
+
+  async #send(
+    connection: RedisConnection,
+    keys: readonly string[],
     args: readonly string[],
     signal: AbortSignal,
   ): Promise<unknown> {
     this.#digest ??= digestOf(this.#text);
     const digest = await this.#digest;
     try {
-      return await connection.script('evalsha', digest, key, args, signal);
+      return await connection.script('evalsha', digest, keys, args, signal);
     } catch (error) {
       if (!isUnknownScript(error)) throw error;
       signal.throwIfAborted();
-      return await connection.script('eval', this.#text, key, args, signal);
+      return await connection.script('eval', this.#text, keys, args, signal);
     }
   }
 }

@@ -1,6 +1,6 @@
-import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
+import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
@@ -40,11 +40,13 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
   };
-  const steps: StoreSteps = {
+  const steps: StoreSteps & ManyStoreSteps = {
     codec: store.codec ?? defaultCodec,
     schema: store.schema,
     read: (name, newerThan) => store.read(name, newerThan),
     write: (name, payload, token) => store.write(name, payload, token),
+    readMany: store.readMany?.bind(store),
+    writeMany: store.writeMany?.bind(store),
   };
-  return Object.freeze(withCoordination(wrapped, new BackendAccess<StoreSteps>(steps, timeoutMs)));
+  return Object.freeze(withCoordination(wrapped, storeAccess(steps, timeoutMs)));
 }

@@ -1,7 +1,7 @@
-import { BackendAccess } from '../cluster/backend-access.ts';
 import type { StoreSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
+import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type {
   Codec,
   SnapshotStore,
@@ -39,7 +39,7 @@ export interface StoreOptions {
 }
 
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
-export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete'>;
+export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'>;
 
 /** The particulars of a backend. */
 export interface StoreEngineKind {
@@ -101,11 +101,12 @@ export function createStore(
   }
 
   /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
-  const steps: StoreSteps = {
+  const steps: StoreSteps & ManyStoreSteps = {
     codec: codec ?? defaultCodec,
     schema,
     read: (name, newerThan) => engine.read(name, newerThan),
     write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
+    ...manySteps(engine),
   };
   const store: SnapshotStore = {
     codec,
@@ -128,7 +129,27 @@ export function createStore(
       return ask(name, () => engine.delete(name));
     },
   };
-  return withCoordination(store, new BackendAccess(steps, timeoutMs, explain));
+  return withCoordination(store, storeAccess(steps, timeoutMs, explain));
+}
+
+/** The steps for many names, where the backend has them. */
+function manySteps(engine: StoreEngine): ManyStoreSteps {
+  const { readMany, writeMany } = engine;
+  if (readMany === undefined || writeMany === undefined) return {};
+  return {
+    readMany: (reads) => readMany.call(engine, reads),
+    writeMany: async (writes) => {
+      const answers = await writeMany.call(engine, writes);
+      return answers.map((answer) => {
+        if (answer instanceof Error) return answer;
+        try {
+          return checkAnswer(answer);
+        } catch (error) {
+          return error as Error;
+        }
+      });
+    },
+  };
 }
 
 /** @throws {TypeError} for a record that was edited by hand and can't be used. */

@@ -1,7 +1,13 @@
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import type {
+  SnapshotRead,
+  SnapshotStore,
+  SnapshotWrite,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../cluster/store-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
-import { RedisHashes } from '../redis/hashes.ts';
+import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
@@ -97,26 +103,52 @@ class RedisStore implements StoreEngine {
     this.#hashes = new RedisHashes('store', options, 'tickless:snapshot:');
   }
 
-  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
-    const reply = await this.#hashes.run(READ, name, String(newerThan));
-    if (reply === null) return undefined;
-    const [version, micros, payload] = partsOf(reply);
-    if (payload === undefined) {
-      const damage = `its hash is damaged: the field '${micros}' is unreadable`;
-      return { version: Number(version), age: 0, payload: '', damage };
-    }
-    return { version: Number(version), age: Number(micros) / 1000, payload };
+  async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
+    const { args } = readCall({ name, newerThan });
+    return snapshotOf(await this.#hashes.run(READ, name, ...args));
+  }
+
+  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
+    const replies = await this.#hashes.runMany(READ, reads.map(readCall));
+    return replies.map((reply) => (reply instanceof Error ? reply : snapshotOf(reply)));
   }
 
   async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
-    const args = token === undefined ? [payload] : [payload, String(token)];
-    const [isWritten, version] = partsOf(await this.#hashes.run(WRITE, name, ...args));
-    return { kind: Number(isWritten) === 1 ? 'written' : 'refused', version: Number(version) };
+    const { args } = writeCall({ name, payload, token });
+    return writeAnswerOf(await this.#hashes.run(WRITE, name, ...args));
+  }
+
+  async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
+    const replies = await this.#hashes.runMany(WRITE, writes.map(writeCall));
+    return replies.map((reply) => (reply instanceof Error ? reply : writeAnswerOf(reply)));
   }
 
   async delete(name: string): Promise<boolean> {
     return Number(await this.#hashes.run(DELETE, name)) === 1;
   }
+}
+
+function readCall({ name, newerThan = -1 }: SnapshotRead): NameCall {
+  return { name, args: [String(newerThan)] };
+}
+
+function writeCall({ name, payload, token }: SnapshotWrite): NameCall {
+  return { name, args: token === undefined ? [payload] : [payload, String(token)] };
+}
+
+function snapshotOf(reply: unknown): StoredSnapshot | undefined {
+  if (reply === null) return undefined;
+  const [version, micros, payload] = partsOf(reply);
+  if (payload === undefined) {
+    const damage = `its hash is damaged: the field '${micros}' is unreadable`;
+    return { version: Number(version), age: 0, payload: '', damage };
+  }
+  return { version: Number(version), age: Number(micros) / 1000, payload };
+}
+
+function writeAnswerOf(reply: unknown): WriteAnswer {
+  const [isWritten, version] = partsOf(reply);
+  return { kind: Number(isWritten) === 1 ? 'written' : 'refused', version: Number(version) };
 }
 
 function partsOf(reply: unknown): [string, string, string | undefined] {

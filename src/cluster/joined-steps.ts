@@ -1,0 +1,90 @@
+import { Semaphore } from '../time/semaphore.ts';
+import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
+import type { LockSteps, StoreSteps } from './cluster-member.ts';
+import type { AcquireRequest, LeaseRelease, LockProvider } from './lock-contract.ts';
+import { StepJoiner } from './step-joiner.ts';
+import type { SnapshotRead, SnapshotStore, SnapshotWrite } from './store-contract.ts';
+
+/** The steps for many names, which a lock or a store may have. */
+export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany'>;
+export type ManyStoreSteps = Pick<SnapshotStore, 'readMany' | 'writeMany'>;
+
+type All<S> = { readonly [P in keyof S]-?: NonNullable<S[P]> };
+
+/**
+ * The access of all members to a lock. Where the lock has steps for many names, the steps of keys are joined: then the
+ * limit of concurrent steps is one of commands.
+ */
+export function lockAccess(
+  steps: LockSteps & ManyLockSteps,
+  limitMs: number,
+  explain?: (error: unknown) => unknown,
+): BackendAccess<LockSteps> {
+  if (!isForManyNames(steps)) return new BackendAccess(steps, limitMs, explain);
+  const commands = new Semaphore(MAX_CONCURRENT_STEPS);
+  const acquires = new StepJoiner(
+    {
+      one: (request: AcquireRequest) => steps.acquire(request),
+      many: (requests) => steps.acquireMany(requests),
+      nameOf: ({ name }) => name,
+    },
+    commands,
+  );
+  const releases = new StepJoiner(
+    {
+      one: ({ lease, outcome }: LeaseRelease) => steps.release(lease, outcome),
+      many: (ends) => steps.releaseMany(ends),
+      nameOf: ({ lease }) => lease.name,
+    },
+    commands,
+  );
+  const joined: LockSteps = {
+    leaseFor: steps.leaseFor,
+    acquire: (request) => acquires.ask(request),
+    extend: (lease, leaseFor) => steps.extend(lease, leaseFor),
+    release: (lease, outcome) => releases.ask({ lease, outcome }),
+  };
+  return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
+}
+
+/** As {@link lockAccess}, of a store. */
+export function storeAccess(
+  steps: StoreSteps & ManyStoreSteps,
+  limitMs: number,
+  explain?: (error: unknown) => unknown,
+): BackendAccess<StoreSteps> {
+  if (!isForManySnapshots(steps)) return new BackendAccess(steps, limitMs, explain);
+  const commands = new Semaphore(MAX_CONCURRENT_STEPS);
+  const reads = new StepJoiner(
+    {
+      one: ({ name, newerThan }: SnapshotRead) => steps.read(name, newerThan),
+      many: (requests) => steps.readMany(requests),
+      nameOf: ({ name }) => name,
+    },
+    commands,
+  );
+  const writes = new StepJoiner(
+    {
+      one: ({ name, payload, token }: SnapshotWrite) => steps.write(name, payload, token),
+      many: (requests) => steps.writeMany(requests),
+      nameOf: ({ name }) => name,
+      sizeOf: ({ payload }) => payload.length,
+    },
+    commands,
+  );
+  const joined: StoreSteps = {
+    codec: steps.codec,
+    schema: steps.schema,
+    read: (name, newerThan) => reads.ask({ name, newerThan }),
+    write: (name, payload, token) => writes.ask({ name, payload, token }),
+  };
+  return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
+}
+
+function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & All<ManyLockSteps> {
+  return steps.acquireMany !== undefined && steps.releaseMany !== undefined;
+}
+
+function isForManySnapshots(steps: StoreSteps & ManyStoreSteps): steps is StoreSteps & All<ManyStoreSteps> {
+  return steps.readMany !== undefined && steps.writeMany !== undefined;
+}
