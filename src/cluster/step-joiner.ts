@@ -1,7 +1,7 @@
 import type { Semaphore } from '../time/semaphore.ts';
 import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
 
-/** The longest command: so many keys, or so many characters of payloads beside the first. */
+/** The most keys of one command, and the most characters of its payloads, unless it has only one. */
 const MOST_KEYS = 500;
 const MOST_CHARACTERS = 4_000_000;
 

@@ -1,4 +1,4 @@
-/** What is being collected, and how long a pause in it has to be. */
+/** A collection of items that ends with a pause. */
 export interface Quiet {
   /** How many items there are; they only become more. */
   readonly size: () => number;
@@ -6,7 +6,7 @@ export interface Quiet {
   readonly checks: number;
   /** Schedules the next check. */
   readonly soon: (check: () => void) => void;
-  /** Somebody else has ended the collection: there are no more checks. */
+  /** The collection has ended otherwise: there are no more checks. */
   readonly isOver: () => boolean;
 }
 

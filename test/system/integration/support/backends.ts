@@ -35,6 +35,8 @@ export interface Backend {
   readonly engine: ServerKind;
   /** Does the client connect again by itself? */
   readonly reconnects: boolean;
+  /** Steps of keys that are due together are one command. */
+  readonly joinsKeys?: boolean;
   /** Commands that an acquire takes, once all is warm. */
   readonly acquireCommands: number;
   /** Does not wait for the server, unless the client has to be connected by hand. */
@@ -89,6 +91,7 @@ export const backends: readonly Backend[] = [
     name: 'Redis with ioredis',
     engine: 'redis',
     reconnects: true,
+    joinsKeys: true,
     acquireCommands: 1,
     async connect(url) {
       const client = new Redis(url);
@@ -108,6 +111,7 @@ export const backends: readonly Backend[] = [
     name: 'Redis with node-redis',
     engine: 'redis',
     reconnects: true,
+    joinsKeys: true,
     acquireCommands: 1,
     async connect(url) {
       const client = createClient({ url });

@@ -10,14 +10,20 @@ import { startServer } from './server-process.ts';
 export interface RedisOptions extends StartOptions {
   /** Writes each command to a file before it answers. @default false: after a restart it has forgotten all */
   readonly keepsData?: boolean;
+  /** Is a cluster of its own; its slots are to be added by hand. @default false */
+  readonly isCluster?: boolean;
 }
 
 /** Starts a Redis. */
-export async function startRedis({ keepsData = false, ...options }: RedisOptions = {}): Promise<RealServer> {
-  return startServer(await redisKind(keepsData), options);
+export async function startRedis({
+  keepsData = false,
+  isCluster = false,
+  ...options
+}: RedisOptions = {}): Promise<RealServer> {
+  return startServer(await redisKind(keepsData, isCluster), options);
 }
 
-async function redisKind(keepsData: boolean): Promise<Kind> {
+async function redisKind(keepsData: boolean, isCluster: boolean): Promise<Kind> {
   const file = program('redis-server');
   return {
     kind: 'redis',
@@ -33,6 +39,7 @@ async function redisKind(keepsData: boolean): Promise<Kind> {
       const data = join(directory, 'data');
       const persistence = keepsData ? ['--appendonly', 'yes', '--appendfsync', 'no'] : ['--appendonly', 'no'];
       const args = ['--bind', '127.0.0.1', '--port', `${port}`, '--dir', data, '--save', '', ...persistence];
+      if (isCluster) args.push('--cluster-enabled', 'yes');
       return { file, args };
     },
     url: ({ port }) => `redis://127.0.0.1:${port}`,
