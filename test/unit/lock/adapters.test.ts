@@ -113,10 +113,13 @@ describe('a release as failed', () => {
 
   it('is one command with the default prefix and retention in Redis', async () => {
     const commands: string[][] = [];
-    const lock = redisLock({ client: redisOf(1, commands) });
+    const lock = redisLock({ client: redisOf([1], commands) });
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
     expect(commands.map(([command, _, ...args]) => [command, ...args])).toEqual([
-      ['evalsha', '1', 'tickless:lock:rates', '604800000', '5', 'r', 'failed', '10', 'x'.repeat(16_000)],
+      [
+        ...['evalsha', '1', 'tickless:lock:rates', '604800000', '5'],
+        ...['5', 'r', 'failed', '10', 'x'.repeat(16_000)],
+      ],
     ]);
   });
 });
@@ -126,7 +129,7 @@ describe('an acquire', () => {
     ['finds no row', postgresLock({ client: postgresOf() }), /unavailable: the row of the lock was deleted/],
     [
       'gets an unexpected reply',
-      redisLock({ client: redisOf('no record') }),
+      redisLock({ client: redisOf(['no record']) }),
       /unavailable: unexpected reply of the lock script: no record/,
     ],
     [
