@@ -26,10 +26,8 @@ async function prepareServers() {
   installServers();
 }
 
-/** The gate needs `npm run build` first. */
-const prepare = { gate: () => {}, 'cluster/main': prepareServers }[name] ?? prepareWithPeers;
 try {
-  await prepare();
+  await (name === 'cluster/main' ? prepareServers : prepareWithPeers)();
 } catch (error) {
   console.error(error.message);
   process.exit(1);

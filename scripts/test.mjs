@@ -61,7 +61,11 @@ const REST = [
       'redis-server, mariadb-server and faketime by apt-get, as root on Debian',
   }),
   step('built', 'build', script('build')),
-  step('speed', 'speed beside others', script('bench', 'gate'), { ...after('built'), ...alone }),
+  step('speed', 'speed beside others', script('bench', 'gate'), {
+    ...after('built'),
+    ...alone,
+    installs: 'what it is measured beside from npm, into bench',
+  }),
   step('import', 'time of the import', script('import-time'), { ...after('built'), ...alone }),
   step('integration', 'tests with real servers', script('integration'), { ...after('servers'), ...alone }),
   step('faults', 'faults with real processes', script('faults', '--quick'), {

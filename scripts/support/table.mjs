@@ -8,7 +8,8 @@ import Table from 'cli-table3';
  */
 export function printTable(head, rows) {
   const colAligns = head.map((_, column) => (column === 0 ? 'left' : 'right'));
-  const table = new Table({ head, style: { head: [], border: [] }, colAligns });
+  const noLines = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' };
+  const table = new Table({ head, style: { head: [], border: [] }, colAligns, chars: noLines });
   table.push(...rows);
   console.log(table.toString());
 }
