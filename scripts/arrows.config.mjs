@@ -36,7 +36,13 @@ const MAY_IMPORT = {
 };
 
 /** Packages, and the one file that may import each: in that room. */
-const PACKAGES = { 'p-retry': 'engine', 'lru-cache': 'cache', luxon: 'schedule', croner: 'schedule', devalue: 'store' };
+const PACKAGES = {
+  'p-retry': 'engine',
+  'lru-cache': 'cache',
+  luxon: 'schedule',
+  croner: 'schedule',
+  devalue: 'store',
+};
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
 const NODE_MODULES_IN = '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/)';

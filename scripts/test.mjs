@@ -78,6 +78,10 @@ const REST = [
     script('run-docs', '--drivers'),
     after('built', 'servers'),
   ),
+  step('compilers', 'drivers under TypeScript 5.4, 5.9 and 7', script('check-compilers'), {
+    ...after('built', 'servers'),
+    installs: 'TypeScript 5.4 and 5.9 from npm, into test/system/compilers',
+  }),
   step('cluster-demo', 'demo of a cluster', script('demo', '--cluster', '--seconds', '20'), {
     ...after('built', 'servers'),
     ...alone, // leases of two seconds

@@ -17,10 +17,13 @@ export interface SqliteClient {
   prepare(sql: string): SqliteStatement;
 }
 
-/** The used part of a prepared statement. */
+/**
+ * The used part of a prepared statement. It is called with {@link SqliteValue}s. `never`: up to TypeScript 5.9 the statements
+ * of better-sqlite3 have a parameter of type `{}`, which excludes null.
+ */
 export interface SqliteStatement {
-  all(...values: SqliteValue[]): unknown[];
-  run(...values: SqliteValue[]): { changes: number | bigint };
+  all(...values: never[]): unknown[];
+  run(...values: never[]): { changes: number | bigint };
 }
 
 /** Value bound to a statement. */
@@ -62,12 +65,13 @@ export class SqliteSql implements SqlClient {
 
   async query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
     const { text, values } = this.#positional(sql);
-    return this.#client.prepare(text).all(...values(parameters)) as SqlRow[];
+    return this.#client.prepare(text).all(...(values(parameters) as never[])) as SqlRow[];
   }
 
   async change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
     const { text, values } = this.#positional(sql);
-    return { matched: Number(this.#client.prepare(text).run(...values(parameters)).changes), generatedId: 0 };
+    const { changes } = this.#client.prepare(text).run(...(values(parameters) as never[]));
+    return { matched: Number(changes), generatedId: 0 };
   }
 
   async hasReturning(): Promise<boolean> {

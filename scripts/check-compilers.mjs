@@ -1,0 +1,32 @@
+// Compiles the locks and stores of all drivers (test/system/integration/compilers) against the built package with TypeScript
+// 5.4, 5.9 and that of this repository. Installs the earlier versions and the drivers where they are missing.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { installDrivers } from './support/integration.mjs';
+import { npm, root } from './support/project.mjs';
+
+const compilers = join(root, 'test/system/compilers');
+const run = ([file, ...args]) => spawnSync(file, args, { cwd: root, encoding: 'utf8' });
+
+await installDrivers();
+const earlier = ['typescript-5.4', 'typescript-5.9'].map((name) => join(compilers, 'node_modules', name));
+if (!earlier.every((folder) => existsSync(folder))) {
+  const { status, stderr } = run(npm(['ci', '--ignore-scripts', '--prefix', compilers]));
+  if (status !== 0) throw new Error(stderr);
+}
+
+let failed = 0;
+const folders = [...earlier, join(root, 'node_modules/typescript')];
+for (const folder of folders) {
+  const tsc = [process.execPath, join(folder, 'bin/tsc')];
+  const { stdout: version } = run([...tsc, '--version']);
+  const { status, stdout } = run([...tsc, '-p', 'test/system/integration/compilers']);
+  console.log(
+    `${version.trim().replace('Version', 'TypeScript')}: ${status === 0 ? 'compiles' : `FAILED\n${stdout}`}`,
+  );
+  if (status !== 0) failed += 1;
+}
+console.log(`${folders.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

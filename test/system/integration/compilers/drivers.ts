@@ -1,0 +1,69 @@
+// How the documents make locks and stores, with the types of each driver. Compiled against the built package by several
+// versions of TypeScript (scripts/check-compilers.mjs); never run.
+
+import { DatabaseSync } from 'node:sqlite';
+import Database from 'better-sqlite3';
+import { Cluster, Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { createPool } from 'mysql2/promise';
+import { Client, Pool } from 'pg';
+import { createClient, createClientPool, createCluster } from 'redis';
+import { RefreshGroup, RefreshingValue } from 'tickless';
+import { fileLock } from 'tickless/lock/file';
+import { memoryLock } from 'tickless/lock/memory';
+import { mongodbLock } from 'tickless/lock/mongodb';
+import { mysqlLock } from 'tickless/lock/mysql';
+import { postgresLock } from 'tickless/lock/postgres';
+import { redisLock } from 'tickless/lock/redis';
+import { sqliteLock } from 'tickless/lock/sqlite';
+import { fileStore } from 'tickless/store/file';
+import { memoryStore } from 'tickless/store/memory';
+import { mongodbStore } from 'tickless/store/mongodb';
+import { mysqlStore } from 'tickless/store/mysql';
+import { postgresStore } from 'tickless/store/postgres';
+import { redisStore } from 'tickless/store/redis';
+import { sqliteStore } from 'tickless/store/sqlite';
+
+const collections = new MongoClient('mongodb://localhost').db('app');
+const nodes = [{ host: 'localhost', port: 7000 }];
+
+export const locks = [
+  memoryLock(),
+  fileLock({ directory: '/var/lib/app/locks' }),
+  sqliteLock({ client: new Database('app.db', { timeout: 50 }) }),
+  sqliteLock({ client: new DatabaseSync('app.db') }),
+  redisLock({ client: new Redis() }),
+  redisLock({ client: new Redis('redis://localhost', { enableOfflineQueue: false }) }),
+  redisLock({ client: new Cluster(nodes) }),
+  redisLock({ client: createClient() }),
+  redisLock({ client: createClient({ url: 'redis://localhost', disableOfflineQueue: true }) }),
+  redisLock({ client: createClientPool() }),
+  redisLock({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  postgresLock({ client: new Pool({ connectionTimeoutMillis: 1000, query_timeout: 3000 }) }),
+  postgresLock({ client: new Client() }),
+  mysqlLock({ client: createPool('mysql://localhost/app') }),
+  mongodbLock({ collection: collections.collection('locks') }),
+];
+
+export const stores = [
+  memoryStore(),
+  fileStore({ directory: '/var/lib/app/snapshots' }),
+  sqliteStore({ client: new Database('app.db', { timeout: 50 }) }),
+  sqliteStore({ client: new DatabaseSync('app.db') }),
+  redisStore({ client: new Redis() }),
+  redisStore({ client: new Cluster(nodes) }),
+  redisStore({ client: createClient() }),
+  redisStore({ client: createClientPool() }),
+  redisStore({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  postgresStore({ client: new Pool() }),
+  postgresStore({ client: new Client() }),
+  mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
+  mongodbStore({ collection: collections.collection('snapshots') }),
+];
+
+const [lock] = locks;
+const [store] = stores;
+const group = new RefreshGroup({ lock, store });
+export const members = [
+  new RefreshingValue({ name: 'rates', load: async () => new Map([['USD', 1.08]]), lock, store, group }),
+];
