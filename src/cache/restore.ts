@@ -7,14 +7,14 @@ import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyId } from './keyed-entry.ts';
 import type { RestoredEntry } from './restored-entry.ts';
 
-/** An entry that is invalid ends a restore. So many are looked for, to report them together. */
+/** An entry that is invalid ends a restore. At most this number is collected, to report them together. */
 const MOST_INVALID = 100;
 
 /**
  * Restores the values of a dump that are not too old, not too large, and not older than the value in the cache.
  *
  * The dump is read from its end, the value used last, and only as far as its values fit: the work is bounded by the cache,
- * not by the dump. Values that are too old are passed over by their age alone.
+ * not by the dump. Values that are too old are dropped by their age alone.
  *
  * @throws {OptionError} when it is not a dump, or an entry that was looked at is invalid; nothing is restored then.
  */

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /**
- * The wall clock in epoch milliseconds. A reading that is no number (a mocked `Date.now` without a result), or that throws,
+ * The wall clock in epoch milliseconds. A reading other than a number (a mocked `Date.now` without a result), or that throws,
  * is replaced by the last good one plus the time elapsed since.
  */
 export function wallClock(clock: Clock): () => number {
