@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { printable } from '../printable.ts';
 import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { localClock } from './local-time.ts';
@@ -48,10 +49,13 @@ function nextRunOf(line: string, zone: string | undefined): (instant: number) =>
   }
 }
 
+/** At most this many characters of the reason: it may repeat the expression. */
+const LONGEST_REASON = 200;
+
 /** croner's own words, without the name of its class and the line, which the error shows itself. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^Cron\w*: /, '').replace(/\.$/, '');
+  return printable(text.replace(/^Cron\w*: /, '').replace(/\.$/, ''), LONGEST_REASON);
 }
 
 /** croner also accepts a date for a single run; only a date has a colon. */
