@@ -387,7 +387,7 @@ export class Loader<T> {
   #settle(
     entry: Entry<T>,
     flight: LoadHandle,
-    run: Omit<LoadRun<T>, 'superseded' | 'isAwaited'>,
+    { details, startedAt, round }: Omit<LoadRun<T>, 'superseded' | 'isAwaited'>,
     outcome: Outcome<KeyedAnswer<T>>,
   ): void {
     this.keys?.pin(entry);
@@ -395,7 +395,8 @@ export class Loader<T> {
       const { superseded } = entry;
       const waiters = this.#leave(entry, flight);
       const isAwaited = waiters?.hasReaders === true;
-      const settlement = this.#outcomes.settle(entry, { ...run, superseded, isAwaited }, outcome);
+      const run = { details, startedAt, round, superseded, isAwaited };
+      const settlement = this.#outcomes.settle(entry, run, outcome);
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

@@ -112,10 +112,10 @@ export class Outcomes<T> {
       this.#reporter.succeeded(entry, result, end);
     } else if (!isDropped) remote.report(entry);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
-    const about = { isForAll: !isOutdated, settled };
-    if (result !== 'absent') return { kind: 'loaded', value: result.value, ...about };
+    const isForAll = !isOutdated;
+    if (result !== 'absent') return { kind: 'loaded', value: result.value, isForAll, settled };
     const { name, clock } = this.#options;
-    return { kind: 'absent', error: absentError(entry, name, clock.monotonic()), ...about };
+    return { kind: 'absent', error: absentError(entry, name, clock.monotonic()), isForAll, settled };
   }
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */

@@ -44,7 +44,8 @@ export class Waiters<T> {
   #end: Deferred<void> | undefined;
   /** Called when the last reader has given up before its load has ended. */
   onAbandoned: (() => void) | undefined = undefined;
-  readonly #cancellable: Set<Waiter<T>> = new Set();
+  /** Made for the first of them: most loads are awaited by plain readers only. */
+  #cancellable: Set<Waiter<T>> | undefined;
 
   /** @param limit of the readers that join before {@link follow}: they wait for the end of `load`, then for its successor. */
   constructor(load: LoadHandle | undefined, limit?: WaitLimit) {
@@ -64,7 +65,7 @@ export class Waiters<T> {
 
   /** A reader will get the value or the error. */
   get hasReaders(): boolean {
-    return this.#shared !== undefined || this.#cancellable.size > 0;
+    return this.#shared !== undefined || (this.#cancellable?.size ?? 0) > 0;
   }
 
   /** The process is to live until the load has ended: a reader or a platform waits. */
@@ -99,7 +100,7 @@ export class Waiters<T> {
 
   /** All of the others wait as one of these from now on. */
   absorb(others: Waiters<T>): void {
-    this.#join(() => this.#cancellable.add(others));
+    this.#join(() => this.#add(others));
   }
 
   /** @param settled a platform waits for this too; readers do not. */
@@ -113,9 +114,14 @@ export class Waiters<T> {
 
   #settle(settle: (waiter: Waiter<T>) => void, settled: Promise<void> | undefined): void {
     if (this.#shared !== undefined) settle(this.#shared);
-    for (const waiter of [...this.#cancellable]) settle(waiter);
+    if (this.#cancellable !== undefined) for (const waiter of [...this.#cancellable]) settle(waiter);
     if (settled === undefined) this.#end?.resolve();
     else void settled.then(() => this.#end?.resolve());
+  }
+
+  #add(waiter: Waiter<T>): void {
+    this.#cancellable ??= new Set();
+    this.#cancellable.add(waiter);
   }
 
   #join<R>(join: () => R): R {
@@ -135,7 +141,7 @@ export class Waiters<T> {
       const leave = (end: () => void): void => {
         timer?.cancel();
         unlisten?.();
-        this.#cancellable.delete(waiter as Waiter<T>);
+        this.#cancellable?.delete(waiter as Waiter<T>);
         if (!this.keepsAlive) this.#load?.unref();
         end();
         if (this.#load !== undefined && !this.hasReaders) this.onAbandoned?.();
@@ -145,7 +151,7 @@ export class Waiters<T> {
         resolve: (value) => leave(() => resolve(value)),
         reject: (error) => leave(() => reject(error)),
       };
-      this.#join(() => this.#cancellable.add(waiter as Waiter<T>));
+      this.#join(() => this.#add(waiter as Waiter<T>));
       const hasTimer = limit !== undefined && limit.ms < Infinity;
       const timer = hasTimer ? limit.clock.setTimeout(() => expire?.(waiter), limit.ms) : undefined;
       timer?.ref();
