@@ -19,7 +19,7 @@ function startInstance(instance: string): Cron {
     {
       name: 'report',
       lock,
-      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes; after a crash the lock is held that long
+      lockAtMostFor: { minutes: 1 }, // longer than the task ever takes; the lease of the lock is extended up to it
       lockAtLeastFor: 600, // longer than the differences between clocks, shorter than the time between two runs
     },
   );

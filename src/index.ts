@@ -26,6 +26,7 @@ export type {
 export {
   type LockedContext,
   type LockedOutcome,
+  type LockedTask,
   type LockedTaskOptions,
   lockedTask,
 } from './cluster/locked-task.ts';

@@ -54,8 +54,13 @@ export class HeldLease {
     return this.#validUntil - this.#clock.monotonic();
   }
 
-  /** Extends it from now on. @param lost called once if it ends meanwhile. */
-  keep(lost: (reason: LossReason, cause: unknown) => void): void {
+  /**
+   * Extends it from now on.
+   *
+   * @param lost called once if it ends meanwhile.
+   * @param until it never lasts longer than until that instant (monotonic). @default for ever
+   */
+  keep(lost: (reason: LossReason, cause: unknown) => void, until: number = Number.POSITIVE_INFINITY): void {
     let isExtending = false;
     const lose = (reason: LossReason): void => {
       this.#isLost = true;
@@ -68,9 +73,14 @@ export class HeldLease {
         return;
       }
       const sentAt = this.#clock.monotonic();
+      const leaseFor = Math.min(this.#leaseFor, until - sentAt);
+      if (sentAt + leaseFor <= this.#validUntil + 1) {
+        checkAfter(Infinity); // it lasts until then
+        return;
+      }
       isExtending = true;
       checkAfter(Infinity); // the answer may never come
-      this.#limited((lock) => lock.extend(this.id, this.#leaseFor)).then(
+      this.#limited((lock) => lock.extend(this.id, leaseFor)).then(
         (isExtended) => {
           isExtending = false;
           this.#extendError = undefined;
@@ -79,7 +89,7 @@ export class HeldLease {
             lose('taken');
             return;
           }
-          if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + this.#leaseFor);
+          if (!this.isLost) this.#validUntil = Math.max(this.#validUntil, sentAt + leaseFor);
           checkInTime();
         },
         (error) => {

@@ -1,6 +1,14 @@
-import { isLockUnavailableError, isOptionError, LeaseLostError, LockUnavailableError } from '../errors.ts';
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import {
+  ClosedError,
+  isLockUnavailableError,
+  isOptionError,
+  LeaseLostError,
+  LockUnavailableError,
+} from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { isNumber, isText, OptionChecks } from '../option-checks.ts';
+import { durationArgument, isNumber, isText, namesArgument, OptionChecks } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -10,17 +18,21 @@ import type { LockSteps } from './cluster-member.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';
+import { RunningTasks } from './running-tasks.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
-export interface LockedTaskOptions {
-  /** The name of the lock: the same on all instances. */
-  readonly name: string;
+export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
+  /**
+   * The name of the lock: the same on all instances. A function of the arguments of the call gives each piece of work a
+   * lock of its own: `(tenant) => \`report of ${tenant}\``.
+   */
+  readonly name: string | ((...args: A) => string);
   readonly lock: LockProvider;
   /**
-   * After this time the lock is free whatever the task does, and its `signal` is aborted. A crash keeps other instances
-   * from running the task for this time. It is not extended, so it must be longer than the task ever takes. Over 0, at
-   * most 365 days.
-   * @default the lock's `leaseFor`
+   * After this time the lock is free whatever the task does, and its `signal` is aborted; so it must be longer than the
+   * task ever takes. The lease has the lock's `leaseFor`, and is extended while the task runs, up to this time: a crash
+   * keeps other instances from running the task for `leaseFor` only. Over 0, at most 365 days.
+   * @default the lock's `leaseFor`: it is not extended
    */
   readonly lockAtMostFor?: DurationLike | undefined;
   /**
@@ -34,9 +46,9 @@ export interface LockedTaskOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The argument of a locked task. */
+/** The first argument of a locked task; those of the call follow. */
 export interface LockedContext {
-  /** Aborted after `lockAtMostFor`: another instance may run the task by then. */
+  /** Aborted when the lease is lost or `lockAtMostFor` has passed, so that another instance may run the task; and by `close`. */
   readonly signal: AbortSignal;
   /** The fencing token: grows with each run in the cluster. */
   readonly token: number;
@@ -54,6 +66,34 @@ export type LockedOutcome<R = unknown> =
       readonly host: string;
     };
 
+/** A guarded task, to be called by a scheduler. */
+export interface LockedTask<A extends readonly unknown[], R> {
+  /**
+   * Runs the task with these arguments, if no other instance does. Rejects with the error of the task; with
+   * `LeaseLostError` where it succeeded after its lease was lost, so that another instance may have run it meanwhile; with
+   * `LockUnavailableError` when the lock can't be asked, with `OptionError` when the name of these arguments is not a name,
+   * and with `ClosedError` after {@link close}: the task was not run.
+   */
+  (...args: A): Promise<LockedOutcome<R>>;
+  /**
+   * Makes the record of the lock where there is none, so that operators see a task that has not run yet: `lock.list()`.
+   * Without it the record is made by the first call. Rejects as a call does when the lock can't be asked.
+   */
+  register(...args: A): Promise<void>;
+  /**
+   * Starts no more runs, waits for those under way and the release of their leases, and aborts their `signal` after
+   * `timeout`. Every call returns the same promise; the options of the first count. Never rejects.
+   *
+   * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
+   */
+  close(options?: {
+    /** 0: abort at once; `Infinity`: wait as long as they take. @default 10 seconds */
+    readonly timeout?: DurationLike | undefined;
+  }): Promise<void>;
+  /** {@link close} with its defaults, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /**
  * Guards a function that a scheduler of yours runs on every instance (node-cron, croner, BullMQ, `setInterval`): it runs
  * on one of them at a time.
@@ -62,49 +102,54 @@ export type LockedOutcome<R = unknown> =
  * import { lockedTask } from 'tickless';
  * import { memoryLock } from 'tickless/lock/memory';
  *
- * const nightly = lockedTask(async () => 'report sent', {
- *   name: 'nightly-report',
+ * const report = lockedTask(async (_context, tenant: string) => `report of ${tenant}`, {
+ *   name: (tenant) => `report-${tenant}`,
  *   lock: memoryLock(), // in production one that all instances share
  *   lockAtMostFor: { minutes: 10 },
  *   lockAtLeastFor: { minutes: 1 },
  * });
- * console.log((await nightly()).kind); // executed
- * console.log((await nightly()).kind); // done
+ * console.log((await report('nl')).kind); // executed
+ * console.log((await report('nl')).kind); // done
+ * await report.close();
  * ```
  *
- * The function that it returns resolves with the outcome of the call. It rejects with the error of the task; with
- * `LeaseLostError` where the task succeeded after `lockAtMostFor`, so that another instance may have run it meanwhile; with
- * `LockUnavailableError` when the lock can't be asked, and the task was not run.
+ * Arguments of the call are passed on to the task, after the context. The lease is extended while the task runs, up to
+ * `lockAtMostFor`.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function lockedTask<R>(
-  task: (context: LockedContext) => R | PromiseLike<R>,
-  options: LockedTaskOptions,
-): () => Promise<LockedOutcome<R>> {
+export function lockedTask<R, A extends readonly unknown[] = []>(
+  task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
+  options: LockedTaskOptions<A>,
+): LockedTask<A, R> {
   const { name, lock, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
-  const isNamed = isText(name);
-  const checks = new OptionChecks(isNamed ? name : 'lockedTask');
+  const longestName = lock?.longestName ?? Infinity;
+  const about = isText(name) ? name : 'lockedTask';
+  const checks = new OptionChecks(about);
   checks.names('', options ?? {}, ['name', 'lock', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
   checks.function('task', task);
-  checks.name('name', name);
+  if (typeof name !== 'function') checkName(checks, name, longestName);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  const atMostMs = checks.finiteDuration(
-    'lockAtMostFor',
-    lockAtMostFor ?? lock?.leaseFor ?? 1,
-    LONGEST_LEASE_MS,
-  );
+  const leaseFor = lock?.leaseFor ?? 1;
+  const atMostMs = checks.finiteDuration('lockAtMostFor', lockAtMostFor ?? leaseFor, LONGEST_LEASE_MS);
   const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
   const isWithin = !isNumber(atMostMs, 0, Infinity) || atLeastMs <= atMostMs;
   checks.that(isWithin, 'lockAtLeastFor', 'must not be longer than lockAtMostFor', lockAtLeastFor);
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
-  const longest = lock?.longestName ?? Infinity;
-  const isShort = !isNamed || new TextEncoder().encode(name).length <= longest;
-  checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   checks.done();
+  const running = new RunningTasks(clock);
 
-  async function acquire(): ReturnType<typeof acquireLease> {
-    const wanted = { name, leaseFor: atMostMs, force: false };
+  function nameOf(args: A): string {
+    if (typeof name !== 'function') return name;
+    const computed = name(...args);
+    const found = new OptionChecks(about);
+    checkName(found, computed, longestName);
+    found.done();
+    return computed;
+  }
+
+  async function acquire(lockName: string, leaseMs: number): ReturnType<typeof acquireLease> {
+    const wanted = { name: lockName, leaseFor: leaseMs, force: false };
     try {
       return await acquireLease(
         accessOf<LockSteps>(lock) ?? { steps: lock, limitMs: Infinity, behindMs: Infinity },
@@ -116,30 +161,32 @@ export function lockedTask<R>(
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;
-      throw new LockUnavailableError(message, { cacheName: name, cause });
+      throw new LockUnavailableError(message, { cacheName: lockName, cause });
     }
   }
 
-  return async () => {
-    const { answer, sentAt } = await acquire();
+  async function runOnce(args: A, controller: AbortController): Promise<LockedOutcome<R>> {
+    const lockName = nameOf(args);
+    const { answer, sentAt } = await acquire(lockName, Math.min(leaseFor, atMostMs));
     if (answer.kind !== 'acquired') {
       const { kind, retryAfter, owner, host } = answer;
       return { kind, retryAfter, owner, host };
     }
     const { held: lease } = answer;
     const { token } = lease.id;
-    const controller = new AbortController();
-    const lost = (): LeaseLostError =>
-      new LeaseLostError(`it ran longer than lockAtMostFor of ${showDuration(atMostMs)}`, {
-        cacheName: name,
-        token,
-      });
-    lease.stop(() => controller.abort(lost())); // not extended
+    const until = sentAt + atMostMs;
+    const lost = (cause?: unknown): LeaseLostError => {
+      const isOverdue = clock.monotonic() >= until;
+      const why = `it ran longer than lockAtMostFor of ${showDuration(atMostMs)}`;
+      const message = isOverdue ? why : 'the lease is lost while it ran';
+      return new LeaseLostError(message, { cacheName: lockName, token, cause });
+    };
+    lease.keep((_, cause) => controller.abort(lost(cause)), until);
     try {
-      const result = await task({ signal: controller.signal, token });
+      controller.signal.throwIfAborted(); // closed meanwhile
+      const result = await task({ signal: controller.signal, token }, ...args);
       if (lease.isLost) throw lost();
-      const startedAt = sentAt;
-      const left = (): number => Math.max(0, startedAt + atLeastMs - clock.monotonic());
+      const left = (): number => Math.max(0, sentAt + atLeastMs - clock.monotonic());
       await lease.release(() => ({ as: 'done', holdFor: left() }));
       return { kind: 'executed', result, token };
     } catch (error) {
@@ -147,5 +194,43 @@ export function lockedTask<R>(
       await lease.release(() => ({ as: 'failed', holdFor: 0, error: message }));
       throw error;
     }
-  };
+  }
+
+  function closed(): ClosedError {
+    return new ClosedError('is closed and starts no more runs', { cacheName: about });
+  }
+
+  async function run(...args: A): Promise<LockedOutcome<R>> {
+    if (running.isClosed) throw closed();
+    return running.track((controller) => runOnce(args, controller));
+  }
+
+  /** By an acquire that is given up at once: only where there is no record, so that no run is kept waiting. */
+  async function register(...args: A): Promise<void> {
+    if (running.isClosed) throw closed();
+    const lockName = nameOf(args);
+    if ((await lock.inspect(lockName)) !== undefined) return;
+    const { answer } = await acquire(lockName, Math.min(REGISTER_LEASE_MS, leaseFor));
+    if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
+  }
+
+  function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<void> {
+    namesArgument(about, given, ['timeout']);
+    const timeoutMs = durationArgument(about, 'timeout', given?.timeout ?? CLOSE_TIMEOUT_MS);
+    return running.close(timeoutMs, closed);
+  }
+
+  return Object.assign(run, { register, close, [Symbol.asyncDispose]: () => close() });
+}
+
+/** The same as of values and groups. */
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/** Short: an instance that crashes right then must not keep the others from running the task. */
+const REGISTER_LEASE_MS = 1000;
+
+function checkName(checks: OptionChecks, name: unknown, longest: number): void {
+  checks.name('name', name);
+  const isShort = !isText(name) || new TextEncoder().encode(name).length <= longest;
+  checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
 }

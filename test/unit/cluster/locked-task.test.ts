@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isClosedError,
   isLeaseLostError,
   isLockUnavailableError,
   isOptionError,
@@ -9,7 +10,7 @@ import {
   OptionError,
 } from '../../../src/index.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
-import { rejectionOf } from '../../support/settle.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A locked task that ends when the test says so. */
 function manualTask(cluster: ManualCluster, own: Partial<LockedTaskOptions> = {}) {
@@ -72,7 +73,7 @@ describe('lockedTask', () => {
     const [a, b] = [manualTask(cluster, { lockAtMostFor: 5000 }), manualTask(cluster)];
     const lost = rejectionOf(a.run());
     await cluster.clock.advance(4999);
-    expect(a.link.take()).toEqual(['acquire']); // it is not extended
+    expect(a.link.take()).toEqual(['acquire', 'extend', 'extend']); // and not beyond lockAtMostFor
     expect(a.calls[0]?.context.signal.aborted).toBe(false);
     await cluster.clock.advance(1);
     expect(isLeaseLostError(a.calls[0]?.context.signal.reason)).toBe(true);
@@ -143,6 +144,88 @@ describe('lockedTask', () => {
     const strange = { leaseFor: 1, acquire: () => Promise.reject(undefined), extend: a.run, release: a.run };
     const run = lockedTask(() => 1, { name: 'n', lock: strange as never, clock: cluster.clock });
     expect(isLockUnavailableError(await rejectionOf(run()))).toBe(true);
+  });
+
+  it('passes arguments on, and its name may be a function of them', async () => {
+    const cluster = new ManualCluster();
+    const { lock } = cluster.link();
+    const seen: unknown[] = [];
+    const report = lockedTask(
+      ({ token }, tenant: string, count: number) => seen.push([token > 0, tenant, count]),
+      { name: (tenant) => `report-${tenant}`, lock, clock: cluster.clock, lockAtLeastFor: 1000 },
+    );
+    const outcomes = [await report('nl', 1), await report('be', 2), await report('nl', 3)];
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['executed', 'executed', 'done']);
+    expect(seen).toEqual([
+      [true, 'nl', 1],
+      [true, 'be', 2],
+    ]);
+    expect((await cluster.lock.list()).map(({ name }) => name).sort()).toEqual(['report-be', 'report-nl']);
+    const nameless = lockedTask(() => 1, { name: () => '', lock, clock: cluster.clock });
+    expect(isOptionError(await rejectionOf(nameless()))).toBe(true);
+  });
+
+  it('extends its lease while it runs, so that a crash holds the others back for leaseFor only', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [manualTask(cluster, { lockAtMostFor: 60_000 }), manualTask(cluster)];
+    const executed = a.run();
+    await cluster.clock.advance(50_000);
+    expect(a.link.take().filter((step) => step === 'extend').length).toBeGreaterThan(10);
+    expect(await b.run()).toMatchObject({ kind: 'held' });
+    expect((await cluster.lock.inspect('nightly'))?.leaseLeft).toBeLessThanOrEqual(LEASE_MS);
+    a.link.break('no-answer', 'extend'); // its process stands still
+    await cluster.clock.advance(LEASE_MS);
+    expect(isLeaseLostError(a.calls[0]?.context.signal.reason)).toBe(true);
+    void b.run();
+    await cluster.clock.flush();
+    expect(b.calls).toHaveLength(1);
+    a.calls[0]?.resolve('too late');
+    expect(isLeaseLostError(await rejectionOf(executed))).toBe(true);
+  });
+
+  it('close() waits for runs and their leases, then aborts them, and starts none', async () => {
+    const cluster = new ManualCluster();
+    const a = manualTask(cluster);
+    const executed = a.run();
+    await cluster.clock.flush();
+    const closed = a.run.close();
+    expect(a.run.close({ timeout: 1 })).toBe(closed);
+    expect(isClosedError(await rejectionOf(a.run()))).toBe(true);
+    expect(await settled(closed)).toBe('pending');
+    a.calls[0]?.resolve('done');
+    expect(await executed).toMatchObject({ kind: 'executed' });
+    await closed;
+    expect(a.link.take()).toEqual(['acquire', 'release']);
+    expect(cluster.clock.timerCount).toBe(0);
+
+    const b = manualTask(cluster);
+    const failed = rejectionOf(b.run());
+    await cluster.clock.flush();
+    const { signal } = (b.calls[0] as (typeof b.calls)[0]).context;
+    signal.addEventListener('abort', () => b.calls[0]?.reject(signal.reason));
+    const ended = b.run.close({ timeout: 2000 });
+    await cluster.clock.advance(1999);
+    expect(signal.aborted).toBe(false);
+    await cluster.clock.advance(1);
+    await ended;
+    expect(isClosedError(await failed)).toBe(true);
+    expect((await cluster.lock.inspect('nightly'))?.leaseLeft).toBe(0);
+    await lockedTask(() => 1, { name: 'n', lock: cluster.lock }).close();
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('register() shows a task to operators that has not run, and holds no run back', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [manualTask(cluster), manualTask(cluster)];
+    await a.run.register();
+    expect(await cluster.lock.list()).toMatchObject([{ name: 'nightly', state: 'abandoned', holdLeft: 0 }]);
+    const executed = b.run();
+    await cluster.clock.flush();
+    await a.run.register();
+    expect((await cluster.lock.inspect('nightly'))?.state).toBe('running');
+    b.calls[0]?.resolve('done');
+    expect(await executed).toMatchObject({ kind: 'executed' });
+    expect(a.calls).toHaveLength(0);
   });
 
   it('says which options break a rule, all together', () => {
