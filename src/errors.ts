@@ -162,13 +162,14 @@ export function isNotLoadedError(error: unknown): error is NotLoadedError {
 }
 
 /**
- * A load or task failed, after all its tries. `cause` is the error of the last try. First reads, `refresh()` and
+ * A load or task failed, after all its tries, or was ended by `cancel()`. `cause` is the error of the last try, or the
+ * reason given to `cancel()`. First reads, `refresh()` and
  * `execute()` reject with it; later reads serve the old value. The next read after the cool-down loads again.
  */
 export class LoadError extends TicklessError {
   override readonly name: string = 'LoadError';
   readonly code = 'ERR_TICKLESS_LOAD';
-  /** The number of calls of the load in this execution, 1 or more. */
+  /** The number of calls of the load in this execution, 1 or more; 0 if it was cancelled before. */
   readonly attempts: number;
 
   constructor(message: string, details: ErrorDetails & { readonly attempts: number }) {

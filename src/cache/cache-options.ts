@@ -9,6 +9,7 @@ import { isNumber, type OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
+import type { Schedule } from '../schedule/schedule.ts';
 import { type JitterRatio, type JitterWidth, widthOf } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
@@ -132,6 +133,8 @@ export interface ResolvedCacheOptions<K, V> extends NegativeCacheBounds {
   readonly perLoad: number;
   /** Within which time other keys are due that a due reload takes along, from the time of its key; `undefined`: none. */
   readonly ahead: JitterWidth | undefined;
+  /** The schedule with the jitter of the cache. @param periodMs the schedule in milliseconds, where it is a duration; else NaN. */
+  readonly spread: (schedule: Schedule, periodMs: number) => Schedule;
 }
 
 const OWN = [
@@ -170,15 +173,18 @@ export function resolveCacheOptions<K, V extends P, P>(
     check: (checks) => checkOwn(options ?? {}, checks),
   });
   const { schedule, periodMs } = resolved;
-  const standard = { ratio: Number.isNaN(periodMs) ? 0.1 : 1 };
-  const width = jitter === false ? undefined : widthOf(jitter ?? standard);
+  const spread = (unspread: Schedule, ms: number): Schedule => {
+    const standard = { ratio: Number.isNaN(ms) ? 0.1 : 1 };
+    const width = jitter === false ? undefined : widthOf(jitter ?? standard);
+    return width === undefined ? unspread : jittered(unspread, width);
+  };
   const ofGroup = resolved.loadLimit;
   const loadLimit =
     maxConcurrentLoads === Infinity ? ofGroup : new LoadLimit(maxConcurrentLoads, resolved.clock, ofGroup);
   const member = {
     ...resolved,
     loadLimit,
-    ...(width === undefined ? {} : { schedule: jittered(schedule, width) }),
+    schedule: spread(schedule, periodMs),
   };
   const idOf = keyOf ?? ((key: K) => key as KeyId);
   // In an outage the source is not to be asked for each key again and again.
@@ -186,6 +192,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { required: given = false } = options;
   const required = given === false || (given !== true && given.length === 0) ? undefined : given;
   const base = {
+    spread,
     member,
     bound,
     maxAbsent,

@@ -45,7 +45,7 @@ export interface DueTimes<K, V> {
  * The identity of an entry: while any code works on an entry or waits for it, it is the only one of its key. The load of
  * a key that is evicted goes on: the entry stays active until it settles, resolves its waiters, and takes a new slot.
  */
-export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
+export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly table: SlotTable<K, V>;
   readonly epochs: Epochs = new Epochs();
   readonly stepWatch: StepWatch;
@@ -57,6 +57,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
   readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
+  /** Evicted keys of which listeners are to hear. */
+  readonly #evicted: K[] = [];
 
   constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
@@ -160,6 +162,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
     const now = this.#options.member.clock.monotonic();
     for (const [, { id, key }] of [...this.eachLoaded()]) {
       this.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
+    }
+  }
+
+  /** Computes all due times anew by another schedule. */
+  reschedule(): void {
+    for (const { id, key } of [...Array.from(this.eachLoaded(), ([, entry]) => entry), ...this.active()]) {
+      this.useId(id, key, (entry) => this.#refresher.loader.reschedule(entry));
     }
   }
 
@@ -295,7 +304,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
     this.dueTimes?.freed(slot);
   }
 
-  gone(id: KeyId): void {
+  gone(id: KeyId, key: K, isEvicted: boolean): void {
+    if (isEvicted && this.#refresher.events.has('evicted')) this.#evicted.push(key);
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;
@@ -358,6 +368,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner {
       this.table.passivate(slot, entry);
     }
     this.dueTimes?.changed(slot, entry);
+    if (this.#evicted.length === 0) return;
+    for (const key of this.#evicted.splice(0)) this.#refresher.events.emit('evicted', { key });
   }
 }
 

@@ -7,8 +7,11 @@ import { Refresher } from '../engine/refresher.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
+import type { ScheduleLike } from '../schedule/schedule.ts';
+import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
@@ -306,6 +309,32 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       refresherOf(this).invalidate(entry, true);
       return had;
     });
+  }
+
+  /**
+   * Aborts the load of a key under way, which counts as failed; as `cancel` of `RefreshingValue`. A batch goes on for its
+   * other keys: the `signal` of `loadMany` is aborted with the last of them.
+   *
+   * @returns whether a load of the key was under way.
+   * @throws {OptionError} for the key `undefined`.
+   */
+  cancel(key: K, reason?: unknown): boolean {
+    if (!this.#entries.has(key)) return false;
+    return this.#entries.use(key, (entry) => refresherOf(this).cancel(entry, reason));
+  }
+
+  /**
+   * Replaces the schedule of all keys; `jitter` applies to it as before. The next execute times are computed anew from the
+   * last loads, at a cost that grows with the number of keys; an instant that has passed is due. Loads under way go on.
+   * Without effect on a subclass that overrides {@link nextExecuteTime} and does not call it.
+   *
+   * @throws {OptionError} when it is not a schedule; the old one stays.
+   */
+  reschedule(schedule: ScheduleLike): void {
+    const { member, spread } = this.#options;
+    const given = scheduleArgument(member.name, schedule);
+    refresherOf(this).timing.schedule = spread(given, toMillis(schedule as DurationLike));
+    this.#entries.reschedule();
   }
 
   /** {@link delete} of all keys. */

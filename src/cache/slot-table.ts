@@ -30,11 +30,11 @@ const NAMED = 2;
 const FIRST_CAPACITY = 64;
 
 /** Learns of slots that are given up. */
-export interface SlotTableOwner {
+export interface SlotTableOwner<K> {
   /** The slot may be given to another key from now on. */
   freed(slot: number): void;
-  /** The key has no slot any longer: it was deleted or evicted. */
-  gone(id: KeyId): void;
+  /** The key has no slot any longer: it was deleted or evicted. Called in the middle of a change. */
+  gone(id: KeyId, key: K, isEvicted: boolean): void;
 }
 
 /**
@@ -74,7 +74,7 @@ export class SlotTable<K, V> {
     coordinator: Coordinator | undefined,
     bound: Bound,
     keepsKeys: boolean,
-    owner: SlotTableOwner,
+    owner: SlotTableOwner<K>,
   ) {
     this.#options = options;
     this.#coordinator = coordinator;
@@ -83,9 +83,10 @@ export class SlotTable<K, V> {
     this.#keys = keepsKeys ? [] : undefined;
     this.#versions = coordinator && new Float64Array(0);
     this.#slots = createLru<number>(bound, (slot, id, reason) => {
+      const key = this.key(id, slot);
       this.#release(slot);
       owner.freed(slot);
-      if (reason !== 'set') owner.gone(id);
+      if (reason !== 'set') owner.gone(id, key, reason === 'evict');
     });
   }
 

@@ -2,7 +2,7 @@ import { coolDownMs } from '../engine/cool-down.ts';
 import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { FlightScope } from '../engine/flight.ts';
-import { isLoadTimeoutError, LeaseLostError } from '../errors.ts';
+import { isLoadError, isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { Acquired, BackendPatience, ClusterMember } from './cluster-member.ts';
@@ -296,7 +296,7 @@ export class Round<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     this.#hasResult = false;
     const outcome = (): ReleaseOutcome =>
-      isLoadTimeoutError(reason) ? this.#failed(reason) : { as: 'abandoned' };
+      isLoadTimeoutError(reason) || isLoadError(reason) ? this.#failed(reason) : { as: 'abandoned' };
     void this.#release(outcome).then(() => this.#end());
   }
 

@@ -1,4 +1,4 @@
-import type { LoadTimeoutError } from '../errors.ts';
+import type { LoadError, LoadTimeoutError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
@@ -15,6 +15,13 @@ export type Outcome<A> =
       readonly isSynchronous: boolean;
     }
   | { readonly kind: 'failed'; readonly error: unknown; readonly attempts: number }
+  | {
+      readonly kind: 'cancelled';
+      readonly error: LoadError;
+      readonly attempts: number;
+      /** It has begun, and keeps its place until it has settled. */
+      readonly isLive: boolean;
+    }
   | { readonly kind: 'timed-out'; readonly error: LoadTimeoutError; readonly attempts: number };
 
 /** The flight, as the wrapper of its tries sees it. */
@@ -141,6 +148,16 @@ export class Flight<A> implements LoadHandle {
     if (this.#isOver) return;
     this.end(error);
     this.#plan.settle({ kind: 'failed', error, attempts: this.#attempts });
+  }
+
+  cancel(errorOf: (attempts: number) => LoadError): void {
+    if (this.#isOver) return;
+    const attempts = this.#attempts;
+    const error = errorOf(attempts);
+    const isLive = this.#hasStarted;
+    if (isLive) this.endAndLinger(error);
+    else this.end(error);
+    this.#plan.settle({ kind: 'cancelled', error, attempts, isLive });
   }
 
   end(reason: Error): void {

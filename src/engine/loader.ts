@@ -1,5 +1,6 @@
-import { LoadTimeoutError } from '../errors.ts';
+import { LoadError, LoadTimeoutError } from '../errors.ts';
 import { Events, type LoadDetails, type Trigger } from '../observe/events.ts';
+import { messageOf } from '../observe/logger.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
@@ -280,6 +281,26 @@ export class Loader<T> {
     } else this.#end(entry, flight, reason);
   }
 
+  /**
+   * Ends the load under way as failed: it is aborted, its waiters are rejected, the cool-down begins. One that has begun
+   * keeps its place until it has settled. @returns whether there was one.
+   */
+  cancel(entry: Entry<T>, reason: unknown): boolean {
+    const { flight, superseded, key } = entry;
+    if (flight === undefined || superseded === 'aborted') return false;
+    const message = reason === undefined ? 'cancelled' : `cancelled: ${messageOf(reason)}`;
+    const about = { cacheName: this.options.name, key, cause: reason };
+    flight.cancel((attempts) => new LoadError(message, { ...about, attempts }));
+    return true;
+  }
+
+  /** A cancelled load may not have noticed yet: no other begins before it has settled. */
+  #keepPlace(entry: Entry<T>, flight: LoadHandle): void {
+    entry.flight = flight;
+    entry.superseded = 'aborted';
+    this.#busy.add(entry);
+  }
+
   /** Aborts the load under way, and frees its place at once. */
   #end(entry: Entry<T>, flight: LoadHandle, reason: Error): void {
     const waiters = this.#leave(entry, flight);
@@ -394,6 +415,7 @@ export class Loader<T> {
     try {
       const { superseded } = entry;
       const waiters = this.#leave(entry, flight);
+      if (outcome.kind === 'cancelled' && outcome.isLive) this.#keepPlace(entry, flight);
       const isAwaited = waiters?.hasReaders === true;
       const run = { details, startedAt, round, superseded, isAwaited };
       const settlement = this.#outcomes.settle(entry, run, outcome);
@@ -406,7 +428,7 @@ export class Loader<T> {
       } else {
         settleWaiters(waiters, settlement);
         // Those that came too late: a user's code may have started their load already.
-        if (entry.flight === undefined) this.#settleLate(entry, settlement);
+        if (entry.flight === undefined || outcome.kind === 'cancelled') this.#settleLate(entry, settlement);
       }
       this.startSuccessor(entry);
     } finally {

@@ -84,6 +84,16 @@ export class Outcomes<T> {
     const end = loadEnd(run.details, outcome.attempts, duration);
     if (outcome.kind === 'timed-out')
       return this.#failed(entry, run, 'load-timed-out', end, outcome.error, round?.over);
+    if (outcome.kind === 'cancelled')
+      // the round is over when the load has settled
+      return this.#failed(
+        entry,
+        { ...run, superseded: undefined },
+        'load-failed',
+        end,
+        outcome.error,
+        round?.over,
+      );
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(entry, run, remote);
     if (superseded === 'dropped' && outcome.kind === 'loaded' && isKept(outcome.result)) {

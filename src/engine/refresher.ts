@@ -130,6 +130,11 @@ export class Refresher<T> {
     this.loader.reschedule(entry);
   }
 
+  /** Ends the load under way as failed. @returns whether there was one. */
+  cancel(entry: Entry<T>, reason: unknown): boolean {
+    return this.loader.cancel(entry, reason);
+  }
+
   pause(): void {
     this.#setRunState('open', 'paused');
   }

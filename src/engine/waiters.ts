@@ -1,3 +1,4 @@
+import type { LoadError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred, ignoreRejection } from '../time/deferred.ts';
 import { onAbort } from '../time/on-abort.ts';
@@ -15,6 +16,8 @@ export interface LoadHandle {
   readonly deadlineAt: number;
   /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
   end(reason: Error): void;
+  /** Ends it from outside, as failed. Its place is free as with {@link endAndLinger}. @param errorOf also the reason. */
+  cancel(errorOf: (attempts: number) => LoadError): void;
   /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
   endAndLinger(reason: Error): void;
 }

@@ -62,6 +62,14 @@ export class CacheMember<V> implements Member {
     ];
   }
 
+  pause(): void {
+    this.#member.refresher.pause();
+  }
+
+  resume(): void {
+    this.#member.refresher.resume();
+  }
+
   close(timeoutMs: number): Promise<void> {
     return this.#member.refresher.close(timeoutMs);
   }

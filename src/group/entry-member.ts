@@ -73,6 +73,14 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     ];
   }
 
+  pause(): void {
+    this.#member.refresher.pause();
+  }
+
+  resume(): void {
+    this.#member.refresher.resume();
+  }
+
   close(timeoutMs: number): Promise<void> {
     return this.#member.refresher.close(timeoutMs);
   }

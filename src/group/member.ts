@@ -37,6 +37,8 @@ export interface Member extends Refreshable {
   readonly isRequired: boolean;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
+  pause(): void;
+  resume(): void;
   close(timeoutMs: number): Promise<void>;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
   firstLoads(): readonly (() => Promise<void>)[];

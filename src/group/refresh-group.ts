@@ -64,6 +64,8 @@ export interface GroupStatus extends JsonStatus {
   readonly name: string;
   /** Loads under way that the group has started. */
   readonly running: number;
+  /** Between `pause()` and `resume()` of the group; of members that were paused one by one see there. */
+  readonly paused: boolean;
   /** After `close()`. */
   readonly closed: boolean;
   /** The state of each member, in the order in which they were made: of a cache as a whole. */
@@ -116,6 +118,8 @@ export class RefreshGroup implements GroupLike {
   readonly #options: ResolvedOptions;
   readonly #members: Map<string, Member> = new Map();
   readonly #queue: DueQueue;
+  /** Between `pause()` and `resume()` of the group. */
+  #isPaused = false;
   #closing: Deferred<void> | undefined;
   /** Ends each `ready()` that waits. */
   readonly #waits: Set<() => void> = new Set();
@@ -234,12 +238,29 @@ export class RefreshGroup implements GroupLike {
     return withJson({
       name: this.#options.name,
       running: this.#queue.running,
+      paused: this.#isPaused,
       closed: this.#closing !== undefined,
       members: Array.from(
         this.#members.values(),
         (member) => member.status(hasValues) as GroupStatus['members'][number],
       ),
     });
+  }
+
+  /**
+   * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
+   * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
+   */
+  pause(): void {
+    if (this.#closing !== undefined) return;
+    this.#isPaused = true;
+    for (const member of this.#members.values()) member.pause();
+  }
+
+  /** Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. */
+  resume(): void {
+    this.#isPaused = false;
+    for (const member of this.#members.values()) member.resume();
   }
 
   /**
@@ -270,11 +291,13 @@ export class RefreshGroup implements GroupLike {
     const owner = new EntryMember(member, (made) => this.#join(made));
     member.refresher.setOwner(owner);
     member.refresher.setPiggyback(this.#queue);
+    if (this.#isPaused) member.refresher.pause();
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
     member.refresher.setPiggyback(this.#queue);
+    if (this.#isPaused) member.refresher.pause();
   }
 
   #join(member: Member): GroupSlot {

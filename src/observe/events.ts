@@ -103,6 +103,11 @@ interface EventDetails {
   published: { readonly version: number } & Keyed;
   /** The store has a newer version than the one that was loaded here. */
   'publish-refused': { readonly token: number | undefined; readonly version: number } & Keyed;
+  /**
+   * A value left a full cache: those of other keys took its place. Not after `delete`, `clear` or an absent key, whose values
+   * left on request. Emitted once all is in place; a listener may load or set the key again.
+   */
+  evicted: Keyed;
   paused: unknown;
   resumed: unknown;
   /** The last event: no load runs any longer, and all listeners are forgotten. */
@@ -146,6 +151,7 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'snapshot-rejected',
   'published',
   'publish-refused',
+  'evicted',
   'paused',
   'resumed',
   'closed',

@@ -66,6 +66,19 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   abstract inspect(options?: { readonly values?: boolean }): ExecutionStatus;
 
   /**
+   * Aborts the execution under way, which counts as failed: its `signal` is aborted, callers that wait for it are rejected
+   * with a `LoadError` whose `cause` is the reason, the old value stays, and the cool-down begins. In a cluster the round is
+   * released as failed once the execution has stopped. One that ignores its signal keeps its place until it has settled,
+   * at the latest until its deadline; no other begins meanwhile.
+   *
+   * @param reason for the error and the log. @default none
+   * @returns whether an execution was under way. Never throws.
+   */
+  cancel(reason?: unknown): boolean {
+    return refresherOf(this).cancel(this.#entry, reason);
+  }
+
+  /**
    * Replaces the schedule. The next execute time is computed anew from the last execution; an instant that has
    * passed is due. A running execution goes on. Without effect on a subclass that overrides {@link nextExecuteTime}
    * and does not call it.

@@ -89,6 +89,8 @@ function inWords(event: TicklessEvent): string {
       return `version ${event.version}`;
     case 'snapshot-rejected':
       return `version ${event.version}: ${event.error.message}`;
+    case 'evicted':
+      return `key ${event.key}`;
     case 'paused':
     case 'resumed':
     case 'closed':

@@ -10,6 +10,7 @@ export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
     unref: none,
     deadlineAt: Infinity,
     end: none,
+    cancel: none,
     endAndLinger: none,
     ...change,
   };

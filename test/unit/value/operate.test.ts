@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { recordEvents, typesOf } from '../../support/events.ts';
+import { ManualLoad } from '../../support/manual-load.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('cancel', () => {
+  function make() {
+    const clock = new FakeClock();
+    const manual = new ManualLoad<string>();
+    const value = new RefreshingValue({
+      name: 'v',
+      load: manual.load,
+      schedule: 10_000,
+      coolDown: 1000,
+      clock,
+      logger: false,
+    });
+    return { clock, manual, value, events: recordEvents(value) };
+  }
+
+  it('ends the execution under way as failed: error, signal, event, cool-down; the old value stays', async () => {
+    const { clock, manual, value, events } = make();
+    value.set('old');
+    expect(value.cancel()).toBe(false);
+    const refresh = rejectionOf(value.refresh());
+    const reason = new Error('wrong source');
+    expect(value.cancel(reason)).toBe(true);
+    const error = await refresh;
+    expect(String(error)).toBe('LoadError: v: cancelled: wrong source');
+    expect(error).toMatchObject({ cause: reason, attempts: 1 });
+    expect(manual.call(0).context.signal.reason).toBe(error);
+    expect(typesOf(events)).toEqual(['load-started', 'load-failed', 'cooling-down']);
+    expect([value.current, value.inspect().failures, value.cancel()]).toEqual(['old', 1, false]);
+    manual.call(0).resolve('late');
+    await clock.flush();
+    expect([value.current, clock.timerCount, typesOf(events).at(-1)]).toEqual([
+      'old',
+      0,
+      'late-result-dropped',
+    ]);
+  });
+
+  it('no other load begins before one that ignores its signal has settled', async () => {
+    const { clock, manual, value } = make();
+    const first = rejectionOf(value.get());
+    value.cancel('stop');
+    expect(await first).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+    const next = value.refresh();
+    await clock.flush();
+    expect(manual.calls.length).toBe(1);
+    manual.call(0).reject(new Error('aborted'));
+    await clock.flush();
+    manual.call(1).resolve('new');
+    expect(await next).toBe('new');
+    expect(value.current).toBe('new');
+  });
+
+  it('of a load that ignores its signal for ever, until its deadline', async () => {
+    const { clock, manual, value } = make();
+    void value.get();
+    await clock.advance(10_000);
+    value.cancel();
+    const next = value.refresh();
+    await clock.advance(19_999);
+    expect(manual.calls.length).toBe(1);
+    await clock.advance(1);
+    expect(manual.calls.length).toBe(2);
+    manual.call(1).resolve('new');
+    expect(await next).toBe('new');
+  });
+
+  it('of an executor, and of one key of a batch', async () => {
+    const manual = new ManualLoad<number>();
+    const task = (context: object): Promise<number> =>
+      manual.load({ ...context, previous: undefined } as never);
+    const executor = new PeriodicExecutor(task, { name: 't', logger: false });
+    const execution = rejectionOf(executor.execute());
+    expect(executor.cancel('stop')).toBe(true);
+    expect(await execution).toMatchObject({ message: 't: cancelled: stop' });
+
+    const signals: AbortSignal[] = [];
+    const clock = new FakeClock();
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      loadMany: (_, { signal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+      clock,
+      logger: false,
+    });
+    const reads = ['a', 'b'].map((key) => cache.get(key));
+    await clock.flush();
+    expect([cache.cancel('x'), cache.cancel('a')]).toEqual([false, true]);
+    expect(await rejectionOf(reads[0] as Promise<string>)).toMatchObject({ key: 'a' });
+    expect([await settled(reads[1] as Promise<string>), signals[0]?.aborted]).toEqual(['pending', false]);
+    cache.cancel('b');
+    expect(signals[0]?.aborted).toBe(true);
+    await rejectionOf(reads[1] as Promise<string>);
+  });
+
+  it('in a cluster the round is released as failed when the load has stopped', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const refresh = rejectionOf(a.value.refresh());
+    await cluster.clock.flush();
+    a.value.cancel('stop');
+    await refresh;
+    await cluster.clock.flush();
+    expect((await cluster.lock.list())[0]?.state).toBe('running');
+    a.manual.call(1).reject(new Error('aborted'));
+    await cluster.clock.flush();
+    expect((await cluster.lock.list())[0]).toMatchObject({
+      state: 'failed',
+      lastError: 'v: cancelled: stop',
+    });
+  });
+});
+
+describe('pause and resume of a group', () => {
+  it('are those of all members, also of later ones', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, schedule: 1000, logger: false });
+    let loads = 0;
+    const load = async (): Promise<number> => ++loads;
+    const value = group.value({ name: 'v', load });
+    const cache = group.cache({ name: 'c', load, jitter: false });
+    value.set(0);
+    cache.set('a', 0);
+    group.pause();
+    const later = group.value({ name: 'later', load });
+    later.set(0);
+    await clock.advance(5000);
+    group.requestStart();
+    expect([value.current, cache.current('a'), later.current]).toEqual([0, 0, 0]);
+    await clock.flush();
+    expect([loads, group.inspect().paused, group.health().problems.length]).toEqual([0, true, 3]);
+    group.resume();
+    group.requestStart();
+    await clock.flush();
+    expect([loads, group.inspect().paused, group.health().problems]).toEqual([3, false, []]);
+  });
+});
+
+describe('reschedule of a cache', () => {
+  it('computes the due times of all keys anew, with the jitter of the new schedule', async () => {
+    const clock = new FakeClock();
+    let loads = 0;
+    const cache = new RefreshingCache<string, number>({
+      name: 'c',
+      load: async () => ++loads,
+      schedule: 3_600_000,
+      clock,
+      random: () => 0.5,
+    });
+    await Promise.all(['a', 'b'].map((key) => cache.get(key)));
+    await clock.advance(1000);
+    cache.reschedule(10_000);
+    const due = (key: string): number => (cache.inspect(key)?.nextExecuteTime ?? 0) - clock.now();
+    expect([due('a'), due('b')]).toEqual([14_000, 14_000]); // between one and two periods after the load
+    await clock.advance(14_000);
+    for (const key of ['a', 'b']) cache.current(key);
+    await clock.flush();
+    expect(loads).toBe(4);
+    expect(() => cache.reschedule('often' as never)).toThrow('schedule');
+  });
+});
+
+describe('the event evicted', () => {
+  it('names each key whose value left a full cache, and none that was deleted; a listener may set it again', async () => {
+    const clock = new FakeClock();
+    const cache = new RefreshingCache<string, string>({ name: 'c', load: (key) => key, max: 2, clock });
+    const evicted: unknown[] = [];
+    cache.on('evicted', ({ key, name }) => {
+      expect([cache.size, name]).toEqual([2, 'c']);
+      if (evicted.push(key) === 1) cache.set('a', 'again');
+    });
+    for (const key of ['a', 'b', 'c']) cache.current(key);
+    expect([evicted, [...cache.keys()]]).toEqual([
+      ['a', 'b'],
+      ['c', 'a'],
+    ]);
+    cache.delete('c');
+    cache.clear();
+    expect(evicted).toEqual(['a', 'b']);
+  });
+});
