@@ -2,10 +2,12 @@
 // chunks and declarations.
 // `node scripts/build.mjs <folder>`: into that folder.
 //
-// The source maps refer to the sources in the package instead of repeating their text. Comments are in the declarations.
+// The source maps give the file and line of each line, for stack traces, without columns and the text of the sources.
+// Comments are in the declarations.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { root } from './support/project.mjs';
@@ -18,14 +20,15 @@ const entries = Object.values(exports).flatMap(
 
 await generateThreadCode();
 
-/** Takes the sources' text out of the maps. */
+/** Leaves in the maps where each line comes from: a third of their size. */
 const slimMaps = {
   name: 'slim maps',
   generateBundle(_, files) {
     for (const file of Object.values(files)) {
       if (!file.fileName.endsWith('.map')) continue;
-      const { sourcesContent: _text, ...map } = JSON.parse(file.source);
-      file.source = JSON.stringify(map);
+      const { sourcesContent: _text, names: _names, mappings, ...map } = JSON.parse(file.source);
+      const lines = decode(mappings).map(([first]) => (first === undefined ? [] : [first.slice(0, 4)]));
+      file.source = JSON.stringify({ ...map, names: [], mappings: encode(lines) });
     }
   },
 };
