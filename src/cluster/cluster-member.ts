@@ -13,22 +13,26 @@ import type { Events } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { type Asked, type AskOptions, type BackendAccess, limited } from './backend-access.ts';
+import { backendName, isWithin, LONGEST_NAME_BYTES } from './backend-name.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
+import { namespacePrefix } from './namespace.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
-import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
+import { decodeSnapshot, encodeBody, type Snapshot, type SnapshotMaker, withMetadata } from './snapshot.ts';
 import type { Codec, SnapshotStore, WriteAnswer } from './store-contract.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The methods of a lock that members use. */
-export type LockSteps = Pick<LockProvider, 'leaseFor' | 'acquire' | 'extend' | 'release'>;
+export type LockSteps = Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'>;
 
 /** The methods of a store that members use. */
-export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema'> & { readonly codec: Codec };
+export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema' | 'longestName'> & {
+  readonly codec: Codec;
+};
 
 /** A step takes at most this part of the deadline, so that most of it is left for the load. */
 const PART_OF_DEADLINE = 0.25;
@@ -130,7 +134,9 @@ export class ClusterMember {
     const access = this.lock as BackendAccess<LockSteps>;
     const { clock } = this.options;
     const state = sharedStateOf(entry);
-    const wanted = { name: this.#nameOf(entry), leaseFor: access.steps.leaseFor, force };
+    const named = this.#backendNameOf(entry, access);
+    const name = typeof named === 'string' ? named : await named;
+    const wanted = { name, leaseFor: access.steps.leaseFor, force };
     const spentMs = startedAt === undefined ? 0 : clock.monotonic() - startedAt;
     const leftMs = access.limitMs - Math.min(spentMs, access.limitMs * PART_OF_STORE);
     const acquireMs = Math.min(leftMs, this.options.timeoutMs * PART_OF_DEADLINE);
@@ -224,7 +230,8 @@ export class ClusterMember {
     const stepMs = Math.min(access.limitMs * part, timeoutMs * PART_OF_DEADLINE);
     let sentAt = 0;
     try {
-      const name = this.#nameOf(entry);
+      const named = this.#backendNameOf(entry, access);
+      const name = typeof named === 'string' ? named : await named;
       const asked = await this.#ask(access, { waitsForProbe }, () => {
         sentAt = clock.monotonic();
         return limited(() => access.steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
@@ -241,7 +248,11 @@ export class ClusterMember {
       if (damage === undefined && version <= newerThan) return undefined;
       try {
         if (damage !== undefined) throw new Error(damage);
-        const snapshot = await limited(() => decodeSnapshot(payload, access.steps), clock, stepMs);
+        const snapshot = await limited(
+          () => decodeSnapshot(payload, access.steps, this.#makerOf(entry)),
+          clock,
+          stepMs,
+        );
         const { allowUndefined, kind } = this.options;
         const isValue = snapshot.value !== undefined || allowUndefined;
         if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
@@ -275,10 +286,12 @@ export class ClusterMember {
     try {
       const { isAbsent } = metadata();
       const body = await limited(() => encodeBody(value, isAbsent, access.steps.codec), clock);
-      const name = this.#nameOf(entry);
+      const named = this.#backendNameOf(entry, access);
+      const name = typeof named === 'string' ? named : await named;
+      const maker = this.#makerOf(entry);
       const write = (): Promise<WriteAnswer> =>
         limited(
-          () => access.steps.write(name, withMetadata(body, metadata()), token),
+          () => access.steps.write(name, withMetadata(body, metadata(), maker), token),
           clock,
           access.behindMs,
         );
@@ -326,13 +339,44 @@ export class ClusterMember {
     if (asked.kind === 'answered') this.#log.storeAnswered();
   }
 
-  /** @throws {OptionError} for a key that has no name. */
-  #nameOf(entry: Entry<unknown>): string {
+  /**
+   * Refuses a key whose name is too long for any backend, before anything is loaded.
+   *
+   * @throws {OptionError}
+   */
+  checkKey(entry: Entry<unknown>): void {
     const { name } = this.options;
     const { id, key } = entry;
-    if (key === undefined) return name;
+    if (key === undefined || typeof id !== 'string' || isWithin(lockName(name, id), LONGEST_NAME_BYTES))
+      return;
+    const rule = `must be short enough for a lock name of ${LONGEST_NAME_BYTES} bytes`;
+    throw new OptionError([{ option: 'key', rule, received: id }], { cacheName: name, key });
+  }
+
+  /** The name of an entry at a backend. @throws {OptionError} for a key that has no name, or too long a one. */
+  #backendNameOf(
+    entry: Entry<unknown>,
+    { steps: { longestName } }: { readonly steps: { readonly longestName?: number | undefined } },
+  ): string | Promise<string> {
+    const name = this.#nameOf(entry);
+    const known = backendName(name, longestName);
+    if (known !== undefined) return known;
+    const rule = `must be at most ${longestName} bytes long`;
+    throw new OptionError([{ option: 'name', rule, received: name }], { cacheName: this.options.name });
+  }
+
+  #makerOf(entry: Entry<unknown>): SnapshotMaker {
+    return { kind: entry.key === undefined ? 'value' : 'key', name: this.#nameOf(entry) };
+  }
+
+  /** @throws {OptionError} for a key that has no name. */
+  #nameOf(entry: Entry<unknown>): string {
+    const { name, namespace } = this.options;
+    const { id, key } = entry;
+    const prefix = namespacePrefix(namespace);
+    if (key === undefined) return prefix + name;
     if (id !== null && ['string', 'number', 'bigint', 'boolean'].includes(typeof id)) {
-      return lockName(name, id);
+      return prefix + lockName(name, id);
     }
     const rule = 'must return a string or a number for such keys, so that the lock has a name for them';
     throw new OptionError([{ option: 'keyOf', rule, received: id }], { cacheName: name, key });

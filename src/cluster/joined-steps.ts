@@ -40,6 +40,7 @@ export function lockAccess(
   );
   const joined: LockSteps = {
     leaseFor: steps.leaseFor,
+    longestName: steps.longestName,
     acquire: (request) => acquires.ask(request),
     extend: (lease, leaseFor) => steps.extend(lease, leaseFor),
     release: (lease, outcome) => releases.ask({ lease, outcome }),
@@ -75,6 +76,7 @@ export function storeAccess(
   const joined: StoreSteps = {
     codec: steps.codec,
     schema: steps.schema,
+    longestName: steps.longestName,
     read: (name, newerThan) => reads.ask({ name, newerThan }),
     write: (name, payload, token) => writes.ask({ name, payload, token }),
   };

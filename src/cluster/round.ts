@@ -173,6 +173,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const { lock, store, options } = this.#member;
     const { trigger } = this.#host;
     const entry = this.#entry;
+    this.#member.checkKey(entry);
     if (!entry.isLoaded && options.whenLockUnavailable === 'load')
       this.#enteredAt = options.clock.monotonic();
     const state = this.#state;

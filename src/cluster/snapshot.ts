@@ -4,6 +4,14 @@ import { isNumber } from '../option-checks.ts';
 import { checksum } from './checksum.ts';
 import type { Codec, SnapshotStore } from './store-contract.ts';
 
+/** The value or key that has made a snapshot. One of another maker is not used. */
+export interface SnapshotMaker {
+  /** A value, or a key of a cache. */
+  readonly kind: 'value' | 'key';
+  /** The name of the value; of a key, with the name of its cache. */
+  readonly name: string;
+}
+
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
 export interface Snapshot {
   readonly value: unknown;
@@ -41,6 +49,9 @@ const SEAL_LENGTH = sealOf('', '').length;
 interface Header {
   readonly tickless: number;
   readonly format: string;
+  /** Snapshots of earlier versions have neither. */
+  readonly kind?: SnapshotMaker['kind'];
+  readonly name?: string;
   readonly isBase64?: true;
   readonly isAbsent?: true;
   readonly age?: number;
@@ -72,10 +83,13 @@ export async function encodeBody(value: unknown, isAbsent: boolean, codec: Codec
 export function withMetadata(
   { format, text, isText }: EncodedBody,
   { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags }: Omit<Snapshot, 'value'>,
+  { kind, name }: SnapshotMaker,
 ): string {
   const header: Header = {
     tickless: ENVELOPE,
     format,
+    kind,
+    name,
     ...(isText ? {} : { isBase64: true }),
     ...(isAbsent ? { isAbsent } : {}),
     age,
@@ -97,12 +111,14 @@ export function withMetadata(
 export async function decodeSnapshot(
   payload: string,
   { codec, schema }: { readonly codec: Codec } & Pick<SnapshotStore, 'schema'>,
+  reader: SnapshotMaker,
 ): Promise<Snapshot> {
   const end = payload.indexOf('\n');
   const line = payload.slice(0, end);
   const body = payload.slice(end + 1);
   const header = readHeader(line);
   checkWhole(header, line, body);
+  checkMaker(header, reader);
   if (header.format !== formatOf(codec)) {
     const [written, read] = [header.format, formatOf(codec)].map(showKey);
     throw new Error(`it is of the format ${written}, and the codec reads ${read}`);
@@ -139,6 +155,17 @@ function showIssues(issues: readonly { readonly message: string }[]): string {
   return messages.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
+/** Throws if another member has made it: two of one name share the store. */
+function checkMaker({ kind, name }: Header, reader: SnapshotMaker): void {
+  if ((kind ?? reader.kind) === reader.kind && (name ?? reader.name) === reader.name) return;
+  const [maker, own] = [showMaker(kind, name), showMaker(reader.kind, reader.name)];
+  throw new Error(`it was made by ${maker}, not by ${own}; use another name or a namespace`);
+}
+
+function showMaker(kind: SnapshotMaker['kind'] | undefined, name: string | undefined): string {
+  return `${kind === 'key' ? 'the key' : 'the value'} ${showKey(name)}`;
+}
+
 /** Throws if anything was cut off, added or changed since the write. */
 function checkWhole({ length }: Header, line: string, body: string): void {
   if (body.length !== length) throw new Error(`it is ${body.length} characters long, and was ${length}`);
@@ -164,6 +191,8 @@ function readHeader(line: string): Header {
     isNumber(took, 0, Number.MAX_VALUE) &&
     (maxStaleness === null || isNumber(maxStaleness, Number.MIN_VALUE, Number.MAX_VALUE)) &&
     [undefined, true].includes(header.isAbsent) &&
+    [undefined, 'value', 'key'].includes(header.kind) &&
+    ['undefined', 'string'].includes(typeof header.name) &&
     isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string');

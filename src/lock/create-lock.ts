@@ -14,6 +14,7 @@ import type {
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
 import { isText, OptionChecks } from '../option-checks.ts';
@@ -21,6 +22,7 @@ import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
+import { namespacedLock } from './namespaced-lock.ts';
 
 /** The options of all locks. */
 export interface LockOptions {
@@ -36,6 +38,11 @@ export interface LockOptions {
    * deadline of the load. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
+  /**
+   * Separates services that share the backend: all names begin with `namespace/` there. `inspect` and `list` show and find
+   * the names of the namespace only, without it. Not empty. @default undefined: none
+   */
+  readonly namespace?: string | undefined;
 }
 
 /** A lock of one of the backends: a {@link LockProvider} that can be used by hand too. */
@@ -70,22 +77,29 @@ const SOON_MS = 10;
  */
 export function createLock(engine: LockEngine, options: LockOptions, kind: LockEngineKind): Lock {
   const checks = new OptionChecks('lock');
-  checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout']);
+  checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
+  checkNamespace(checks, options?.namespace, kind.longestName);
   checks.done();
-  return new CheckedLock(engine, new BackendSteps(engine, leaseFor), timeoutMs, kind);
+  const prefix = namespacePrefix(options?.namespace);
+  const backend = prefix === '' ? engine : namespacedLock(engine, prefix);
+  const longestName = longestWithin(kind.longestName, prefix);
+  const steps = new BackendSteps(backend, leaseFor, longestName);
+  return new CheckedLock(backend, steps, timeoutMs, { ...kind, longestName });
 }
 
 /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
 class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'releaseMany'> {
   readonly leaseFor: number;
+  readonly longestName: number | undefined;
   readonly acquireMany: LockProvider['acquireMany'];
   readonly releaseMany: LockProvider['releaseMany'];
   readonly #backend: LockEngine;
 
-  constructor(backend: LockEngine, leaseFor: number) {
+  constructor(backend: LockEngine, leaseFor: number, longestName: number | undefined) {
     this.leaseFor = leaseFor;
+    this.longestName = longestName;
     this.#backend = backend;
     if (backend.acquireMany !== undefined) this.acquireMany = (requests) => this.#acquireMany(requests);
     if (backend.releaseMany !== undefined) this.releaseMany = (releases) => this.#releaseMany(releases);

@@ -28,6 +28,7 @@ type Required = boolean | readonly unknown[];
 /** The names of the options that all members share. */
 export const SHARED: readonly (keyof AnyOptions)[] = [
   'name',
+  'namespace',
   'schedule',
   'retry',
   'coolDown',
@@ -77,6 +78,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   const given = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
   const {
     name,
+    namespace,
     schedule: scheduleLike = defaults.schedule,
     retry,
     coolDown: coolDownLike,
@@ -102,6 +104,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
 
   checks.names('', own ?? {}, names);
   checks.name('name', name);
+  if (namespace !== undefined) checks.name('namespace', namespace);
   check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);
@@ -135,7 +138,8 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   }
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
-    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(name).length <= longest;
+    const whole = namespace === undefined ? name : `${namespace}/${name}`;
+    const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
   checks.done();
@@ -144,6 +148,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   const membership = membershipOf(lock, store, clock);
   return Object.freeze({
     name: name as string,
+    namespace,
     kind,
     schedule: schedule as Schedule,
     periodMs: toMillis(scheduleLike as DurationLike),

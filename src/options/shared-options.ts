@@ -21,8 +21,17 @@ export interface CoolDownOptions {
 
 /** The options of all members: values, caches and executors. */
 export interface SharedOptions {
-  /** The name in errors, events, log lines and (in a cluster) the lock. Required, not empty. */
+  /**
+   * The name in errors, events, log lines and (in a cluster) of the lock and the snapshot: the same on all instances of a
+   * service, and no other value, cache or task on the same backend may have it. Where services share a backend, give each a
+   * `namespace`, here, in the group, or in the lock and the store. Required, not empty.
+   */
   readonly name: string;
+  /**
+   * Begins the names of locks and snapshots at the backend, as `namespace/name`; the name in errors, events and log lines
+   * stays as it is. Not empty. @default undefined: that of the group; without one none
+   */
+  readonly namespace?: string | undefined;
   /**
    * When to execute next: a schedule (`dailyAt`, `cron`, …), a function of the last execution that returns epoch
    * milliseconds, or a duration, counted from the end of the last execution. It is asked after each success; after

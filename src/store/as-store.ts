@@ -43,6 +43,7 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
   const steps: StoreSteps & ManyStoreSteps = {
     codec: store.codec ?? defaultCodec,
     schema: store.schema,
+    longestName: store.longestName,
     read: (name, newerThan) => store.read(name, newerThan),
     write: (name, payload, token) => store.write(name, payload, token),
     readMany: store.readMany?.bind(store),

@@ -2,6 +2,7 @@ import type { StoreSteps } from '../cluster/cluster-member.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
+import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import type {
   Codec,
   SnapshotStore,
@@ -16,6 +17,7 @@ import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { defaultCodec } from './default-codec.ts';
+import { namespacedStore } from './namespaced-store.ts';
 
 /** The options of all stores. */
 export interface StoreOptions {
@@ -36,6 +38,11 @@ export interface StoreOptions {
    * seconds, and a read a quarter of the deadline of the load. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
+  /**
+   * Separates services that share the backend: all names begin with `namespace/` there. Callers see
+   * the names without it. Not empty. @default undefined: none
+   */
+  readonly namespace?: string | undefined;
 }
 
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
@@ -63,16 +70,20 @@ export interface StoreEngineKind {
 export function createStore(
   engine: StoreEngine,
   options: StoreOptions,
-  { longestName, options: names, clock, explain = (error) => error }: StoreEngineKind,
+  { longestName: longest, options: names, clock, explain = (error) => error }: StoreEngineKind,
 ): SnapshotStore {
   const checks = new OptionChecks('store');
-  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout']);
+  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout', 'namespace']);
   const { codec, schema } = options ?? {};
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   const isSchema = schema === undefined || typeof schema?.['~standard']?.validate === 'function';
   checks.that(isSchema, 'schema', 'must be a Standard Schema', schema);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
+  checkNamespace(checks, options?.namespace, longest);
   checks.done();
+  const prefix = namespacePrefix(options?.namespace);
+  const longestName = longestWithin(longest, prefix);
+  const backend = prefix === '' ? engine : namespacedStore(engine, prefix);
 
   function check(name: string, more: (found: OptionChecks) => void = () => {}): void {
     const found = new OptionChecks(isText(name) ? name : 'store');
@@ -104,9 +115,10 @@ export function createStore(
   const steps: StoreSteps & ManyStoreSteps = {
     codec: codec ?? defaultCodec,
     schema,
-    read: (name, newerThan) => engine.read(name, newerThan),
-    write: async (name, payload, token) => checkAnswer(await engine.write(name, payload, token)),
-    ...manySteps(engine),
+    longestName,
+    read: (name, newerThan) => backend.read(name, newerThan),
+    write: async (name, payload, token) => checkAnswer(await backend.write(name, payload, token)),
+    ...manySteps(backend),
   };
   const store: SnapshotStore = {
     codec,
@@ -126,7 +138,7 @@ export function createStore(
     },
     async delete(name: string): Promise<boolean> {
       check(name);
-      return ask(name, () => engine.delete(name));
+      return ask(name, () => backend.delete(name));
     },
   };
   return withCoordination(store, storeAccess(steps, timeoutMs, explain));

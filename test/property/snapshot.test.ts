@@ -46,12 +46,14 @@ const about: fc.Arbitrary<Omit<Snapshot, 'value' | 'isAbsent'>> = fc.record({
   tags: fc.oneof(fc.constant(undefined), fc.array(text, { maxLength: 4 })),
 });
 
+const MAKER = { kind: 'value', name: 'v' } as const;
+
 async function encoded(
   value: unknown,
   metadata: Omit<Snapshot, 'value'>,
   codec: Codec = defaultCodec,
 ): Promise<string> {
-  return withMetadata(await encodeBody(value, metadata.isAbsent, codec), metadata);
+  return withMetadata(await encodeBody(value, metadata.isAbsent, codec), metadata, MAKER);
 }
 
 const bytes: Codec = {
@@ -80,7 +82,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, about, async (value, said) => {
         const payload = await encoded(value, { ...said, isAbsent: false });
-        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }), {
+        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER), {
           ...said,
           isAbsent: false,
           value,
@@ -94,7 +96,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(about, async (said) => {
         const payload = await encoded(undefined, { ...said, isAbsent: true });
-        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }), {
+        expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER), {
           ...said,
           isAbsent: true,
           value: undefined,
@@ -110,7 +112,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(part, text), about, async (body, said) => {
         const payload = await encoded(body, { ...said, isAbsent: false }, bytes);
-        const back = await decodeSnapshot(payload, { codec: bytes });
+        const back = await decodeSnapshot(payload, { codec: bytes }, MAKER);
         expectSame(back, {
           ...said,
           isAbsent: false,
@@ -121,7 +123,7 @@ describe('a snapshot is decoded as it was encoded', () => {
     );
     const large = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
     const payload = await encoded(large, { ...plain, isAbsent: false }, bytes);
-    expectSame((await decodeSnapshot(payload, { codec: bytes })).value, large);
+    expectSame((await decodeSnapshot(payload, { codec: bytes }, MAKER)).value, large);
   });
 });
 
