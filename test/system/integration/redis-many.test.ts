@@ -24,10 +24,11 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   function open(space: string) {
-    const lock = redisLock({ client, prefix: `${space}:lock:` });
-    const store = redisStore({ client, prefix: `${space}:store:` });
+    const patient = { client, timeout: 10_000 }; // on a busy machine
+    const lock = redisLock({ ...patient, prefix: `${space}:lock:` });
+    const store = redisStore({ ...patient, prefix: `${space}:store:` });
     const cache = new RefreshingCache({
-      ...{ name: 'c', lock, store, schedule: { hours: 1 }, logger: false as const },
+      ...{ name: 'c', lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
       loadMany: async (keys: readonly string[]) => new Map(keys.map((key) => [key, key])),
     });
     const states = async (): Promise<string[]> => {
