@@ -36,8 +36,11 @@ export interface FlightScope {
 /** The load of a flight, its limits and its callbacks, fixed before it starts. */
 export interface FlightPlan<A> {
   readonly clock: Clock;
-  readonly random: () => number;
+  /** The jitter of the pause after that error. */
+  readonly random: (error: unknown) => number;
   readonly retry: RetryOptions | undefined;
+  /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */
+  readonly failsOnStack: boolean;
   /** The deadline over all tries together; `Infinity`: none. */
   readonly timeoutMs: number;
   readonly attempt: (attempt: number, abort: LazyAbort) => A | PromiseLike<A>;
@@ -105,6 +108,10 @@ export class Flight<A> implements LoadHandle {
 
   /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
   start(): void {
+    this.#start(this.#plan.failsOnStack && this.#plan.wrap === undefined);
+  }
+
+  #start(failsAtOnce: boolean): void {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
     const { clock, timeoutMs, wrap } = this.#plan;
@@ -117,7 +124,7 @@ export class Flight<A> implements LoadHandle {
       this.#settleWith(wrap(() => this.#tries(), { signal, deadlineAt, sleep }));
       return;
     }
-    const first = this.#firstTry();
+    const first = this.#firstTry(failsAtOnce);
     if (!('then' in first)) {
       this.#settle(first);
       return;
@@ -131,8 +138,8 @@ export class Flight<A> implements LoadHandle {
    * known to be synchronous and would delay readers that await a value, after all that is ready to run (`'macrotask'`).
    */
   startBehind(turn: 'microtask' | 'macrotask'): void {
-    if (turn === 'macrotask') this.#startTimer(() => this.start(), 0);
-    else Promise.resolve().then(() => this.start());
+    if (turn === 'macrotask') this.#startTimer(() => this.#start(false), 0);
+    else Promise.resolve().then(() => this.#start(false));
   }
 
   ref(): void {
@@ -191,7 +198,7 @@ export class Flight<A> implements LoadHandle {
   }
 
   #tries(): Promise<A> {
-    const first = this.#firstTry();
+    const first = this.#firstTry(false);
     if ('then' in first) return this.#allTries(first);
     return first.kind === 'loaded'
       ? Promise.resolve(first.result)
@@ -199,7 +206,7 @@ export class Flight<A> implements LoadHandle {
   }
 
   /** The outcome of a synchronous load, or a promise of what is still to come. */
-  #firstTry(): Outcome<A> | Promise<A> {
+  #firstTry(failsAtOnce: boolean): Outcome<A> | Promise<A> {
     try {
       this.#attempts = 1;
       const result = this.#plan.attempt(1, this.#abort);
@@ -208,7 +215,7 @@ export class Flight<A> implements LoadHandle {
         ? Promise.resolve(result as PromiseLike<A>)
         : { kind: 'loaded', result: result as A, attempts: 1, isSynchronous: true };
     } catch (error) {
-      return this.#plan.retry === undefined
+      return failsAtOnce || this.#plan.retry === undefined
         ? { kind: 'failed', error, attempts: 1 }
         : ignoreRejection(Promise.reject(error));
     }

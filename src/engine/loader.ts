@@ -19,6 +19,7 @@ import { type LoadRun, Outcomes, type Settlement } from './outcomes.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError } from './read-errors.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { RetryJitter } from './retry-jitter.ts';
 import { Timing } from './timing.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
 
@@ -76,6 +77,7 @@ export class Loader<T> {
   readonly #load: Load<T>;
   readonly #reporter: LoadReporter;
   readonly #outcomes: Outcomes<T>;
+  readonly #jitter: RetryJitter;
   /** The entries with a flight under way. */
   readonly #busy: Set<Entry<T>> = new Set();
   /** The rounds under way: also after a flight has settled, while its lease is released. */
@@ -91,6 +93,7 @@ export class Loader<T> {
     this.rules = { runState: 'open', whenTooStale, whenClosed, piggyback: neverTriggers };
     this.#load = load;
     this.#reporter = new LoadReporter(options, this.events);
+    this.#jitter = new RetryJitter(options.random);
     this.#outcomes = new Outcomes(options, this.timing, this.#reporter, () => this.keys);
   }
 
@@ -139,7 +142,7 @@ export class Loader<T> {
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { clock, random, retry, kind } = this.options;
+    const { clock, retry, isRetryDefault, kind } = this.options;
     const { coordinator } = this;
     let startedAt = clock.monotonic();
     const timeoutMs = Math.min(this.options.timeoutMs, Math.max(0, entry.answerBy - startedAt));
@@ -160,8 +163,9 @@ export class Loader<T> {
     };
     const flight: Flight<KeyedAnswer<T>> = new Flight<KeyedAnswer<T>>({
       clock,
-      random,
-      retry,
+      random: (error) => this.#jitter.after(error),
+      retry: isRetryDefault && entry.failures > 0 ? undefined : retry,
+      failsOnStack: isRetryDefault,
       timeoutMs,
       attempt,
       wrap:

@@ -18,6 +18,8 @@ export interface ResolvedOptions {
   readonly kind: 'value' | 'key' | 'task';
   readonly schedule: Schedule;
   readonly retry: RetryOptions | undefined;
+  /** To bridge a blip, not an outage: one try while the last execution failed. */
+  readonly isRetryDefault: boolean;
   readonly coolDown: CoolDown;
   readonly timeoutMs: number;
   readonly maxStalenessMs: number;

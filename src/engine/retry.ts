@@ -29,7 +29,7 @@ export function retrying<A>(
   execution: {
     readonly signal: AbortSignal;
     readonly startedAt: number;
-    readonly random: () => number;
+    readonly random: (error: unknown) => number;
     readonly now: () => number;
     readonly pause: (ms: number, error: Error) => Promise<boolean>;
   },
@@ -38,9 +38,9 @@ export function retrying<A>(
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 
-  function backOff(retriesConsumed: number): number {
+  function backOff({ retriesConsumed, error }: RetryContext): number {
     const growth = (factor > 0 ? factor : 1) ** retriesConsumed;
-    return Math.min(maxTimeout, minTimeout * growth * (options.randomize ? 1 + random() : 1));
+    return Math.min(maxTimeout, minTimeout * growth * (options.randomize ? 1 + random(error) : 1));
   }
 
   return pRetry(attempt, {
@@ -61,7 +61,7 @@ export function retrying<A>(
       if ((await options.shouldRetry?.(context)) === false) return false;
       if (!consumes) return true;
       const rest = maxRetryTime - (now() - startedAt);
-      return rest > 0 && pause(Math.min(backOff(context.retriesConsumed), rest), context.error);
+      return rest > 0 && pause(Math.min(backOff(context), rest), context.error);
     },
   });
 }

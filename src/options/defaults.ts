@@ -4,6 +4,12 @@ import type { DurationLike } from '../time/duration.ts';
 /** All defaults that are not `undefined`; durations in milliseconds unless they are objects. Frozen. */
 export const defaults: {
   readonly schedule: DurationLike;
+  readonly retry: {
+    readonly retries: number;
+    readonly minTimeout: number;
+    readonly factor: number;
+    readonly randomize: boolean;
+  };
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly timeout: number;
   readonly maxStaleness: number;
@@ -21,6 +27,7 @@ export const defaults: {
   readonly readyTimeout: number;
 } = /* @__PURE__ */ Object.freeze({
   schedule: /* @__PURE__ */ Object.freeze({ minutes: 10 }),
+  retry: /* @__PURE__ */ Object.freeze({ retries: 2, minTimeout: 250, factor: 2, randomize: true }),
   coolDown: /* @__PURE__ */ Object.freeze({ initial: 1000, factor: 2, max: 120_000 }),
   timeout: 30_000,
   maxStaleness: Number.POSITIVE_INFINITY,

@@ -1,4 +1,5 @@
 import type { CoolDown } from '../engine/cool-down.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -45,12 +46,21 @@ const RETRY_OPTIONS = [
   'shouldConsumeRetry',
 ];
 
-/** Checks the option `retry`. */
-export function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
-  if (typeof retry !== 'object' || retry === null) {
-    checks.that(false, 'retry', "must be an object of p-retry's options", retry);
-    return;
+/** Resolves the option `retry`; broken rules go to `checks`. */
+export function resolveRetry(
+  retry: RetryOptions | false | undefined,
+  checks: OptionChecks,
+): Pick<ResolvedOptions, 'retry' | 'isRetryDefault'> {
+  if (typeof retry === 'object' && retry !== null) checkRetry(retry, checks);
+  else {
+    const isAllowed = retry === undefined || retry === false;
+    checks.that(isAllowed, 'retry', "must be an object of p-retry's options, or false", retry);
   }
+  if (retry === undefined) return { retry: defaults.retry, isRetryDefault: true };
+  return { retry: retry === false ? undefined : retry, isRetryDefault: false };
+}
+
+function checkRetry(retry: RetryOptions, checks: OptionChecks): void {
   checks.names('retry.', retry, RETRY_OPTIONS);
   for (const option of ['retries', 'maxTimeout', 'maxRetryTime'] as const) {
     const received = retry[option] ?? 0;

@@ -10,7 +10,7 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
-import { checkRetry, resolveCoolDown } from './failure-options.ts';
+import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
@@ -80,7 +80,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     name,
     namespace,
     schedule: scheduleLike = defaults.schedule,
-    retry,
+    retry: retryLike,
     coolDown: coolDownLike,
     timeout = defaults.timeout,
     maxStaleness = defaults.maxStaleness,
@@ -108,7 +108,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   check(checks);
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);
-  if (retry !== undefined) checkRetry(retry, checks);
+  const retry = resolveRetry(retryLike, checks);
   const coolDown = resolveCoolDown(coolDownLike, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
@@ -152,7 +152,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     kind,
     schedule: schedule as Schedule,
     periodMs: toMillis(scheduleLike as DurationLike),
-    retry,
+    ...retry,
     coolDown,
     timeoutMs,
     maxStalenessMs,

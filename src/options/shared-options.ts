@@ -40,12 +40,16 @@ export interface SharedOptions {
    */
   readonly schedule?: ScheduleLike | undefined;
   /**
-   * Tries inside one execution, with p-retry's own options; an option that is left out has p-retry's default (10
-   * retries). `undefined`: one try. p-retry does not retry a `TypeError` that is not a network error. After an error that
-   * carries `Retry-After` the next try waits at least that long. All tries share the `timeout`.
-   * @default undefined
+   * Tries inside one execution. By default a lost connection or another blip is bridged: two more tries, after 250 to 500
+   * ms and 500 ms to 1 s; but one try per execution while the last one failed, so an outage costs one call per cool-down;
+   * and none after a synchronous load that throws on the caller's stack, as `current` runs it. `false`: one try.
+   *
+   * An object: p-retry's own options, for each execution; an option that is left out has p-retry's default (10 retries).
+   * p-retry does not retry a `TypeError` that is not a network error. After an error that carries `Retry-After` the next
+   * try waits at least that long. All tries share the `timeout`.
+   * @default { retries: 2, minTimeout: 250 ms, factor: 2, randomize: true }, while the last execution did not fail
    */
-  readonly retry?: RetryOptions | undefined;
+  readonly retry?: RetryOptions | false | undefined;
   /**
    * How long reads start no load after a failed execution. A duration is a constant span; it is jittered too. 0 is an
    * error: there always is a cool-down. An error that carries `Retry-After` (up to a day) makes it at least that long.

@@ -133,6 +133,7 @@ for (const [what, bound] of Object.entries(bounds)) {
           return value;
         };
         const cache = new RefreshingCache<Key, Held>({
+          retry: false,
           name: 'c',
           load,
           schedule: 100,

@@ -96,6 +96,7 @@ for (const many of [false, true]) {
           return controller.signal;
         };
         const cache = new RefreshingCache<Key, Held>({
+          retry: false,
           name: 'c',
           ...(many ? { loadMany } : { load }),
           schedule: 100,

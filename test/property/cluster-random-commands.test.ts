@@ -83,6 +83,7 @@ class Simulation {
     const clock = new MachineClock(this.cluster.clock);
     const live: Live[] = [];
     const value: RefreshingValue<Loaded> = new RefreshingValue<Loaded>({
+      retry: false,
       name: 'v',
       load: ({ token = Number.NaN, signal }: LoadContext) =>
         new Promise((resolve, reject) => void live.push({ token, signal, resolve, reject })),

@@ -26,7 +26,7 @@ export interface Parts {
   landed(key: string): void;
 }
 
-const calm = { schedule: { hours: 1 }, logger: false } as const;
+const calm = { schedule: { hours: 1 }, retry: false, logger: false } as const;
 
 export function subjectOfValue({ clock, load, landed }: Parts): Subject[] {
   const made = new RefreshingValue<Held>({

@@ -54,6 +54,7 @@ it('the rules hold after each of any commands in any order', async () => {
       let epoch = 0;
       let coolDownUntil = Number.NEGATIVE_INFINITY;
       const value: RefreshingValue<Loaded> = new RefreshingValue<Loaded>({
+        retry: false,
         name: 'v',
         load: ({ signal }: LoadContext) =>
           new Promise<LoadAnswer<Loaded>>((resolve, reject) => {

@@ -222,6 +222,7 @@ export class ManualCluster {
       name: 'v',
       load: manual.load,
       schedule: 1000,
+      retry: false,
       clock,
       logger,
       lock: link.lock,
@@ -235,7 +236,15 @@ export class ManualCluster {
   task(own: Partial<PeriodicExecutorOptions> = {}): TaskInstance {
     const common = this.#common();
     const { link, logger, clock, manual } = common;
-    const options = { name: 't', schedule: 1000, clock, logger, lock: link.lock, ...own };
+    const options = {
+      name: 't',
+      schedule: 1000,
+      retry: false as const,
+      clock,
+      logger,
+      lock: link.lock,
+      ...own,
+    };
     const load = (context: TaskContext): Promise<string> => manual.load({ ...context, previous: undefined });
     const executor = new PeriodicExecutor(load, options);
     return { ...common, executor, events: recordEvents(executor) };

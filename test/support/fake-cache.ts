@@ -12,6 +12,6 @@ export interface FakeCache {
 /** A cache of a period of 1 s, without jitter. */
 export function fakeCache(options: CacheOptions): FakeCache {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
-  const shared = { name: 'c', schedule: 1000, jitter: false, logger: false } as const;
+  const shared = { name: 'c', schedule: 1000, retry: false, jitter: false, logger: false } as const;
   return { clock, cache: new RefreshingCache<string, string>({ ...shared, ...options, clock }) };
 }

@@ -44,6 +44,7 @@ export function keyedInstance(
         }
       : {}),
     schedule: 1000,
+    retry: false,
     jitter: false,
     clock: cluster.clock,
     logger,

@@ -34,7 +34,7 @@ export interface ManualGroup {
 
 export function manualGroup(options: RefreshGroupOptions = {}): ManualGroup {
   const clock = new CountingClock();
-  const group = new RefreshGroup({ clock, logger: false, schedule: 3_600_000, ...options });
+  const group = new RefreshGroup({ clock, retry: false, logger: false, schedule: 3_600_000, ...options });
   const started: string[] = [];
   function value(
     name: string,

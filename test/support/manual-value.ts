@@ -8,13 +8,20 @@ export interface FakeValue<T> {
   readonly value: RefreshingValue<T>;
 }
 
-/** A value of the default schedule, that was never loaded. */
+/** A value of the default schedule, with one try per execution, that was never loaded. */
 export function fakeValue<T>(
   load: RefreshingValueOptions<T>['load'],
   options: Partial<RefreshingValueOptions<T>> = {},
 ): FakeValue<T> {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
-  const all = { name: 'v', load, logger: false, ...options, clock } as RefreshingValueOptions<T>;
+  const all = {
+    name: 'v',
+    load,
+    logger: false,
+    retry: false,
+    ...options,
+    clock,
+  } as RefreshingValueOptions<T>;
   return { clock, value: new RefreshingValue<T>(all) };
 }
 

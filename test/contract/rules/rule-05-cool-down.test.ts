@@ -56,6 +56,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
         },
         clock,
         random: () => random,
+        retry: false,
         logger: false,
       });
       const delays: number[] = [];
@@ -136,6 +137,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
         throw new Error('down');
       },
       clock,
+      retry: false,
       logger: false,
     });
     for (let i = 0; i < 10; i++) {

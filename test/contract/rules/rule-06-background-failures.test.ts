@@ -93,7 +93,7 @@ describe('rule 6: background failures reach listeners and the logger only', () =
     const clock = new FakeClock();
     const logger = recordLines();
     const manual = new ManualLoad<number>();
-    const value = new RefreshingValue({ name: 'v', load: manual.load, clock, logger });
+    const value = new RefreshingValue({ name: 'v', load: manual.load, retry: false, clock, logger });
     const controller = new AbortController();
     const read = rejectionOf(value.get({ signal: controller.signal }));
     controller.abort();

@@ -28,7 +28,16 @@ async function expectServing(
   const logger = recordLines();
   let loads = 0;
   const load = async (): Promise<number> => ++loads;
-  const value = new RefreshingValue({ name: 'v', load, schedule: 1000, timeout: 500, clock, logger, lock });
+  const value = new RefreshingValue({
+    name: 'v',
+    load,
+    schedule: 1000,
+    retry: false,
+    timeout: 500,
+    clock,
+    logger,
+    lock,
+  });
   const first = await Promise.race([
     value.get().catch((error: Error) => error),
     clock.advance(700).then(() => 'later'),

@@ -57,7 +57,7 @@ export class Instance {
       logger: false,
       timeout,
       coolDown,
-      ...(retries > 0 ? { retry: { retries, minTimeout: 40 } } : {}),
+      retry: retries > 0 ? { retries, minTimeout: 40 } : (false as const),
     } as const;
     const shared = {
       ...(scenario.hasLock ? { lock, whenLockUnavailable: scenario.whenLockUnavailable } : {}),

@@ -16,6 +16,7 @@ async function make(keys: number, options: Partial<RefreshingCacheOptions<number
     schedule: 10_000,
     jitter: false,
     clock,
+    retry: false,
     logger: false,
     ...options,
   });

@@ -217,7 +217,7 @@ describe('keys that change, come and go', () => {
 describe('health', () => {
   it('is not fatal for a value that got too old without reads, and is when its reload fails', async () => {
     const clock = new FakeClock();
-    const group = new RefreshGroup({ clock, logger: false, maxStaleness: 1000, schedule: 100 });
+    const group = new RefreshGroup({ clock, retry: false, logger: false, maxStaleness: 1000, schedule: 100 });
     let isDown = false;
     const load = async () => {
       if (isDown) throw new Error('down');
@@ -234,7 +234,7 @@ describe('health', () => {
 });
 
 it('ready with a cool-down of next to nothing does not keep its deadline from coming', async () => {
-  const group = new RefreshGroup({ logger: false, coolDown: 0.0005 });
+  const group = new RefreshGroup({ retry: false, logger: false, coolDown: 0.0005 });
   const load = (): number => {
     throw new Error('down');
   };
@@ -245,7 +245,7 @@ it('ready with a cool-down of next to nothing does not keep its deadline from co
 
 it('close of a value returns the same promise to a call from within it', async () => {
   const manual = new ManualLoad<number>();
-  const value = new RefreshingValue({ name: 'v', load: manual.load, logger: false });
+  const value = new RefreshingValue({ name: 'v', load: manual.load, retry: false, logger: false });
   void value.get().catch(() => {});
   const promises: Promise<void>[] = [];
   manual.call(0).context.signal.addEventListener('abort', () => void promises.push(value.close()));

@@ -43,6 +43,7 @@ async function tenths(
     max: count,
     clock,
     random: seeded(),
+    retry: false,
     logger: false,
     ...options,
   });
@@ -187,6 +188,7 @@ describe('tags', () => {
       schedule: PERIOD,
       jitter: false,
       clock,
+      retry: false,
       logger: false,
       ...options,
     });
@@ -369,7 +371,14 @@ describe('tags', () => {
       if (isDown) throw new Error('down');
       return key;
     };
-    const cache = new RefreshingCache({ name: 'c', load, schedule: 1000, clock, logger: false });
+    const cache = new RefreshingCache({
+      name: 'c',
+      load,
+      schedule: 1000,
+      clock,
+      retry: false,
+      logger: false,
+    });
     await cache.get(1);
     isDown = true;
     await clock.advance(2000);
@@ -420,7 +429,7 @@ describe('invalidateWhere', () => {
   const make = () => {
     const clock = new FakeClock();
     const load = async (key: string): Promise<string> => (key === 'slow' ? new Promise(() => {}) : key);
-    const cache = new RefreshingCache({ name: 'c', load, jitter: false, clock, logger: false });
+    const cache = new RefreshingCache({ name: 'c', load, jitter: false, clock, retry: false, logger: false });
     const stale = (): string[] => [...cache.keys()].filter((key) => cache.inspect(key)?.isStale);
     return { clock, cache, stale };
   };

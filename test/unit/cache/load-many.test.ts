@@ -51,6 +51,7 @@ function make(
     schedule: 1000,
     jitter: false,
     clock,
+    retry: false,
     logger: false,
     ...options,
   });
@@ -238,6 +239,7 @@ describe('keys that the result lacks', () => {
       name: 'c',
       loadMany: (keys) => new Map(keys.map((key) => [`${key}` as never, 'v'])),
       clock: new FakeClock(),
+      retry: false,
       logger: false,
     });
     const error = (await rejectionOf(cache.get(1))) as Error;
@@ -329,6 +331,7 @@ describe('invalid results', () => {
       loadMany: (keys) => new Map([...keys.map((key) => [key, key.id] as const), [null as never, 'x']]),
       keyOf: ({ id }) => id,
       clock,
+      retry: false,
       logger: false,
     });
     expect(await cache.get({ id: 'a' })).toBe('a');

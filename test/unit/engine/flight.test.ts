@@ -38,6 +38,7 @@ function make({ attempt = () => NEVER, ...plan }: Partial<FlightPlan<string>> = 
     clock,
     random: () => 0,
     retry: undefined,
+    failsOnStack: false,
     timeoutMs: 1000,
     attempt: (number, abort) => {
       signals.push(abort.signal);

@@ -1,15 +1,21 @@
 import { AbortError } from 'p-retry';
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, type LoadContext, type RetryOptions } from '../../../src/index.ts';
+import {
+  isLoadTimeoutError,
+  type LoadContext,
+  RefreshingCache,
+  type RetryOptions,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { fakeValue } from '../../support/manual-value.ts';
-import { rejectionOf, settled } from '../../support/settle.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
 const down = new Error('down');
 const always = Array(9999).fill(down);
 
 /** A value whose loads fail with these errors, one after the other, and then succeed; with the times of its calls. */
-function failingWith(errors: readonly unknown[], retry: RetryOptions | undefined, timeout = 30_000) {
+function failingWith(errors: readonly unknown[], retry: RetryOptions | false | undefined, timeout = 30_000) {
   const calls: number[] = [];
   const { clock, value } = fakeValue(
     async ({ attempt }) => {
@@ -23,8 +29,9 @@ function failingWith(errors: readonly unknown[], retry: RetryOptions | undefined
 }
 
 describe('retry', () => {
-  it.each<[what: string, retry: RetryOptions | undefined, failures: number, calls: number[]]>([
-    ['is off by default: one call', undefined, 9, [0]],
+  it.each<[what: string, retry: RetryOptions | false | undefined, failures: number, calls: number[]]>([
+    ['false: one call', false, 9, [0]],
+    ['by default two more calls, from 250 ms, doubled and jittered', undefined, 9, [0, 375, 1125]],
     [
       'makes at most retries + 1 calls, with growing pauses',
       { retries: 3, minTimeout: 100 },
@@ -111,6 +118,66 @@ describe('retry', () => {
     await clock.advance(20);
     expect(await rejection).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
     expect(calls).toHaveLength(20);
+  });
+});
+
+describe('the default', () => {
+  it('makes one call per execution while the last one failed, and bridges blips again after a success', async () => {
+    const { clock, value, calls } = failingWith(always.slice(0, 5), undefined);
+    void value.get();
+    await clock.advance(2000);
+    expect(calls).toEqual([0, 375, 1125]);
+    const attempts: number[] = [];
+    value.on('load-failed', (event) => void attempts.push(event.attempts));
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(10_000);
+      void value.get().catch(() => {});
+    }
+    await clock.flush();
+    expect([attempts, calls.length, value.inspect().failures]).toEqual([[1, 1], 6, 0]);
+    calls.length = 0; // five more failures
+    void value.refresh();
+    await clock.advance(2000);
+    expect(calls).toHaveLength(3);
+  });
+
+  it('a synchronous load that throws on the stack of its reader is not tried again: the reader gets the error', async () => {
+    let loads = 0;
+    const { clock, value } = fakeValue(
+      () => {
+        loads += 1;
+        if (loads !== 2) throw down;
+        return loads;
+      },
+      { retry: undefined, schedule: 1000, coolDown: 1000 },
+    );
+    expect(thrownBy(() => value.current)).toMatchObject({
+      code: 'ERR_TICKLESS_NOT_LOADED',
+      cause: { cause: down },
+    });
+    await clock.advance(1000);
+    expect([loads, value.current]).toEqual([1, 2]);
+    await clock.advance(1000);
+    expect(value.current).toBe(2); // a reload behind the read is tried again
+    await clock.advance(2000);
+    expect(loads).toBe(5);
+  });
+
+  it('the keys of a call of loadMany that fails come in one call again', async () => {
+    const clock = new FakeClock();
+    const calls: (readonly string[])[] = [];
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      loadMany: async (keys) => {
+        calls.push(keys);
+        if (calls.length < 3) throw new Error('down');
+        return new Map(keys.map((key) => [key, key]));
+      },
+      clock,
+    });
+    const found = cache.getMany(['a', 'b', 'c']);
+    await clock.advance(2000);
+    expect([(await found).size, calls]).toEqual([3, Array(3).fill(['a', 'b', 'c'])]);
   });
 });
 

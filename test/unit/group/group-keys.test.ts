@@ -32,6 +32,7 @@ async function dueKeys(own: { readonly group?: RefreshGroup; readonly clock: Fak
     },
     schedule: 1000,
     jitter: false,
+    retry: false,
     logger: false,
     ...own,
   });
@@ -262,7 +263,7 @@ describe('a cache in a group', () => {
   describe('and the wall clock', () => {
     function daily() {
       const clock = new FakeClock({ now: '2026-06-01T04:00:00Z' });
-      const group = new RefreshGroup({ clock, logger: false });
+      const group = new RefreshGroup({ clock, retry: false, logger: false });
       const started: string[] = [];
       const load = (key: string): KeyedAnswer<string> => {
         started.push(key);
@@ -305,7 +306,7 @@ describe('a cache in a group', () => {
 
   it('keeps the process alive for the loads of its keys while a caller waits for their end', async () => {
     const clock = new HoldingClock();
-    const group = new RefreshGroup({ clock, logger: false, timeout: 500 });
+    const group = new RefreshGroup({ clock, retry: false, logger: false, timeout: 500 });
     const { manual } = await dueKeys({ group, clock }, 'ab');
     await clock.advance(1000);
     group.requestStart();

@@ -17,7 +17,14 @@ const DAY = 86_400_000;
 
 function make(options: RefreshGroupOptions = {}) {
   const clock = new FakeClock();
-  const group = new RefreshGroup({ clock, logger: false, schedule: 1000, random: () => 0, ...options });
+  const group = new RefreshGroup({
+    clock,
+    retry: false,
+    logger: false,
+    schedule: 1000,
+    random: () => 0,
+    ...options,
+  });
   return { clock, group, manual: new ManualLoad<string>() };
 }
 

@@ -61,7 +61,7 @@ it('that is found not to be due after a step of the clock takes no slot', async 
 
 it('which holds the process holds it for the loads that it waits for', async () => {
   const clock = new HoldingClock();
-  const group = new RefreshGroup({ clock, logger: false });
+  const group = new RefreshGroup({ clock, retry: false, logger: false });
   const manual = new ManualLoad<string>();
   group.value({ name: 'v', load: manual.load });
   group.requestStart();

@@ -197,7 +197,7 @@ describe('a right option', () => {
   ])('coolDown %j makes cool-downs of %j ms', async (coolDown, delays) => {
     const load = async (): Promise<number> => Promise.reject(new Error('down'));
     const clock = new FakeClock();
-    const value = new RefreshingValue({ name: 'v', load, coolDown, clock, random: () => 0.5 });
+    const value = new RefreshingValue({ name: 'v', load, coolDown, retry: false, clock, random: () => 0.5 });
     const seen: number[] = [];
     value.on('cooling-down', ({ delay }) => void seen.push(delay));
     for (const _ of delays) await value.refresh().catch(() => {});

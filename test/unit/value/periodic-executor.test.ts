@@ -26,7 +26,14 @@ function make(options: Partial<ConstructorParameters<typeof PeriodicExecutor>[1]
   return {
     clock,
     manual,
-    executor: new PeriodicExecutor(task, { name: 'e', schedule: 1000, clock, logger: false, ...options }),
+    executor: new PeriodicExecutor(task, {
+      name: 'e',
+      schedule: 1000,
+      clock,
+      retry: false,
+      logger: false,
+      ...options,
+    }),
   };
 }
 

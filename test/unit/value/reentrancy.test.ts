@@ -164,6 +164,7 @@ describe('loads that act', () => {
   it('a value that loads from a value that cools down waits about as long, not a day', async () => {
     const clock = new FakeClock();
     const source = new RefreshingValue({
+      retry: false,
       name: 'a',
       load: (): Promise<number> => Promise.reject(new Error('down')),
       coolDown: { minutes: 1 },
@@ -171,6 +172,7 @@ describe('loads that act', () => {
     });
     await rejectionOf(source.get());
     const value = new RefreshingValue({
+      retry: false,
       name: 'b',
       load: async () => (await source.get()) + 1,
       clock,

@@ -27,6 +27,7 @@ async function makeTooStale(whenTooStale?: WhenTooStale): Promise<{
     maxStaleness: { seconds: 5 },
     whenTooStale,
     clock,
+    retry: false,
     logger: false,
   });
   await clock.advance(70);
@@ -146,6 +147,7 @@ describe('maxStaleness', () => {
       whenTooStale: 'throw',
       coolDown: 60_000,
       clock,
+      retry: false,
       logger: false,
     });
     await cache.get('a');
@@ -216,6 +218,7 @@ describe('maxStaleness', () => {
         maxStaleness: 5000,
         whenTooStale,
         clock,
+        retry: false,
         logger: false,
       });
       value.on('load-succeeded', () => {
