@@ -29,6 +29,12 @@ export function failedAt(step: FailedStep, thrown: unknown, module: string): unk
   }
 }
 
+/** @param cause why the message of the thread can't be read. */
+export function unreadable(cause: unknown): WorkerError {
+  const message = 'a message of the thread cannot be read';
+  return new WorkerError('ERR_TICKLESS_WORKER_PROTOCOL', message, { cause });
+}
+
 /** @param error the error of the event `error` of a `Worker`. */
 export function crashed(error: unknown): WorkerError {
   switch ((error as { code?: unknown } | undefined)?.code) {

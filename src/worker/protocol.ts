@@ -1,7 +1,14 @@
-// The messages between the two threads. They use a port of their own, which user code does not see.
+// The messages between the two threads. They use a port of their own, which arrives before user code is loaded: that code
+// does not see it.
 
+import type { MessagePort } from 'node:worker_threads';
 import type { EncodedError } from './error-codec.ts';
 import type { EncodedResult } from './result-codec.ts';
+
+/** The only message on the port that user code shares with its parent: the port for all others. */
+export interface Handshake {
+  readonly port: MessagePort;
+}
 
 /** The first message to a thread. */
 export interface Request {

@@ -2,8 +2,8 @@ import { setImmediate, setTimeout } from 'node:timers'; // never those of a test
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { Assembly } from './assembly.ts';
 import { decodeError, encodeError } from './error-codec.ts';
-import { argumentsNotCloneable, crashed, exited, failedAt, startFailed } from './failures.ts';
-import type { FromThread, Request, ToThread } from './protocol.ts';
+import { argumentsNotCloneable, crashed, exited, failedAt, startFailed, unreadable } from './failures.ts';
+import type { FromThread, Handshake, Request, ToThread } from './protocol.ts';
 import { decodeResult, type EncodedResult } from './result-codec.ts';
 import { threadCode } from './thread-code.ts';
 
@@ -100,8 +100,10 @@ class Thread {
 
   #startWorker(): Worker {
     const { name, settings } = this.#plan;
-    const workerData = this.#innerPort;
-    return new Worker(threadCode, { eval: true, name, ...settings, workerData, transferList: [workerData] });
+    const worker = new Worker(threadCode, { eval: true, name, ...settings });
+    const handshake: Handshake = { port: this.#innerPort };
+    worker.postMessage(handshake, [handshake.port]); // not in `workerData`, which user code sees
+    return worker;
   }
 
   #post(message: ToThread): void {
@@ -113,6 +115,15 @@ class Thread {
       this.#terminate(); // after an abort: the load has settled
       return;
     }
+    try {
+      this.#handle(message);
+    } catch (error) {
+      this.#decide({ kind: 'failed', error: unreadable(error) });
+    }
+  }
+
+  /** @throws for a message that is not one of the protocol: the module has got hold of the port. */
+  #handle(message: FromThread): void {
     switch (message.kind) {
       case 'end':
         this.#decide({ kind: 'succeeded', result: decodeResult(this.#assembly.whole as EncodedResult) });
@@ -122,9 +133,14 @@ class Thread {
         this.#decide({ kind: 'failed', error });
         break;
       }
-      default:
+      case 'open':
+      case 'fill':
+      case 'close':
         this.#assembly.add(message);
         setImmediate(() => this.#post({ kind: 'next' }));
+        break;
+      default:
+        throw new TypeError('the message is of an unknown kind');
     }
   }
 

@@ -5,7 +5,8 @@ export type WorkerErrorCode =
   | 'ERR_TICKLESS_WORKER_CLONE'
   | 'ERR_TICKLESS_WORKER_CRASH'
   | 'ERR_TICKLESS_WORKER_MEMORY'
-  | 'ERR_TICKLESS_WORKER_EXIT';
+  | 'ERR_TICKLESS_WORKER_EXIT'
+  | 'ERR_TICKLESS_WORKER_PROTOCOL';
 
 /**
  * A load in a thread failed for another reason than an error that the load threw. (An error of the load itself is
@@ -24,6 +25,8 @@ export type WorkerErrorCode =
  * Raise
  *   the limits, or load less.
  * - `ERR_TICKLESS_WORKER_EXIT`: the module called `process.exit` before the load had settled; `exitCode` is the code.
+ * - `ERR_TICKLESS_WORKER_PROTOCOL`: a message of the thread cannot be read (`cause`): the module interferes with the
+ *   messages of tickless.
  */
 export class WorkerError extends Error {
   override readonly name: string = 'WorkerError';

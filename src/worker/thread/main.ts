@@ -2,7 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { decodeError, encodeError } from '../error-codec.ts';
-import type { FailedStep, FromThread, Part, Request, ToThread } from '../protocol.ts';
+import type { FailedStep, FromThread, Handshake, Part, Request, ToThread } from '../protocol.ts';
 import { encodeResult } from '../result-codec.ts';
 import { findLoad } from './find-load.ts';
 import { flushOutput } from './flush-output.ts';
@@ -10,13 +10,20 @@ import { parts } from './parts.ts';
 import { buffersIn } from './walk.ts';
 
 // Neither `import` nor `require`: the string may be evaluated as either kind of module.
-const { workerData } = process.getBuiltinModule('node:worker_threads');
-const port = workerData as MessagePort;
+const { parentPort } = process.getBuiltinModule('node:worker_threads');
 const controller = new AbortController();
 let requestPart = (): void => {};
 let partRequested: Promise<unknown> = Promise.resolve();
 
-port.on('message', (message: ToThread) => {
+/** Bound before user code is loaded, which could replace the method and so get hold of the port. */
+let postMessage: MessagePort['postMessage'];
+
+parentPort?.once('message', ({ port }: Handshake) => {
+  postMessage = port.postMessage.bind(port);
+  port.on('message', receive);
+});
+
+function receive(message: ToThread): void {
   switch (message.kind) {
     case 'load':
       void serve(message);
@@ -27,7 +34,7 @@ port.on('message', (message: ToThread) => {
     case 'abort':
       controller.abort(decodeError(message.reason));
   }
-});
+}
 
 async function serve({ module, args, transfer }: Request): Promise<void> {
   let step: FailedStep = 'module';
@@ -62,5 +69,5 @@ async function send(part: Part, transfer: boolean): Promise<void> {
 }
 
 function post(message: FromThread, transferred: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, transferred);
+  postMessage(message, transferred);
 }
