@@ -23,6 +23,9 @@ const UNIT_MS = 300;
 /** Where an acquire takes two commands: the second must be answered before the shortest lease is over. */
 const UNIT_OF_TWO_MS = 1000;
 
+/** All cases run at a time and share a pool of ten connections. */
+const PATIENT = { timeout: 10_000 };
+
 /** A port that can't be listened on by accident: nobody does. */
 const NOBODY = '127.0.0.1:1';
 
@@ -52,15 +55,15 @@ describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) =>
   suites(
     {
       unit,
-      lock: () => one.lock(space),
-      other: () => another.lock(space),
+      lock: () => one.lock(space, PATIENT),
+      other: () => another.lock(space, PATIENT),
       unreachable: () => none.lock(space, { timeout: 1000 }),
       forget: (name) => one.forget(space, name),
     },
     {
       unit,
-      store: () => one.store(space),
-      other: () => another.store(space),
+      store: () => one.store(space, PATIENT),
+      other: () => another.store(space, PATIENT),
       unreachable: () => none.store(space, { timeout: 1000 }),
     },
   );
