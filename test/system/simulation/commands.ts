@@ -1,6 +1,6 @@
 import type { Instance } from './instance.ts';
 import type { Message } from './network.ts';
-import type { Subject } from './subject.ts';
+import type { Status, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
 /** Commands of a round: acquire, write, release; for the others acquire or poll, and read. */
@@ -26,8 +26,14 @@ export class Commands {
     const isSeen = subject.options.lockName !== undefined && !subject.instance.isUnseen;
     const status = isSeen ? subject.inspect() : undefined;
     const isFresh = status?.isDue === false && !status.running;
-    if (isFresh) this.#fresh.add(subject);
+    if (isFresh && !this.#mayBeTakenAlong(subject, status)) this.#fresh.add(subject);
     else this.#fresh.delete(subject);
+  }
+
+  /** The due reload of another key may take it along, in the second half of its time. */
+  #mayBeTakenAlong({ id }: Subject, { age = 0, lastEndedAt = 0, nextExecuteTime }: Status): boolean {
+    const isInBatches = this.#world.scenario.isBatched && id.includes('.codes[');
+    return isInBatches && 2 * age >= nextExecuteTime - lastEndedAt;
   }
 
   sent(instance: Instance, { step, name }: Message): void {
