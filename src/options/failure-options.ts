@@ -6,9 +6,17 @@ import type { DurationLike } from '../time/duration.ts';
 import { defaults } from './defaults.ts';
 import type { CoolDownOptions } from './shared-options.ts';
 
-/** Resolves the option `coolDown`; broken rules go to `checks`. */
+/** No cool-down is capped below this by default. */
+const SHORTEST_CAP_MS = 1000;
+
+/**
+ * Resolves the option `coolDown`; broken rules go to `checks`.
+ *
+ * @param periodMs the schedule, where it is a duration; else NaN. By default no cool-down is longer.
+ */
 export function resolveCoolDown(
   given: DurationLike | CoolDownOptions | undefined,
+  periodMs: number,
   checks: OptionChecks,
 ): CoolDown {
   if (given !== undefined && !isCoolDownOptions(given)) {
@@ -20,7 +28,8 @@ export function resolveCoolDown(
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
   const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
   checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
-  const max = given?.max ?? Math.max(defaults.coolDown.max, initialMs);
+  const cap = periodMs < defaults.coolDown.max ? Math.max(periodMs, SHORTEST_CAP_MS) : defaults.coolDown.max;
+  const max = given?.max ?? Math.max(cap, initialMs);
   const maxMs = checks.finiteDuration('coolDown.max', max);
   checks.that(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
   return { initialMs, factor, maxMs };

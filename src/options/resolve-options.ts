@@ -109,7 +109,8 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   const schedule = toSchedule(scheduleLike);
   checks.that(schedule !== undefined, 'schedule', SCHEDULE_RULE, scheduleLike);
   const retry = resolveRetry(retryLike, checks);
-  const coolDown = resolveCoolDown(coolDownLike, checks);
+  const periodMs = toMillis(scheduleLike as DurationLike);
+  const coolDown = resolveCoolDown(coolDownLike, periodMs, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
   // Only a schedule that was given: the default one gives way to the age limit.
@@ -151,7 +152,7 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
     namespace,
     kind,
     schedule: schedule as Schedule,
-    periodMs: toMillis(scheduleLike as DurationLike),
+    periodMs,
     ...retry,
     coolDown,
     timeoutMs,

@@ -15,7 +15,11 @@ export interface CoolDownOptions {
   readonly initial?: DurationLike | undefined;
   /** Each further failure in a row multiplies the span by this. 1 or more; 1: always the same. @default 2 */
   readonly factor?: number | undefined;
-  /** The span never grows beyond this. At least `initial`, finite. @default 2 minutes, or `initial` if that is longer */
+  /**
+   * The span never grows beyond this. At least `initial`, finite.
+   * @default 2 minutes, or a `schedule` that is a shorter duration (but not under 1 second): after an outage a value is
+   *   fresh again within one period. `initial` if that is longer
+   */
   readonly max?: DurationLike | undefined;
 }
 
@@ -54,7 +58,7 @@ export interface SharedOptions {
    * How long reads start no load after a failed execution. A duration is a constant span; it is jittered too. 0 is an
    * error: there always is a cool-down. An error that carries `Retry-After` (up to a day) makes it at least that long.
    * `refresh()` and `execute()` ignore it.
-   * @default { initial: 1 second, factor: 2, max: 2 minutes }
+   * @default { initial: 1 second, factor: 2, max: 2 minutes, or the period if that is shorter }
    */
   readonly coolDown?: DurationLike | CoolDownOptions | undefined;
   /**

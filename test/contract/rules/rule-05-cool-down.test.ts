@@ -4,6 +4,7 @@ import {
   isLoadError,
   isNotLoadedError,
   PeriodicExecutor,
+  RefreshGroup,
   RefreshingValue,
   withJitter,
 } from '../../../src/index.ts';
@@ -11,6 +12,45 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { fakeValue, loadedManualValue } from '../../support/manual-value.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+describe('rule 22: after an outage a value is fresh again within one period', () => {
+  it.each([
+    [{ schedule: 10_000 }, 10_000],
+    [{ schedule: 200 }, 1000],
+    [{ schedule: { hours: 1 } }, 120_000],
+    [{ schedule: 10_000, coolDown: { max: 60_000 } }, 60_000],
+    [{ schedule: 10_000, coolDown: { initial: 20_000 } }, 20_000],
+  ])('%j: the longest cool-down is %i ms', async (options, longest) => {
+    const delays: number[] = [];
+    const load = (): Promise<number> => Promise.reject(new Error('down'));
+    const { clock, value } = fakeValue(load, { ...options, random: () => 0.999_999_9 });
+    value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+    for (let i = 0; i < 12; i++) {
+      void value.get();
+      await clock.advance(121_000);
+    }
+    expect(Math.max(...delays)).toBe(longest);
+  });
+
+  it("by the group's schedule too", async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({
+      schedule: 10_000,
+      clock,
+      logger: false,
+      retry: false,
+      random: () => 0.999_999_9,
+    });
+    const value = group.value({ name: 'v', load: (): Promise<number> => Promise.reject(new Error('down')) });
+    const delays: number[] = [];
+    value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+    for (let i = 0; i < 12; i++) {
+      void value.get();
+      await clock.advance(121_000);
+    }
+    expect(Math.max(...delays)).toBe(10_000);
+  });
+});
 
 describe('rule 5: after a failed reload there is always a cool-down', () => {
   it('40 reads during an outage cause one load per cool-down, and all are served', async () => {
@@ -22,7 +62,7 @@ describe('rule 5: after a failed reload there is always a cool-down', () => {
         if (isDown) throw new Error('down');
         return 'old';
       },
-      { schedule: 20 },
+      { schedule: 20, coolDown: { max: 120_000 } },
     );
     await value.get();
     isDown = true;
