@@ -9,6 +9,7 @@ export class ClusterLog {
   readonly #options: ResolvedOptions;
   readonly #lock: OutageLog;
   readonly #leases: OutageLog;
+  readonly #records: OutageLog;
   readonly #store: OutageLog;
   readonly #writes: OutageLog;
   readonly #snapshots: OutageLog;
@@ -21,6 +22,7 @@ export class ClusterLog {
     this.#options = options;
     this.#lock = log('lock available again', outages.lock);
     this.#leases = log('lock usable again');
+    this.#records = log();
     this.#store = log('store available again', outages.store);
     this.#writes = log('snapshot written again');
     this.#snapshots = log();
@@ -38,6 +40,12 @@ export class ClusterLog {
   lockAnswered({ id }: Entry<unknown>): void {
     this.#lock.succeeded();
     this.#leases.succeeded(id);
+    this.#records.succeeded(id);
+  }
+
+  /** The record is replaced already. */
+  recordDamaged(entry: Entry<unknown>, damage: string): void {
+    this.#failed(this.#records, entry, 'lock record damaged, it is replaced', damage);
   }
 
   /** @param isKnown it is logged already: the snapshot could not be written. */

@@ -15,11 +15,12 @@ import { acquireLease, TRIES } from './acquire-lease.ts';
 import { type Asked, type AskOptions, type BackendAccess, limited } from './backend-access.ts';
 import { backendName, isWithin, LONGEST_NAME_BYTES } from './backend-name.ts';
 import { ClusterLog } from './cluster-log.ts';
-import { withDamage } from './damage.ts';
+import { UndecodableError, withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 import { namespacePrefix } from './namespace.ts';
+import { isPlausibleToken } from './plausible.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, encodeBody, type Snapshot, type SnapshotMaker, withMetadata } from './snapshot.ts';
@@ -198,6 +199,11 @@ export class ClusterMember {
     state: SharedState,
     answer: Awaited<ReturnType<typeof acquireLease>>['answer'],
   ): Acquired {
+    if (!isPlausibleToken(state.version, answer.now)) {
+      // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
+      state.version = 0;
+      state.isLocal = true;
+    }
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;
       state.holder = { owner, host, token };
@@ -205,6 +211,7 @@ export class ClusterMember {
     }
     const { owner, token } = answer.lease;
     state.holder = { owner, host: thisHost(), token };
+    if (answer.damage !== undefined) this.#log.recordDamaged(entry, answer.damage);
     this.events.emit('lease-acquired', { token, ...keyOf(entry) });
     if (answer.tookOver) this.events.emit('took-over', { token, ...keyOf(entry) });
     return { kind: 'acquired', lease: answer.held };
@@ -247,7 +254,7 @@ export class ClusterMember {
       const { version, age, payload, damage } = withDamage(asked.answer);
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        if (damage !== undefined) throw new Error(damage);
+        if (damage !== undefined) throw new UndecodableError(damage);
         const snapshot = await limited(
           () => decodeSnapshot(payload, access.steps, this.#makerOf(entry)),
           clock,
@@ -289,9 +296,11 @@ export class ClusterMember {
       const named = this.#backendNameOf(entry, access);
       const name = typeof named === 'string' ? named : await named;
       const maker = this.#makerOf(entry);
+      const { undecodableVersion } = sharedStateOf(entry);
+      const rejected = undecodableVersion > 0 ? ([undecodableVersion] as const) : [];
       const write = (): Promise<WriteAnswer> =>
         limited(
-          () => access.steps.write(name, withMetadata(body, metadata(), maker), token),
+          () => access.steps.write(name, withMetadata(body, metadata(), maker), token, ...rejected),
           clock,
           access.behindMs,
         );
@@ -395,7 +404,9 @@ export class ClusterMember {
   }
 
   #rejected(entry: Entry<unknown>, version: number, error: Error): void {
-    sharedStateOf(entry).rejectedVersion = version;
+    const state = sharedStateOf(entry);
+    state.rejectedVersion = version;
+    if (error instanceof UndecodableError) state.undecodableVersion = version;
     this.#log.rejected(entry, version, error);
     this.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
   }

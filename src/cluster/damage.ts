@@ -1,4 +1,6 @@
 import { showKey } from '../errors.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { CLOCK_BACK_MS } from './plausible.ts';
 import type { StoredSnapshot } from './store-contract.ts';
 
 /**
@@ -14,17 +16,31 @@ export function isDamage(thrown: unknown): boolean {
   );
 }
 
-/** Marks a snapshot as damaged if it has values that no store writes: the record was edited outside of the library. */
+/**
+ * A snapshot that no instance of this codec can decode: it is damaged, or was never one. It refuses no write. One of another
+ * format, or one that a schema refuses, may be of use to other instances.
+ */
+export class UndecodableError extends Error {}
+
+/**
+ * Marks a snapshot as damaged if it has values that no store writes: the record was edited outside of the library, or the
+ * backend's clock was set back since the write, so that its age is unknown. An age within the tolerance counts as 0.
+ */
 export function withDamage(read: StoredSnapshot): StoredSnapshot {
   if (read.damage !== undefined) return read;
   const { version, age, payload } = read;
   const isVersion = Number.isSafeInteger(version);
-  if (isVersion && Number.isFinite(age) && typeof payload === 'string') return read;
+  const isAge = Number.isFinite(age) && age >= -CLOCK_BACK_MS;
+  if (isVersion && isAge && typeof payload === 'string') return age < 0 ? { ...read, age: 0 } : read;
   const [what, found] = !isVersion
     ? ['version', version]
     : typeof payload !== 'string'
       ? ['payload', payload]
       : ['age', age];
-  const damage = `its record is damaged: the ${what} in it is ${showKey(found)}`;
+  const future = `its age is unknown: it was written ${showDuration(-age)} after the backend's present time`;
+  const damage =
+    isVersion && typeof payload === 'string' && age < 0
+      ? future
+      : `its record is damaged: the ${what} in it is ${showKey(found)}`;
   return { version: isVersion ? version : 0, age: 0, payload: '', damage };
 }

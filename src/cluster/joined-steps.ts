@@ -66,7 +66,8 @@ export function storeAccess(
   );
   const writes = new StepJoiner(
     {
-      one: ({ name, payload, token }: SnapshotWrite) => steps.write(name, payload, token),
+      one: ({ name, payload, token, rejected }: SnapshotWrite) =>
+        rejected === undefined ? steps.write(name, payload, token) : steps.write(name, payload, token, rejected),
       many: (requests) => steps.writeMany(requests),
       nameOf: ({ name }) => name,
       sizeOf: ({ payload }) => payload.length,
@@ -78,7 +79,7 @@ export function storeAccess(
     schema: steps.schema,
     longestName: steps.longestName,
     read: (name, newerThan) => reads.ask({ name, newerThan }),
-    write: (name, payload, token) => writes.ask({ name, payload, token }),
+    write: (name, payload, token, rejected) => writes.ask({ name, payload, token, rejected }),
   };
   return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
 }

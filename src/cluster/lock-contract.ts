@@ -39,6 +39,11 @@ export type AcquireAnswer =
       readonly lease: Lease;
       /** The previous holder let its lease expire: it crashed, or was paused for longer than its lease. */
       readonly tookOver: boolean;
+      /**
+       * The damage of the record that this lease replaces: it was edited outside of the library, and is implausible or of a
+       * wrong type. Reported with this lease only. @default undefined: it was sound
+       */
+      readonly damage?: string | undefined;
       readonly now: number;
     }
   | {
@@ -116,7 +121,7 @@ export interface LockRecord {
   readonly acquiredAgo: number;
   /** `undefined` while the round runs. */
   readonly finishedAgo: number | undefined;
-  /** Error of the last round, if it failed. */
+  /** Error of the last round, if it failed. While a round runs: the damage of the record that it has replaced. */
   readonly lastError: string | undefined;
 }
 
@@ -138,6 +143,10 @@ export interface ListOptions {
  * The token of an acquire is `max(previous + 1, the backend's clock in microseconds)`: a safe integer that grows
  * strictly per name, also when the backend has lost its data. The record of a name outlives its lease, so that holds
  * and tokens survive.
+ *
+ * A record that was edited counts as absent where no step can have written it: a lease or hold that ends later than
+ * `LONGEST_LEASE_MS` from now, a token that is further ahead of the backend's clock, a field of a wrong type. The next
+ * acquire replaces it, with a token that grows, and reports it as `damage`.
  *
  * To write an adapter: `createLock` checks the arguments, bounds the time and turns errors into
  * `LockUnavailableError`; `acquireRecord` and its siblings compute the next record. The adapter only takes one atomic

@@ -2,6 +2,7 @@ import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
 import { checksum } from './checksum.ts';
+import { UndecodableError } from './damage.ts';
 import type { Codec, SnapshotStore } from './store-contract.ts';
 
 /** The value or key that has made a snapshot. One of another maker is not used. */
@@ -138,7 +139,7 @@ export async function decodeSnapshot(
   try {
     value = await codec.decode(header.isBase64 ? fromBase64(body) : body);
   } catch (cause) {
-    throw new Error(`the codec can't decode it: ${messageOf(cause)}`, { cause });
+    throw new UndecodableError(`the codec can't decode it: ${messageOf(cause)}`, { cause });
   }
   if (schema === undefined) return { ...about, value };
   const result = await schema['~standard'].validate(value);
@@ -168,9 +169,10 @@ function showMaker(kind: SnapshotMaker['kind'] | undefined, name: string | undef
 
 /** Throws if anything was cut off, added or changed since the write. */
 function checkWhole({ length }: Header, line: string, body: string): void {
-  if (body.length !== length) throw new Error(`it is ${body.length} characters long, and was ${length}`);
+  if (body.length !== length)
+    throw new UndecodableError(`it is ${body.length} characters long, and was ${length}`);
   if (line.slice(-SEAL_LENGTH) !== sealOf(line.slice(0, -SEAL_LENGTH), body)) {
-    throw new Error('its checksum is wrong: it was damaged, or edited by hand');
+    throw new UndecodableError('its checksum is wrong: it was damaged, or edited by hand');
   }
 }
 
@@ -181,7 +183,7 @@ function readHeader(line: string): Header {
   } catch {
     // not JSON
   }
-  if (typeof header?.tickless !== 'number') throw new Error('it is not a snapshot of tickless');
+  if (typeof header?.tickless !== 'number') throw new UndecodableError('it is not a snapshot of tickless');
   if (header.tickless !== ENVELOPE) throw new Error(`it is of version ${header.tickless} of the envelope`);
   const { format, age = 0, dueIn, took, maxStaleness = null, tags = [] } = header;
   const isWhole =
@@ -196,7 +198,7 @@ function readHeader(line: string): Header {
     isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string');
-  if (!isWhole) throw new Error('its envelope is damaged');
+  if (!isWhole) throw new UndecodableError('its envelope is damaged');
   return header as Header;
 }
 

@@ -33,13 +33,17 @@ export type StandardResult =
 export interface StoredSnapshot {
   /** Grows with each write of the name. For a write with a token it is the token. */
   readonly version: number;
-  /** Milliseconds since the write, by the backend's clock. */
+  /**
+   * Milliseconds since the write, by the backend's clock. A write that lies up to a minute in its future, because the clock
+   * was set back, has the age 0; beyond that the age is unknown, and the snapshot is damaged.
+   */
   readonly age: number;
   /** The text that was written. Empty if the snapshot is damaged. */
   readonly payload: string;
   /**
-   * Why a present snapshot is unreadable: its record was edited, or the disk is faulty. It counts as absent, and is
-   * reported; the next write replaces it. @default undefined: it is readable
+   * Why a present snapshot can't be used: its record was edited (its version is more than a year ahead of the backend's clock,
+   * say), its age is unknown, or the disk is faulty. It counts as absent, and is reported; the next write replaces it.
+   * @default undefined: it is readable
    */
   readonly damage?: string | undefined;
 }
@@ -57,6 +61,8 @@ export interface SnapshotWrite {
   readonly payload: string;
   /** As of `write`. */
   readonly token?: number | undefined;
+  /** As of `write`. */
+  readonly rejected?: number | undefined;
 }
 
 /** Result of a write. */
@@ -79,7 +85,7 @@ export interface WriteAnswer {
  *
  * ```ts
  * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
- * import { createStore, type StoreEngine, type StoreOptions } from 'tickless/store';
+ * import { createStore, isPlausibleVersion, type StoreEngine, type StoreOptions } from 'tickless/store';
  * import { storeConformance } from 'tickless/testing';
  *
  * // The service can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
@@ -106,14 +112,16 @@ export interface WriteAnswer {
  *     const { text, now } = await this.#registry.read(name);
  *     if (text === undefined) return undefined;
  *     const { version, writtenAt, payload } = JSON.parse(text) as Written;
+ *     if (!isPlausibleVersion(version, now)) return { version, age: 0, payload: '', damage: `its version is ${version}` };
  *     return version > newerThan ? { version, age: now - writtenAt, payload } : undefined;
  *   }
  *
- *   async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+ *   async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
  *     for (;;) {
  *       const { text, now } = await this.#registry.read(name);
- *       const held = text === undefined ? 0 : (JSON.parse(text) as Written).version;
- *       if (token !== undefined && token < held) return { kind: 'refused', version: held };
+ *       const present = text === undefined ? 0 : (JSON.parse(text) as Written).version;
+ *       const held = isPlausibleVersion(present, now) ? present : 0;
+ *       if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
  *       const version = token ?? Math.max(held + 1, Math.floor(now * 1000));
  *       const next = JSON.stringify({ version, writtenAt: now, payload });
  *       if (await this.#registry.replace(name, text, next)) return { kind: 'written', version };
@@ -159,9 +167,11 @@ export interface SnapshotStore {
    * concurrent writes with tokens the one with the highest token remains.
    *
    * @param token the fencing token of the lease under which the snapshot was made. The write is refused if the store
-   * has a greater version. Without a token the version is `max(previous + 1, the backend's clock in microseconds)`.
+   * has a greater version, unless that is more than a year ahead of the backend's clock in microseconds. Without a token
+   * the version is `max(previous + 1, the backend's clock in microseconds)`.
+   * @param rejected a version whose payload the caller could not decode: it does not refuse the write. @default none
    */
-  write(name: string, payload: string, token?: number): Promise<WriteAnswer>;
+  write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer>;
   /**
    * {@link read} of several names in one command, or as few as the backend allows. Optional, together with
    * {@link writeMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name

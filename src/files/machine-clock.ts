@@ -67,12 +67,12 @@ export function hasRestarted(then: Moment, now: Moment): boolean {
   return then.clock === now.clock && then.clock !== 'wall' && then.at > now.at;
 }
 
-/** Elapsed milliseconds, at least 0; by the wall clock if the machine has rebooted since. */
+/** Elapsed milliseconds; by the wall clock if the machine has rebooted since, so they may be negative. */
 export function passedSince(then: Moment, now: Moment): number {
   const wall = now.wall - then.wall;
   const other = now.at - then.at;
   const isSameStart = then.boot !== null || Math.abs(wall - other) <= SAME_START_MS;
-  return Math.max(0, isComparable(then, now) && isSameStart ? other : wall);
+  return isComparable(then, now) && isSameStart ? other : wall;
 }
 
 /** Whether parsed data is an instant: a number within the range of exact integers. */

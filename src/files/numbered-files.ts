@@ -2,8 +2,9 @@ import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:f
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { randomId } from '../cluster/identity.ts';
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
-import { type DurationLike, toMillis } from '../time/duration.ts';
+import type { DurationLike } from '../time/duration.ts';
 import { folderName, nameOfFolder } from './folder-name.ts';
 import { codeOf, ignoreMissing } from './missing.ts';
 import { ReadQueue } from './read-queue.ts';
@@ -60,7 +61,7 @@ export class NumberedFiles {
 
   /** @throws {OptionError} when an option breaks a rule; `createLock` and `createStore` check the timeout. */
   constructor(about: 'lock' | 'store', options: FileOptions, kind: FileKind) {
-    const { directory, allowOtherUsers = false, timeout = 3000 } = options ?? ({} as FileOptions);
+    const { directory, allowOtherUsers = false, timeout } = options ?? ({} as FileOptions);
     const checks = new OptionChecks(about);
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
     const isPath = isFileUrl || (typeof directory === 'string' && directory !== '');
@@ -69,7 +70,7 @@ export class NumberedFiles {
     checks.done();
     const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#directory = new TrustedDirectory(path, allowOtherUsers);
-    this.#reads = new ReadQueue(toMillis(timeout));
+    this.#reads = new ReadQueue(commandTimeoutMs(about, timeout));
     this.#kind = kind;
   }
 

@@ -1,7 +1,11 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { geteuid } from 'node:process';
+import { systemClock } from '../time/clock.ts';
 import { ignoreMissing } from './missing.ts';
+
+/** The directory itself is checked at most once a second: no other user can replace one that was sound. */
+const CHECK_EVERY_MS = 1000;
 
 /** For others: write. */
 const WRITABLE_BY_OTHERS = 0o022;
@@ -16,6 +20,8 @@ export class TrustedDirectory {
   /** Permissions of new folders and files, before the umask. */
   readonly modes: { readonly folder: number; readonly file: number };
   readonly #user: number | undefined;
+  /** When the directory itself was found to be trusted. */
+  #checkedAt: number = Number.NEGATIVE_INFINITY;
 
   constructor(path: string, allowOtherUsers: boolean) {
     this.path = path;
@@ -25,12 +31,19 @@ export class TrustedDirectory {
 
   /** @throws when the directory, or a folder in it, is a link, or is in the hands of other users. Both may be missing. */
   async check(folder?: string): Promise<void> {
-    for (const path of folder === undefined ? [this.path] : [this.path, folder]) {
-      const found = await ignoreMissing(lstat(path), undefined); // one by one: each may keep a thread
-      if (found === undefined) return;
-      const problem = this.#problemOf(found);
-      if (problem !== undefined) throw new Error(`'${path}' ${problem}`);
+    const now = systemClock.monotonic();
+    if (now - this.#checkedAt >= CHECK_EVERY_MS) {
+      if (!(await this.#isFound(this.path))) return;
+      this.#checkedAt = now;
     }
+    if (folder !== undefined) await this.#isFound(folder);
+  }
+
+  async #isFound(path: string): Promise<boolean> {
+    const found = await ignoreMissing(lstat(path), undefined);
+    const problem = found && this.#problemOf(found);
+    if (problem !== undefined) throw new Error(`'${path}' ${problem}`);
+    return found !== undefined;
   }
 
   /** Whether the user of this process has written a file, as far as that is known. */

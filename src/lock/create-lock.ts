@@ -21,7 +21,7 @@ import { isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
+import { type Ending, type LockEngine, type LockRow, REPLACED } from './lock-backend.ts';
 import { namespacedLock } from './namespaced-lock.ts';
 
 /** The options of all locks. */
@@ -275,6 +275,7 @@ function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
       kind: 'acquired',
       lease: { name, owner, requestId, token, remaining: leaseLeft },
       tookOver,
+      damage: damageOf(row),
       now,
     };
   }
@@ -293,6 +294,11 @@ function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
     isBackoff: row.state === 'failed',
     now,
   };
+}
+
+function damageOf({ lastError }: LockRow): string | undefined {
+  if (lastError?.startsWith(REPLACED) !== true) return undefined;
+  return `its ${lastError.slice(REPLACED.length)} was implausible or of a wrong type`;
 }
 
 function recordOf({ requestId: _, now: __, ...row }: LockRow): LockRecord {

@@ -1,5 +1,6 @@
 import { randomId } from '../cluster/identity.ts';
 import type { AcquireRequest, LeaseId } from '../cluster/lock-contract.ts';
+import { isPlausibleToken } from '../cluster/plausible.ts';
 import {
   hasRestarted,
   isComparable,
@@ -13,8 +14,8 @@ import { Sweep } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
-import { acquired, extended, forceReleased, type Record, released, rowOf, successorOf } from './record.ts';
+import { type Ending, type LockEngine, type LockRow, REPLACED } from './lock-backend.ts';
+import { acquired, damageOf, extended, forceReleased, type Record, released, rowOf } from './record.ts';
 
 /** The options of {@link fileLock}. */
 export interface FileLockOptions extends LockOptions {
@@ -170,7 +171,8 @@ class FileLock implements LockEngine {
   async #row(folder: string): Promise<LockRow | undefined> {
     const written = (await this.#head(folder))?.written;
     const now = this.#clock.now();
-    return written && rowOf(written.name, recordAt(now, written), now);
+    const record = written && recordAt(now, written);
+    return record && damageOf(record, now) === undefined ? rowOf(written.name, record, now) : undefined;
   }
 
   async #applies(name: string, step: Step): Promise<boolean> {
@@ -190,7 +192,7 @@ class FileLock implements LockEngine {
         await this.#files.create(folder, 0, randomId(), 'kill'); // the common start of all processes
         continue;
       }
-      const record = present === undefined ? await this.#withSafeToken(next, folder, head) : next;
+      const record = await this.#replacing(head, present, next, folder, now);
       if (await this.#append(folder, head, { ...now, id: randomId(), name, record })) return record;
     }
   }
@@ -205,12 +207,24 @@ class FileLock implements LockEngine {
     }
   }
 
-  /** If the present state is unreadable, so is its token: take the last readable token plus one per state since then. */
-  async #withSafeToken(record: Record, folder: string, { listing: { numbers } }: Head): Promise<Record> {
-    const texts = await Promise.all(numbers.map((number) => this.#files.read(folder, number)));
-    const tokens = texts.map((text) => parsed(text)?.record.token ?? 0);
-    const token = successorOf(Math.max(...tokens) + numbers.length);
-    return { ...record, token: Math.max(record.token, token) };
+  /**
+   * If the present state is unreadable or has an implausible token, the token of the next one follows the greatest of the
+   * states before it, plus one for each of them.
+   */
+  async #replacing(
+    { number, listing: { numbers } }: Head,
+    present: Record | undefined,
+    record: Record,
+    folder: string,
+    now: Moment,
+  ): Promise<Record> {
+    const damage = present === undefined ? 'file' : damageOf(present, now);
+    if (number === 0 || (damage !== 'file' && damage !== 'token')) return record;
+    const texts = await Promise.all(numbers.map((one) => this.#files.read(folder, one)));
+    const tokens = texts.map((text) => parsed(text)?.record.token);
+    const last = Math.max(0, ...tokens.filter((token) => isPlausibleToken(token, now.wall)));
+    const token = Math.max(record.token, last + 1 + numbers.length);
+    return { ...record, token, lastError: REPLACED + damage };
   }
 
   async #append(folder: string, { number, text, listing }: Head, written: Written): Promise<boolean> {

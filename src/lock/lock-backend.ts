@@ -1,4 +1,8 @@
 import type { AcquireRequest, LeaseId, LockRecord } from '../cluster/lock-contract.ts';
+import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+import { CLOCK_BACK_MS } from '../cluster/plausible.ts';
+
+export { CLOCK_BACK_MS };
 
 /** The record of a name as a backend returns it. A duration that is over may be negative. */
 export interface LockRow extends LockRecord {
@@ -47,8 +51,8 @@ export interface LockEngine {
   forceRelease(name: string, token: number): Promise<boolean>;
 }
 
-/**
- * Tolerance for a clock that was set back, in milliseconds. A start or end of a round that lies further in the future
- * was written before the backend's clock was set back; it counts as over, so that a lease does not last for hours.
- */
-export const CLOCK_BACK_MS = 60_000;
+/** Beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
+export const REPLACED = 'replaced a damaged record: ';
+
+/** The end of a lease or a hold lies no further ahead, unless the record was edited. */
+export const LONGEST_AHEAD_MS: number = LONGEST_LEASE_MS + CLOCK_BACK_MS;

@@ -1,9 +1,16 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
-import { after, isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
+import { after, isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { CLOCK_BACK_MS, type Ending, type LockEngine, type LockRow } from './lock-backend.ts';
+import {
+  CLOCK_BACK_MS,
+  type Ending,
+  LONGEST_AHEAD_MS,
+  type LockEngine,
+  type LockRow,
+  REPLACED,
+} from './lock-backend.ts';
 import { rowOf } from './record.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';
@@ -61,23 +68,44 @@ const STATES: readonly string[] = ['running', 'done', 'failed', 'abandoned', 're
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
 
-// The rest translates `record.ts` to aggregation expressions. A record that was made unreadable by an edit counts as
-// absent, except for its token. The types are checked because MongoDB orders values of different types.
+// The rest translates `record.ts` to aggregation expressions. A damaged record counts as absent, except for its token where
+// that is plausible. The types are checked because MongoDB orders values of different types.
 
 const BACK = after(CLOCK_BACK_MS);
 
-const IS_READABLE = {
-  $and: [
-    isWhole('$token'),
-    { $in: ['$state', STATES] },
-    ...['$owner', '$requestId'].map((field) => ({ $eq: [{ $type: field }, 'string'] })),
-    ...['$leaseUntil', '$notBefore', '$acquiredAt'].map((field) => ({ $eq: [{ $type: field }, 'date'] })),
-  ],
+const isOfType = (field: string, type: string): object => ({ $eq: [{ $type: field }, type] });
+const isInstant = (field: string): object => ({
+  $and: [isOfType(field, 'date'), { $lte: [field, after(LONGEST_AHEAD_MS)] }],
+});
+
+/** Rules for the fields of a sound record. */
+const RULES: Readonly<Record<string, object>> = {
+  token: isPlausible('$token'),
+  state: { $in: ['$state', STATES] },
+  leaseUntil: isInstant('$leaseUntil'),
+  notBefore: isInstant('$notBefore'),
+  acquiredAt: isInstant('$acquiredAt'),
+  finishedAt: { $or: [{ $in: [{ $type: '$finishedAt' }, ['null', 'missing']] }, isInstant('$finishedAt')] },
+  owner: isOfType('$owner', 'string'),
+  requestId: isOfType('$requestId', 'string'),
+};
+
+const IS_SOUND = { $and: Object.values(RULES) };
+
+/** The text for `lastError`: of a new document there is none. */
+const DAMAGE = {
+  $switch: {
+    branches: [
+      { case: { $and: Object.keys(RULES).map((field) => isOfType(`$${field}`, 'missing')) }, then: null },
+      ...Object.entries(RULES).map(([field, rule]) => ({ case: { $not: [rule] }, then: REPLACED + field })),
+    ],
+    default: null,
+  },
 };
 
 const IS_LIVE = {
   $and: [
-    IS_READABLE,
+    IS_SOUND,
     { $eq: ['$state', 'running'] },
     { $gt: ['$leaseUntil', NOW] },
     { $lte: ['$acquiredAt', BACK] },
@@ -86,7 +114,7 @@ const IS_LIVE = {
 
 const IS_HELD_BACK = {
   $and: [
-    IS_READABLE,
+    IS_SOUND,
     { $eq: [{ $type: '$finishedAt' }, 'date'] },
     { $gt: ['$notBefore', NOW] },
     { $lte: ['$finishedAt', BACK] },
@@ -111,12 +139,12 @@ class MongodbLock implements LockEngine {
       requestId: text(requestId),
       host: text(String(host)),
       state: 'running',
-      tookOver: { $and: [IS_READABLE, { $eq: ['$state', 'running'] }] },
+      tookOver: { $eq: ['$state', 'running'] },
       leaseUntil: after(leaseFor),
       notBefore: NOW,
       acquiredAt: NOW,
       finishedAt: null,
-      lastError: null,
+      lastError: DAMAGE,
       askedAt: NOW,
       expireAt: this.#documents.expiry(leaseFor),
     };
@@ -145,14 +173,14 @@ class MongodbLock implements LockEngine {
     };
     const isRepeated = { $eq: ['$state', state] }; // after a lost reply
     return this.#documents.change(
-      { ...filterOf(lease), $expr: { $and: [IS_READABLE, { $or: [isRepeated, IS_LIVE] }] } },
+      { ...filterOf(lease), $expr: { $and: [IS_SOUND, { $or: [isRepeated, IS_LIVE] }] } },
       [{ $replaceWith: { $cond: [isRepeated, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
     );
   }
 
   async find(name: string): Promise<LockRow | undefined> {
     const [found] = await this.#documents.find([
-      { $match: { _id: name, $expr: IS_READABLE } },
+      { $match: { _id: name, $expr: IS_SOUND } },
       { $set: { askedAt: NOW } },
     ]);
     return found && rowFrom(found);
@@ -160,7 +188,7 @@ class MongodbLock implements LockEngine {
 
   async list(prefix: string, limit: number): Promise<LockRow[]> {
     const found = await this.#documents.find([
-      { $match: { _id: { $regex: `^${escaped(prefix)}` }, $expr: IS_READABLE } },
+      { $match: { _id: { $regex: `^${escaped(prefix)}` }, $expr: IS_SOUND } },
       { $sort: { _id: 1 } },
       { $limit: limit },
       { $set: { askedAt: NOW } },
@@ -170,7 +198,7 @@ class MongodbLock implements LockEngine {
 
   async forceRelease(name: string, token: number): Promise<boolean> {
     const released = { state: 'released', leaseUntil: NOW, notBefore: NOW, finishedAt: NOW };
-    return this.#documents.change({ _id: name, token, $expr: IS_READABLE }, [
+    return this.#documents.change({ _id: name, token, $expr: IS_SOUND }, [
       { $set: { ...released, expireAt: this.#documents.expiry(0) } },
     ]);
   }

@@ -1,7 +1,6 @@
-import { DamagedRecordError } from '../cluster/damage.ts';
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
-import { showKey } from '../errors.ts';
-import { CLOCK_BACK_MS, type Ending, type LockRow } from './lock-backend.ts';
+import { isPlausibleToken } from '../cluster/plausible.ts';
+import { CLOCK_BACK_MS, type Ending, LONGEST_AHEAD_MS, type LockRow, REPLACED } from './lock-backend.ts';
 
 /** The lock record of one name, plain data. Instants are milliseconds on a clock shared by all users of the record. */
 export interface Record {
@@ -24,31 +23,54 @@ export interface Instant {
   readonly wall: number;
 }
 
+const STATES: readonly unknown[] = ['running', 'done', 'failed', 'abandoned', 'released'];
+
+/**
+ * The first field of a record that no step of a lock has written: it was edited, and is implausible or of a wrong type.
+ * `undefined`: the record is sound. A damaged one counts as absent, except for its token where that is plausible.
+ */
+export function damageOf(record: Record, { at, wall }: Instant): string | undefined {
+  const { token, owner, requestId, state, leaseUntil, notBefore, acquiredAt, finishedAt } = record;
+  if (!isPlausibleToken(token, wall)) return 'token';
+  if (!STATES.includes(state)) return 'state';
+  const instants = { leaseUntil, notBefore, acquiredAt, finishedAt: finishedAt ?? at };
+  const found = Object.entries(instants).find(([, one]) => !isPlausible(one, at))?.[0];
+  const texts = Object.entries({ owner, requestId });
+  return found ?? texts.find(([, text]) => typeof text !== 'string')?.[0];
+}
+
+function isPlausible(instant: number, at: number): boolean {
+  return Number.isFinite(instant) && instant - at <= LONGEST_AHEAD_MS;
+}
+
 /** Its lease is live: no other owner can acquire it. */
 export function isLive({ state, leaseUntil, acquiredAt }: Record, at: number): boolean {
-  return state === 'running' && leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
+  const isRunning = state === 'running' && leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
+  return isRunning && isPlausible(leaseUntil, at);
 }
 
 /** The hold of a done round or the backoff of a failed one is not over. */
 function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
-  return finishedAt !== null && notBefore > at && finishedAt <= at + CLOCK_BACK_MS;
+  const isOver = finishedAt === null || notBefore <= at || finishedAt > at + CLOCK_BACK_MS;
+  return !isOver && isPlausible(notBefore, at);
 }
 
 /**
- * The record of a name after an acquire; the same object if the acquire changed nothing.
- *
- * @throws {DamagedRecordError} when the token of the record has no successor, because the record was edited. Starting anew would
- * make tokens go back.
+ * The record of a name after an acquire; the same object if the acquire changed nothing. A damaged record is replaced, and
+ * the new one names the damage in `lastError`.
  */
 export function acquired(
   record: Record | undefined,
   { owner, requestId, host, leaseFor, force }: AcquireRequest,
-  { at, wall }: Instant,
+  now: Instant,
 ): Record {
-  if (record !== undefined && isLive(record, at)) return record;
-  if (record !== undefined && isHeldBack(record, at) && !force) return record;
+  const { at, wall } = now;
+  const damage = record && damageOf(record, now);
+  if (record !== undefined && damage === undefined) {
+    if (isLive(record, at) || (isHeldBack(record, at) && !force)) return record;
+  }
   return {
-    token: Math.max(successorOf(record === undefined ? 0 : record.token), Math.floor(wall * 1000)),
+    token: successorOf(record?.token, wall),
     owner,
     requestId,
     host,
@@ -58,14 +80,13 @@ export function acquired(
     notBefore: at,
     acquiredAt: at,
     finishedAt: null,
-    lastError: null,
+    lastError: damage === undefined ? null : REPLACED + damage,
   };
 }
 
-/** @throws {DamagedRecordError} when the token is not a safe integer below the greatest one. */
-export function successorOf(token: number): number {
-  if (Number.isSafeInteger(token) && token < Number.MAX_SAFE_INTEGER) return token + 1;
-  throw new DamagedRecordError(`its record holds the token ${showKey(token)}, which has no successor`);
+/** The next token: the backend's clock in microseconds, and more than a token before it that the backend can have given. */
+function successorOf(token: number | undefined, wall: number): number {
+  return Math.max(isPlausibleToken(token, wall) ? token + 1 : 0, Math.floor(wall * 1000));
 }
 
 /** The record after an extension; `undefined` if the lease does not match or is not live. */

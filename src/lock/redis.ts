@@ -5,7 +5,15 @@ import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { CLOCK_BACK_MS, type Ending, type LeaseEnd, type LockEngine, type LockRow } from './lock-backend.ts';
+import {
+  CLOCK_BACK_MS,
+  type Ending,
+  type LeaseEnd,
+  LONGEST_AHEAD_MS,
+  type LockEngine,
+  type LockRow,
+  REPLACED,
+} from './lock-backend.ts';
 
 export type {
   IoredisClient,
@@ -64,21 +72,34 @@ export function redisLock(options: RedisLockOptions): Lock {
   });
 }
 
-/** Translates `record.ts` to Lua. A record that was made unreadable by an edit counts as absent, except for its token. */
+/** Translates `record.ts` to Lua. A damaged record counts as absent, except for its token where that is plausible. */
 const RECORD = `
 local states = {running = true, done = true, failed = true, abandoned = true, released = true}
+local latest = now + ${LONGEST_AHEAD_MS} * 1000
 
+local function instant(text)
+  local number = whole(text)
+  if number and number <= latest then return number end
+end
+
+-- the record if it is sound, a token to exceed, the damaged field, whether a round was running
 local function read()
   local f = redis.call('HMGET', key, 'token', 'owner', 'requestId', 'host', 'state', 'tookOver',
     'leaseUntil', 'notBefore', 'acquiredAt', 'finishedAt', 'lastError')
+  local isThere = false
+  for i = 1, 11 do isThere = isThere or f[i] end
+  if not isThere then return nil, 0, nil, false end
   local record = {
-    token = whole(f[1]), owner = f[2], requestId = f[3], host = f[4] or '', state = f[5], tookOver = f[6] == '1',
-    leaseUntil = whole(f[7]), notBefore = whole(f[8]), acquiredAt = whole(f[9]), finishedAt = whole(f[10]),
-    lastError = f[11]
+    token = plausible(f[1]), owner = f[2], requestId = f[3], host = f[4] or '', state = states[f[5]] and f[5],
+    tookOver = f[6] == '1', leaseUntil = instant(f[7]), notBefore = instant(f[8]), acquiredAt = instant(f[9]),
+    finishedAt = instant(f[10]), lastError = f[11]
   }
-  local readable = record.token and record.owner and record.requestId and states[record.state]
-    and record.leaseUntil and record.notBefore and record.acquiredAt
-  return readable and record or nil, record.token or 0
+  local damage = nil
+  for _, name in ipairs({'token', 'state', 'leaseUntil', 'notBefore', 'acquiredAt', 'owner', 'requestId'}) do
+    if not record[name] then damage = damage or name end
+  end
+  if f[10] and not record.finishedAt then damage = damage or 'finishedAt' end
+  return not damage and record or nil, record.token or 0, damage, f[5] == 'running'
 end
 
 local back = now + ${CLOCK_BACK_MS} * 1000
@@ -107,7 +128,7 @@ local function row(record)
   }
 end
 
-local record, token = read()
+local record, token, damage, wasRunning = read()
 `;
 
 // ARGV[1] is the retention; the arguments follow.
@@ -115,18 +136,16 @@ local record, token = read()
 const ACQUIRE = new Script(`${RECORD}
 local owner, requestId, host, leaseFor, force = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 if record and (isLive(record) or (isHeldBack(record) and not force)) then return row(record) end
-if token + 1 >= most then
-  return redis.error_reply('its record holds the token ' .. digits(token) .. ', which has no successor')
-end
 local lease = {
   token = math.max(token + 1, now), owner = owner, requestId = requestId, host = host, state = 'running',
-  tookOver = record ~= nil and record.state == 'running', leaseUntil = after(leaseFor), notBefore = now,
-  acquiredAt = now, lastError = false
+  tookOver = wasRunning, leaseUntil = after(leaseFor), notBefore = now,
+  acquiredAt = now, lastError = damage and '${REPLACED}' .. damage or false
 }
 redis.call('HSET', key, 'token', digits(lease.token), 'owner', owner, 'requestId', requestId, 'host', host,
   'state', 'running', 'tookOver', lease.tookOver and '1' or '0', 'leaseUntil', digits(lease.leaseUntil),
   'notBefore', digits(now), 'acquiredAt', digits(now))
 redis.call('HDEL', key, 'finishedAt', 'lastError')
+if damage then redis.call('HSET', key, 'lastError', lease.lastError) end
 keep(lease.leaseUntil)
 return row(lease)
 `);

@@ -108,11 +108,12 @@ class SqlLock implements LockEngine {
 
   async find(name: string): Promise<LockRow | undefined> {
     const [row] = await this.#table.query(this.#statements.find, { name });
-    return row === undefined ? undefined : rowOf(row);
+    return row === undefined || isDamaged(row) ? undefined : rowOf(row);
   }
 
   async list(prefix: string, limit: number): Promise<LockRow[]> {
-    return (await this.#table.query(this.#statements.list, { prefix, limit })).map(rowOf);
+    const rows = await this.#table.query(this.#statements.list, { prefix, limit });
+    return rows.filter((row) => !isDamaged(row)).map(rowOf);
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
@@ -137,6 +138,10 @@ class SqlLock implements LockEngine {
 /** Cuts an error text to the limit, and replaces U+0000, which PostgreSQL does not store. */
 function storable(error: string): string {
   return error.slice(0, MAX_ERROR_LENGTH).replaceAll('\0', '\ufffd');
+}
+
+function isDamaged({ damage }: SqlRow): boolean {
+  return damage !== null && damage !== undefined;
 }
 
 /** Clients return numbers as numbers, strings or bigints. */

@@ -1,3 +1,5 @@
+import { LONGEST_AHEAD_MICROS } from '../cluster/plausible.ts';
+
 /**
  * The used part of a `Collection` of the official driver (the package `mongodb`), 6 or newer. You keep ownership: neither
  * it nor its client is closed.
@@ -20,21 +22,24 @@ export function after(ms: number): object {
   return { $add: [NOW, Math.min(Math.ceil(ms), LONGEST_MS)] };
 }
 
-/** Tests whether a field is a valid token or version, as an aggregation expression. */
-export function isWhole(field: string): object {
+/** The server's clock in microseconds. */
+const MICROS = { $multiply: [{ $toLong: NOW }, 1000] };
+
+/** Tests whether a field is a token or a version that this backend can have given, as an aggregation expression. */
+export function isPlausible(field: string): object {
   return {
     $and: [
       { $in: [{ $type: field }, ['int', 'long', 'double']] },
       { $gte: [field, 0] },
-      { $lt: [field, Number.MAX_SAFE_INTEGER] },
+      { $lte: [field, { $add: [MICROS, LONGEST_AHEAD_MICROS] }] },
     ],
   };
 }
 
 /** The next token or version: greater than the present one, and than any that this backend has ever issued. */
 export function next(field: string): object {
-  const held = { $cond: [isWhole(field), field, 0] };
-  return { $max: [{ $add: [held, 1] }, { $multiply: [{ $toLong: NOW }, 1000] }] };
+  const held = { $cond: [isPlausible(field), field, 0] };
+  return { $max: [{ $add: [held, 1] }, MICROS] };
 }
 
 /** A text of the caller, which may begin with `$`. */

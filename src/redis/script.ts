@@ -1,3 +1,4 @@
+import { LONGEST_AHEAD_MICROS } from '../cluster/plausible.ts';
 import type { RedisConnection } from './client.ts';
 
 /**
@@ -15,6 +16,12 @@ local most = 9007199254740991
 local function whole(text)
   local number = text and tonumber(text)
   if number and number >= 0 and number < most then return math.floor(number) end
+end
+
+-- nil if it is not a token or a version that this server can have given
+local function plausible(text)
+  local number = whole(text)
+  if number and number <= now + ${LONGEST_AHEAD_MICROS} then return number end
 end
 
 local function digits(number)

@@ -15,6 +15,8 @@ export interface SqlDialect {
   plus(instant: string, ms: string): string;
   /** Milliseconds between two instants. */
   between(from: string, to: string): string;
+  /** Whether an instant is one of the calendar: some databases also store endless ones. */
+  isFinite(instant: string): string;
   /** The greater of two numbers. */
   greater(a: string, b: string): string;
   /** Whether a text begins with a parameter, byte by byte. */

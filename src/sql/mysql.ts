@@ -68,6 +68,7 @@ export const MYSQL: SqlDialect = {
   waited: '(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) / 1000)', // SYSDATE advances within a statement
   plus: (instant, ms) => `(${instant} + INTERVAL ROUND(${ms} * 1000) MICROSECOND)`,
   between: (from, to) => `(TIMESTAMPDIFF(MICROSECOND, ${from}, ${to}) / 1000)`,
+  isFinite: () => 'TRUE',
   greater: (a, b) => `GREATEST(${a}, ${b})`,
   beginsWith: (text, prefix) => `LEFT(${text}, CHAR_LENGTH(${prefix})) = ${prefix}`,
   returned: (column) => `CAST(${column} AS BINARY) AS ${column}`, // else in the charset of the connection

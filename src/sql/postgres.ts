@@ -61,6 +61,7 @@ export const POSTGRES: SqlDialect = {
   waited: '(extract(epoch FROM (clock_timestamp() - statement_timestamp())) * 1000)',
   plus: (instant, ms) => `(${instant} + ${ms}::double precision * interval '1 millisecond')`,
   between: (from, to) => `(extract(epoch FROM (${to} - ${from})) * 1000)`,
+  isFinite: (instant) => `isfinite(${instant})`,
   greater: (a, b) => `greatest(${a}, ${b})`,
   beginsWith: (text, prefix) => `left(${text}, char_length(${prefix}::text)) = ${prefix}::text`,
   returned: (column) => column,

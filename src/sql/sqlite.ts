@@ -39,6 +39,7 @@ export const SQLITE: SqlDialect = {
   waited: '0', // the client waits before the statement begins
   plus: (instant, ms) => `(${instant} + ${ms})`,
   between: (from, to) => `(${to} - ${from})`,
+  isFinite: () => 'TRUE',
   greater: (a, b) => `max(${a}, ${b})`,
   beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
   returned: (column) => column,

@@ -117,7 +117,8 @@ export function createStore(
     schema,
     longestName,
     read: (name, newerThan) => backend.read(name, newerThan),
-    write: async (name, payload, token) => checkAnswer(await backend.write(name, payload, token)),
+    write: async (name, payload, token, rejected) =>
+      checkAnswer(await backend.write(name, payload, token, rejected)),
     ...manySteps(backend),
   };
   const store: SnapshotStore = {
@@ -129,12 +130,13 @@ export function createStore(
       const read = await ask(name, () => steps.read(name, newerThan));
       return read && withDamage(read);
     },
-    async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+    async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
       check(name, (found) => {
         found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
         found.that(isVersion(token), 'token', 'must be a token', token);
+        found.that(isVersion(rejected), 'rejected', 'must be a version', rejected);
       });
-      return ask(name, () => steps.write(name, payload, token), writeTimeoutMs(timeoutMs));
+      return ask(name, () => steps.write(name, payload, token, rejected), writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       check(name);

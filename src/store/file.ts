@@ -1,3 +1,4 @@
+import { isPlausibleToken } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
@@ -107,26 +108,33 @@ class FileStore implements StoreEngine {
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
 
-  write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
-    const write = (): Promise<WriteAnswer> => this.#write(name, payload, token);
+  write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+    const write = (): Promise<WriteAnswer> => this.#write(name, payload, token, rejected);
     return token === undefined ? this.#unfenced.run(write) : write();
   }
 
-  async #write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {
+  async #write(
+    name: string,
+    payload: string,
+    token: number | undefined,
+    rejected: number | undefined,
+  ): Promise<WriteAnswer> {
     const folder = this.#files.folderOf(name);
     for (;;) {
       const listing = await this.#files.list(folder);
-      const last = listing.numbers.at(-1) ?? 0;
+      const now = this.#clock.now();
+      const last = plausible(listing.numbers, now).at(-1) ?? 0;
       if (token !== undefined && token < last) {
         const newer = await this.#newest(folder, token); // damaged versions do not refuse a write
-        if (newer !== undefined && !('damage' in newer)) return { kind: 'refused', version: newer.version };
+        const isRefused = newer !== undefined && !('damage' in newer) && newer.version !== rejected;
+        if (isRefused) return { kind: 'refused', version: newer.version };
       }
-      const now = this.#clock.now();
       const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
       const header: Header = { ...now, length: payload.length };
       const content = `${JSON.stringify(header)}\n${payload}`;
       if (token !== undefined) await this.#files.replace(folder, version, content);
       else if (!(await this.#createLast(folder, version, content))) continue; // another process was faster
+      if (rejected !== undefined && rejected > version) await this.#files.remove(folder, [rejected]);
       await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete files of another user
       return { kind: 'written', version };
     }
@@ -154,7 +162,7 @@ class FileStore implements StoreEngine {
 
   /** @returns `gone`: a listed file was deleted, because a newer version exists or the snapshot was deleted. */
   async #lastOf(folder: string, versions: readonly number[]): Promise<Found | Damaged | undefined | 'gone'> {
-    for (const version of versions.toReversed()) {
+    for (const version of plausible(versions, this.#clock.now()).toReversed()) {
       const text = await this.#files.read(folder, version);
       if (text === undefined) return 'gone';
       const snapshot = parsed(text);
@@ -170,7 +178,7 @@ class FileStore implements StoreEngine {
   async #createLast(folder: string, version: number, content: string): Promise<boolean> {
     if (!(await this.#files.create(folder, version, content, 'power failure'))) return false;
     const { numbers } = await this.#files.list(folder);
-    const isLast = numbers.every((number) => number <= version);
+    const isLast = plausible(numbers, this.#clock.now()).every((number) => number <= version);
     if (!isLast) await this.#files.remove(folder, [version]);
     return isLast;
   }
@@ -193,6 +201,11 @@ class FileStore implements StoreEngine {
     }
     await this.#files.sweep(folder, listing, expired);
   }
+}
+
+/** The versions that this machine can have given. */
+function plausible(versions: readonly number[], { wall }: Moment): readonly number[] {
+  return versions.filter((version) => isPlausibleToken(version, wall));
 }
 
 /** @returns `undefined` if the text is not in the format of this adapter: it was edited, or the disk is faulty. */

@@ -1,4 +1,5 @@
 // For adapter authors: wrap your backend with `createStore`. `SnapshotStore` has a worked example.
 
+export { isPlausibleToken as isPlausibleVersion } from '../cluster/plausible.ts';
 export { type AsStoreOptions, asStore } from './as-store.ts';
 export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';

@@ -1,3 +1,4 @@
+import { implausibleVersion, isPlausibleToken } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
@@ -39,12 +40,15 @@ class MemoryStore implements StoreEngine {
     const written = this.#snapshots.get(name);
     if (written === undefined || written.version <= newerThan) return undefined;
     const { version, payload, writtenAt } = written;
+    if (!this.#isPlausible(version))
+      return { version, age: 0, payload: '', damage: implausibleVersion(version) };
     return { version, payload, age: this.#clock.monotonic() - writtenAt };
   }
 
-  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
-    const held = this.#snapshots.get(name)?.version ?? 0;
-    if (token !== undefined && token < held) return { kind: 'refused', version: held };
+  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+    const present = this.#snapshots.get(name)?.version ?? 0;
+    const held = this.#isPlausible(present) ? present : 0;
+    if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
     const version = token ?? Math.max(held + 1, Math.floor(this.#clock.now() * 1000));
     this.#snapshots.set(name, { version, payload, writtenAt: this.#clock.monotonic() });
     return { kind: 'written', version };
@@ -52,5 +56,9 @@ class MemoryStore implements StoreEngine {
 
   async delete(name: string): Promise<boolean> {
     return this.#snapshots.delete(name);
+  }
+
+  #isPlausible(version: number): boolean {
+    return isPlausibleToken(version, this.#clock.now());
   }
 }

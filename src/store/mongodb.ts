@@ -1,5 +1,6 @@
+import { implausibleVersion } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
-import { isWhole, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
+import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
@@ -61,26 +62,31 @@ class MongodbStore implements StoreEngine {
     this.#documents = new MongoDocuments('store', options);
   }
 
-  /** A document that was made unreadable by an edit counts as absent. */
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+    const isRead = { $or: [{ $gt: ['$version', newerThan] }, { $not: [isPlausible('$version')] }] };
+    const isDate = { $eq: [{ $type: '$writtenAt' }, 'date'] };
     const [found] = await this.#documents.find([
+      { $match: { _id: name, $expr: isRead } },
       {
-        $match: {
-          _id: name,
-          version: { $gt: newerThan },
-          writtenAt: { $type: 'date' },
-          payload: { $type: 'string' },
-          $expr: isWhole('$version'),
+        $project: {
+          version: 1,
+          payload: 1,
+          isPlausible: isPlausible('$version'),
+          age: { $cond: [isDate, { $subtract: [NOW, '$writtenAt'] }, null] },
         },
       },
-      { $project: { version: 1, payload: 1, age: { $subtract: [NOW, '$writtenAt'] } } },
     ]);
     if (found === undefined) return undefined;
-    const { version, payload, age } = found;
-    return { version: Number(version), age: Math.max(0, Number(age)), payload: String(payload) };
+    const { payload, age } = found;
+    const version = Number(found.version);
+    if (found.isPlausible !== true) {
+      const known = Number.isSafeInteger(version) ? version : 0;
+      return { version: known, age: 0, payload: '', damage: implausibleVersion(found.version) };
+    }
+    return { version, age: age === null ? Number.NaN : Number(age), payload: payload as string };
   }
 
-  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
     const written = {
       _id: '$_id',
       version: token ?? next('$version'),
@@ -88,7 +94,8 @@ class MongodbStore implements StoreEngine {
       payload: text(payload),
       expireAt: this.#documents.expiry(0),
     };
-    const isNewer = { $and: [isWhole('$version'), { $gt: ['$version', token] }] };
+    const isRejected = { $eq: ['$version', rejected ?? -1] };
+    const isNewer = { $and: [isPlausible('$version'), { $gt: ['$version', token] }, { $not: [isRejected] }] };
     const result = token === undefined ? written : { $cond: [isNewer, '$$ROOT', written] };
     const found = await this.#documents.put(name, [{ $replaceWith: result }], { version: 1 });
     const version = Number(found.version);

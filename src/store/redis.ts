@@ -69,23 +69,24 @@ export function redisStore(options: RedisStoreOptions): SnapshotStore {
 
 // ARGV[1] is the retention; the arguments follow.
 
-/** Returns the payload only if it is newer; for a hash that was made unreadable by an edit, the unreadable field. */
+/** Returns the payload only if it is newer; for a hash that was damaged by an edit, the damaged field. */
 const READ = new Script(`
 local held = redis.call('HMGET', key, 'version', 'writtenAt')
 local version, writtenAt = whole(held[1]), whole(held[2])
 if not version then return redis.call('EXISTS', key) == 1 and {'0', 'version'} or false end
+if not plausible(held[1]) then return {digits(version), 'version'} end
 if version <= tonumber(ARGV[2]) then return false end
 if not writtenAt then return {digits(version), 'writtenAt'} end
 local payload = redis.call('HGET', key, 'payload')
 if not payload then return {digits(version), 'payload'} end
 keep(now)
-return {digits(version), digits(math.max(0, now - writtenAt)), payload}
+return {digits(version), digits(now - writtenAt), payload}
 `);
 
 const WRITE = new Script(`
-local held = whole(redis.call('HGET', key, 'version')) or 0
-local token = tonumber(ARGV[3] or '')
-if token and token < held then return {0, digits(held)} end
+local held = plausible(redis.call('HGET', key, 'version')) or 0
+local token, rejected = tonumber(ARGV[3] or ''), tonumber(ARGV[4] or '')
+if token and token < held and held ~= rejected then return {0, digits(held)} end
 local version = digits(token or math.max(held + 1, now))
 redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2])
 keep(now)
@@ -113,8 +114,8 @@ class RedisStore implements StoreEngine {
     return replies.map((reply) => (reply instanceof Error ? reply : snapshotOf(reply)));
   }
 
-  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
-    const { args } = writeCall({ name, payload, token });
+  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+    const { args } = writeCall({ name, payload, token, rejected });
     return writeAnswerOf(await this.#hashes.run(WRITE, name, ...args));
   }
 
@@ -132,15 +133,15 @@ function readCall({ name, newerThan = -1 }: SnapshotRead): NameCall {
   return { name, args: [String(newerThan)] };
 }
 
-function writeCall({ name, payload, token }: SnapshotWrite): NameCall {
-  return { name, args: token === undefined ? [payload] : [payload, String(token)] };
+function writeCall({ name, payload, token, rejected }: SnapshotWrite): NameCall {
+  return { name, args: token === undefined ? [payload] : [payload, String(token), String(rejected ?? '')] };
 }
 
 function snapshotOf(reply: unknown): StoredSnapshot | undefined {
   if (reply === null) return undefined;
   const [version, micros, payload] = partsOf(reply);
   if (payload === undefined) {
-    const damage = `its hash is damaged: the field '${micros}' is unreadable`;
+    const damage = `its hash is damaged: the field '${micros}' is unreadable or implausible`;
     return { version: Number(version), age: 0, payload: '', damage };
   }
   return { version: Number(version), age: Number(micros) / 1000, payload };

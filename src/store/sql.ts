@@ -1,6 +1,8 @@
+import { implausibleVersion } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import type { SqlParameters } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
+import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import type { SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -58,18 +60,19 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     return `INSERT INTO ${table} ${row} ${dialect.orUpdate}`;
   };
   const returning = hasReturning ? ' RETURNING version' : '';
-  const isNewer = `:token >= ${stored('version')}`;
+  const isNewer = `(:token >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
   const assign = (column: string): string =>
     `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${stored(column)} END`;
   const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
 
   return {
-    read: `SELECT version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')} FROM ${table}
+    read: `SELECT version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
+      CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible FROM ${table}
       WHERE name = :name AND version > :newerThan`,
     write: `${insert(dialect.micros)} ${[
       `payload = ${incoming('payload')}`,
       `written_at = ${incoming('written_at')}`,
-      `version = ${generateId(dialect.greater(`${stored('version')} + 1`, dialect.micros))}`,
+      `version = ${generateId(successorOf(dialect, stored('version')))}`,
     ].join(', ')}${returning}`,
     // The version is assigned last: some servers would compare the token with the new version.
     writeWithToken: `${insert(':token')} ${[
@@ -97,17 +100,20 @@ class SqlStore implements StoreEngine {
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
     if (row === undefined) return undefined;
-    // The clock may have been set back since. NULL comes from an edit; the snapshot counts as damaged then.
-    const age = row.age === null ? Number.NaN : Math.max(0, Number(row.age));
-    return { version: Number(row.version), age, payload: String(row.payload) };
+    const version = Number(row.version);
+    if (Number(row.is_plausible) === 0) {
+      return { version, age: 0, payload: '', damage: implausibleVersion(row.version) };
+    }
+    const age = row.age === null ? Number.NaN : Number(row.age); // NULL comes from an edit
+    return { version, age, payload: String(row.payload) };
   }
 
-  async write(name: string, payload: string, token?: number): Promise<WriteAnswer> {
+  async write(name: string, payload: string, token?: number, rejected: number = -1): Promise<WriteAnswer> {
     const { write, writeWithToken } = this.#statements;
     const version =
       token === undefined
         ? await this.#versionAfter(write, { name, payload })
-        : await this.#versionAfter(writeWithToken, { name, payload, token });
+        : await this.#versionAfter(writeWithToken, { name, payload, token, rejected });
     this.#table.purgeSoon();
     return { kind: token !== undefined && version > token ? 'refused' : 'written', version };
   }

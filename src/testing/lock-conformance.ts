@@ -1,6 +1,7 @@
 import type { ConformanceCase } from './conformance.ts';
 import { ACQUIRE } from './lock/acquire.ts';
 import { type Case, LockCaseContext, type LockSubject } from './lock/case-context.ts';
+import { DAMAGE } from './lock/damage.ts';
 import { EXPIRY } from './lock/expiry.ts';
 import { EXTEND } from './lock/extend.ts';
 import { NAMES } from './lock/names.ts';
@@ -9,7 +10,7 @@ import { RELEASE } from './lock/release.ts';
 import { TOKENS } from './lock/tokens.ts';
 import { UNREACHABLE } from './lock/unreachable.ts';
 
-export type { LockSubject } from './lock/case-context.ts';
+export type { DamagedField, LockSubject } from './lock/case-context.ts';
 
 const CASES: readonly Case[] = [
   ...ACQUIRE,
@@ -19,6 +20,7 @@ const CASES: readonly Case[] = [
   ...RELEASE,
   ...OPERATORS,
   ...NAMES,
+  ...DAMAGE,
   ...UNREACHABLE,
 ];
 
@@ -37,7 +39,12 @@ const CASES: readonly Case[] = [
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function lockConformance(subject: LockSubject): readonly ConformanceCase[] {
-  const has = { always: true, unreachable: subject.unreachable, forget: subject.forget };
+  const has = {
+    always: true,
+    unreachable: subject.unreachable,
+    forget: subject.forget,
+    damage: subject.damage,
+  };
   return CASES.filter(({ needs }) => has[needs] !== undefined).map(({ name, run }) => ({
     name,
     run: async () => run(await LockCaseContext.begin(subject)),

@@ -19,6 +19,11 @@ export interface StoreSubject {
   other?(): SnapshotStore | Promise<SnapshotStore>;
   /** Returns a store of an unreachable backend, for example on a closed port. @default these cases are left out */
   unreachable?(): SnapshotStore | Promise<SnapshotStore>;
+  /**
+   * Makes the snapshot of a name look as if it was written `ms` milliseconds later, without the store.
+   * @default these cases are left out
+   */
+  postdate?(name: string, ms: number): void | Promise<void>;
   /** Unit of the waiting times of the suite, in milliseconds. @default 150 */
   readonly unit?: number | undefined;
 }
@@ -38,9 +43,17 @@ export interface StoreSubject {
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {
-  return CASES.filter(({ needs }) => needs === 'always' || subject.unreachable !== undefined).map(
-    ({ name, run }) => ({ name, run: async () => (await StoreCaseContext.begin(subject)).run(run) }),
-  );
+  const has = { always: true, unreachable: subject.unreachable, postdate: subject.postdate };
+  return CASES.filter(({ needs }) => has[needs] !== undefined).map(({ name, run }) => ({
+    name,
+    run: async () => (await StoreCaseContext.begin(subject)).run(run),
+  }));
+}
+
+interface WriteTo {
+  readonly name?: string;
+  readonly store?: SnapshotStore;
+  readonly rejected?: number;
 }
 
 /** The stores, times and names of one case. */
@@ -77,17 +90,14 @@ class StoreCaseContext {
   write(
     payload: string,
     token?: number,
-    { name = this.name, store = this.store }: { name?: string; store?: SnapshotStore } = {},
+    { name = this.name, store = this.store, rejected }: WriteTo = {},
   ): Promise<WriteAnswer> {
     this.#written.add(name);
+    if (rejected !== undefined) return store.write(name, payload, token, rejected);
     return token === undefined ? store.write(name, payload) : store.write(name, payload, token);
   }
 
-  async written(
-    payload: string,
-    token?: number,
-    to?: Parameters<StoreCaseContext['write']>[2],
-  ): Promise<number> {
+  async written(payload: string, token?: number, to?: WriteTo): Promise<number> {
     const { kind, version } = await this.write(payload, token, to);
     same(kind, 'written', 'the answer of write');
     if (token !== undefined) same(version, token, 'the version of a write with a token');
@@ -107,7 +117,7 @@ class StoreCaseContext {
 
 interface Case {
   readonly name: string;
-  readonly needs: 'always' | 'unreachable';
+  readonly needs: 'always' | 'unreachable' | 'postdate';
   run(context: StoreCaseContext): Promise<void>;
 }
 
@@ -182,6 +192,60 @@ const CASES: readonly Case[] = [
     between(grown, context.unit, performance.now() - begin + context.unit, 'by how much the age has grown');
     await context.written('next', TOKEN + 1);
     between((await context.snapshot()).age, 0, first + grown - context.unit / 2, 'age of the next');
+  }),
+
+  {
+    name: 'age: of a write in the backend’s future it is 0 up to a minute, then the snapshot is damaged',
+    needs: 'postdate',
+    async run(context) {
+      await context.written('payload', TOKEN);
+      await context.subject.postdate?.(context.name, 30_000);
+      await context.isStored('payload', TOKEN, 'of half a minute ahead');
+      same((await context.snapshot()).age, 0, 'age of half a minute ahead');
+      await context.subject.postdate?.(context.name, 3_600_000);
+      const { damage, payload } = await context.snapshot();
+      ensure(typeof damage === 'string', `an hour ahead must be damage, got ${damage}`);
+      same(payload, '', 'payload of an hour ahead');
+      await context.written('next', TOKEN + 1);
+      await context.isStored('next', TOKEN + 1, 'after the next write');
+    },
+  },
+
+  testCase('write: a version more than a year ahead is damaged, and refuses nothing', async (context) => {
+    const isDamaged = async (version: number): Promise<void> => {
+      await context.written('ahead', version);
+      const { damage } = await context.snapshot();
+      ensure(typeof damage === 'string', `version ${version} must be damage, got ${damage}`);
+      ensure(typeof (await context.snapshot()).damage === 'string', 'also for a second read');
+    };
+    await isDamaged(Number.MAX_SAFE_INTEGER - 1);
+    await context.written('own', TOKEN);
+    await context.isStored('own', TOKEN, 'after a write with a token');
+    const clock = (await context.written('clock')) as number;
+    await isDamaged(clock + 2 * 365 * 86_400_000_000);
+    const version = await context.written('own again');
+    between(version, clock, clock + 86_400_000_000, 'the version after one two years ahead');
+    await context.isStored('own again', version, 'after a write without a token');
+    const month = version + 30 * 86_400_000_000;
+    await context.written('a month ahead', month);
+    same((await context.write('late', version + 1)).kind, 'refused', 'the answer to a token before that');
+    await context.isStored('a month ahead', month, 'after that');
+  }),
+
+  testCase('write: a rejected version refuses nothing, any other one does', async (context) => {
+    await context.written('garbage', TOKEN + 5);
+    for (const rejected of [TOKEN + 4, TOKEN + 6]) {
+      const { kind, version } = await context.write('own', TOKEN, { rejected });
+      same(kind, 'refused', 'the answer where another version is rejected');
+      same(version, TOKEN + 5, 'the version in the answer');
+    }
+    await context.written('own', TOKEN, { rejected: TOKEN + 5, store: context.other });
+    await context.isStored('own', TOKEN, 'after the rejected one');
+    same(
+      (await context.write('older', TOKEN - 1, { rejected: TOKEN + 5 })).kind,
+      'refused',
+      'an older token',
+    );
   }),
 
   testCase('write: a newer token replaces an older one', async (context) => {

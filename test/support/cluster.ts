@@ -58,8 +58,8 @@ export class Link {
       codec: store.codec,
       schema: store.schema,
       read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
-      write: (name, payload, token) =>
-        this.#send('write', name, [payload, token], () => store.write(name, payload, token)),
+      write: (name, payload, token, rejected) =>
+        this.#send('write', name, [payload, token], () => store.write(name, payload, token, rejected)),
       delete: (name) => store.delete(name),
     };
     this.store = asStore(wrappedStore, { timeout });

@@ -21,11 +21,20 @@ export interface LockSubject {
   /** Deletes the record of a name without the lock, as a loss of data does. @default these cases are left out */
   forget?(name: string): void | Promise<void>;
   /**
+   * Edits the record of a name without the lock, as a person does by hand: `token` becomes 2^53 - 2, `leaseUntil` and
+   * `notBefore` an instant in two years or later, `state` a text that is none of the states. @default these cases are
+   * left out
+   */
+  damage?(name: string, field: DamagedField): void | Promise<void>;
+  /**
    * Length of the short leases in milliseconds. Increase it for a slow backend or a busy machine; the duration of the
    * suite grows with it: the longest case takes eleven units. @default 150
    */
   readonly unit?: number | undefined;
 }
+
+/** The fields that a test edits. */
+export type DamagedField = 'token' | 'leaseUntil' | 'notBefore' | 'state';
 
 export type Acquired = Extract<AcquireAnswer, { readonly kind: 'acquired' }>;
 export type Held = Extract<AcquireAnswer, { readonly kind: 'held' }>;
@@ -156,7 +165,7 @@ export class LockCaseContext {
 
 export interface Case {
   readonly name: string;
-  readonly needs: 'always' | 'unreachable' | 'forget';
+  readonly needs: 'always' | 'unreachable' | 'forget' | 'damage';
   run(context: LockCaseContext): Promise<void>;
 }
 

@@ -17,6 +17,7 @@ import {
 import { backends, type Connected } from './support/backends.ts';
 import { type Ended, runFixture } from './support/child.ts';
 import { conformance } from './support/conformance.ts';
+import { FAR, mongoDamage, POSTDATED, sqlDamage } from './support/edits.ts';
 
 /** Longer than the suites' own: many cases run at a time, on a machine that has more to do. */
 const UNIT_MS = 300;
@@ -59,9 +60,11 @@ describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) =>
       other: () => another.lock(space, PATIENT),
       unreachable: () => none.lock(space, { timeout: 1000 }),
       forget: (name) => one.forget(space, name),
+      damage: (name, field) => one.damage(space, name, field),
     },
     {
       unit,
+      postdate: (name, ms) => one.postdate(space, name, ms),
       store: () => one.store(space, PATIENT),
       other: () => another.store(space, PATIENT),
       unreachable: () => none.store(space, { timeout: 1000 }),
@@ -89,8 +92,14 @@ describe('SQLite with better-sqlite3', () => {
       other: () => sqliteLock({ client: another }),
       unreachable: () => sqliteLock({ client: closed }),
       forget: (name) => void one.prepare('DELETE FROM tickless_lock WHERE name = ?').run(name),
+      damage: (name, field) => {
+        one.prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`).run(name);
+      },
     },
     {
+      postdate: (name, ms) => {
+        one.prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`).run(name);
+      },
       store: () => sqliteStore({ client: one }),
       other: () => sqliteStore({ client: another }),
       unreachable: () => sqliteStore({ client: closed }),
@@ -106,7 +115,7 @@ if (nodeWithSqlite !== undefined) {
     const nothing = (): never => {
       throw new Error('only the names are looked at here');
     };
-    const subject = { unreachable: nothing, forget: nothing };
+    const subject = { unreachable: nothing, forget: nothing, damage: nothing, postdate: nothing };
     const names = [
       ...lockConformance({ lock: nothing, ...subject }).map(({ name }) => `lock > ${name}`),
       ...storeConformance({ store: nothing, ...subject }).map(({ name }) => `store > ${name}`),
@@ -149,8 +158,15 @@ if (mongodb !== undefined) {
         other: () => mongodbLock({ collection: collection(another, 'lock') }),
         unreachable: () => mongodbLock({ collection: collection(none, 'lock'), timeout: 1000 }),
         forget: async (name) => void (await collection(one, 'lock').deleteOne({ _id: name })),
+        damage: async (name, field) => {
+          await collection(one, 'lock').updateOne({ _id: name }, { $set: { [field]: mongoDamage(field) } });
+        },
       },
       {
+        postdate: async (name, ms) => {
+          const change = { $set: { writtenAt: { $add: ['$writtenAt', ms] } } };
+          await collection(one, 'store').updateOne({ _id: name }, [change]);
+        },
         store: () => mongodbStore({ collection: collection(one, 'store') }),
         other: () => mongodbStore({ collection: collection(another, 'store') }),
         unreachable: () => mongodbStore({ collection: collection(none, 'store'), timeout: 1000 }),

@@ -4,6 +4,7 @@ import type { Lock } from '../../../src/lock/create-lock.ts';
 import { type MongodbLockOptions, mongodbLock } from '../../../src/lock/mongodb.ts';
 import { mongodbStore } from '../../../src/store/mongodb.ts';
 import { conformance } from './support/conformance.ts';
+import { mongoDamage } from './support/edits.ts';
 import { EvaluatedCollection } from './support/evaluated-collection.ts';
 
 // No server: an evaluator of its language. What only a server can show is in conformance.test.ts, where one is given.
@@ -26,8 +27,15 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
       other: () => mongodbLock({ collection: locks }),
       unreachable: () => mongodbLock({ collection: none }),
       forget: (name) => void locks.documents.delete(name),
+      damage: (name, field) => {
+        locks.documents.set(name, { ...locks.documents.get(name), [field]: mongoDamage(field) });
+      },
     },
     {
+      postdate: (name, ms) => {
+        const found = stores.documents.get(name) as { writtenAt: Date };
+        stores.documents.set(name, { ...found, writtenAt: new Date(found.writtenAt.getTime() + ms) });
+      },
       unit: UNIT_MS,
       store: () => mongodbStore({ collection: stores }),
       other: () => mongodbStore({ collection: stores }),

@@ -253,7 +253,7 @@ describe('a paused process', () => {
     ] as const) {
       const lease = await leaseOf(lockOf(60_000));
       const release = () => lockOf(60_000).release(lease, { as: 'done', holdFor: 0 });
-      expect(await meanwhile('readFile', release, () => rounds(others, count), 2)).toBe(expected);
+      expect(await meanwhile('open', release, () => rounds(others, count), 3)).toBe(expected);
       await rounds(others, 1);
     }
   });
@@ -279,6 +279,7 @@ describe('a writer without a token', () => {
   it('that is paused, while others write and delete its version, gets another version', async () => {
     const real = Date.now();
     const store = fileStore({ directory, retention: Infinity });
+    const other = fileStore({ directory, retention: Infinity });
     const dateNow = vi.spyOn(Date, 'now').mockReturnValue(real); // so that all begin with the same version
     try {
       const versions: number[] = [];
@@ -286,7 +287,7 @@ describe('a writer without a token', () => {
         'link',
         () => store.write('n', 'late'),
         async () => {
-          for (const payload of ['a', 'b']) versions.push((await store.write('n', payload)).version);
+          for (const payload of ['a', 'b']) versions.push((await other.write('n', payload)).version);
         },
       );
       expect([...versions, late.version]).toEqual([real * 1000, real * 1000 + 1, real * 1000 + 2]);
@@ -303,9 +304,9 @@ describe('a reader', () => {
     const store = fileStore({ directory, retention: Infinity });
     await store.write('n', 'first', 5);
     const snapshot = await meanwhile(
-      'readFile',
+      'open',
       () => store.read('n'),
-      () => store.write('n', 'second', 6),
+      () => fileStore({ directory, retention: Infinity }).write('n', 'second', 6),
     );
     expect(snapshot).toMatchObject({ payload: 'second', version: 6 });
   });
@@ -315,8 +316,8 @@ describe('a reader', () => {
     await rounds(lock, 3);
     let token: number | undefined;
     const record = await meanwhile(
-      'readFile',
-      () => lock.inspect('n'),
+      'open',
+      () => lockOf(60_000).inspect('n'),
       async () => {
         await rounds(lock, 20);
         token = (await leaseOf(lock)).token;

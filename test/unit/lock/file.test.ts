@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
 import { fileLock } from '../../../src/lock/file.ts';
-import { lockConformance } from '../../../src/testing/index.ts';
+import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { edit, leaseOf, pathOf, rounds, type State, states } from './file-states.ts';
 
@@ -19,17 +19,22 @@ const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8
   string,
 ];
 
+const DAMAGED = { token: 2 ** 53 - 2, leaseUntil: 2 ** 53 - 2, notBefore: 2 ** 53 - 2, state: 'abc' };
+
 describe.concurrent('fileLock: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
+  const timeout = 20_000; // the cases read the same disk at once
   const occupied = join(directory, 'occupied');
   writeFileSync(occupied, '');
   const subject = {
-    lock: () => fileLock({ directory }),
-    other: () => fileLock({ directory }),
+    lock: () => fileLock({ directory, timeout }),
+    other: () => fileLock({ directory, timeout }),
     unreachable: () => fileLock({ directory: occupied }),
     unit: 300, // a disk may be busy
     forget: (name: string) => rmSync(join(directory, `lock-${name}`), { recursive: true }),
+    damage: (name: string, field: DamagedField) =>
+      edit(directory, ({ record }) => ({ record: { ...record, [field]: DAMAGED[field] } }), name),
   };
   for (const { name, run } of lockConformance(subject)) it(name, run);
 });
@@ -400,7 +405,7 @@ describe('fileLock: power failures', () => {
 
 it('fileLock: a process that is paused while it writes, until its number is free again, does not get the lease', async () => {
   const directory = temporaryDirectory();
-  const others = fileLock({ directory, retention: Infinity });
+  const others = fileLock({ directory, retention: Infinity, timeout: 60_000 });
   await rounds(others, 3);
   const handle = await open(import.meta.filename);
   await handle.close();
@@ -415,7 +420,7 @@ it('fileLock: a process that is paused while it writes, until its number is free
     await rounds(others, 20);
     await others.acquire({ name: 'n', owner: 'next' });
   });
-  const late = fileLock({ directory, retention: Infinity });
+  const late = fileLock({ directory, retention: Infinity, timeout: 60_000 });
   expect(await late.acquire({ name: 'n', owner: 'late' })).toMatchObject({ kind: 'held', owner: 'next' });
   expect(await others.inspect('n')).toMatchObject({ state: 'running', owner: 'next' });
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { type SqliteClient, sqliteLock } from '../../../src/lock/sqlite.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
-import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { type DamagedField, lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { FAR, POSTDATED, sqlDamage } from '../../system/integration/support/edits.ts';
 
 type Database = SqliteClient & { close(): void };
 
@@ -31,8 +32,18 @@ describe.concurrent('node:sqlite', () => {
     it('holds to both contracts', ({ skip }) => skip(`Node ${process.versions.node} has no node:sqlite`));
     return;
   }
-  for (const { name, run } of lockConformance({ lock: () => sqliteLock({ client }) }))
-    it(`lock: ${name}`, run);
-  for (const { name, run } of storeConformance({ store: () => sqliteStore({ client }) }))
-    it(`store: ${name}`, run);
+  const lockSubject = {
+    lock: () => sqliteLock({ client }),
+    damage: (name: string, field: DamagedField) => {
+      client.prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`).run(name);
+    },
+  };
+  const storeSubject = {
+    store: () => sqliteStore({ client }),
+    postdate: (name: string, ms: number) => {
+      client.prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`).run(name);
+    },
+  };
+  for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
+  for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
 });

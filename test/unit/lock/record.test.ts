@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AcquireRequest } from '../../../src/cluster/lock-contract.ts';
-import { CLOCK_BACK_MS, type Ending } from '../../../src/lock/lock-backend.ts';
+import { LONGEST_AHEAD_MICROS } from '../../../src/cluster/plausible.ts';
+import { CLOCK_BACK_MS, type Ending, LONGEST_AHEAD_MS } from '../../../src/lock/lock-backend.ts';
 import {
   acquired,
   extended,
@@ -24,6 +25,8 @@ function begun(at: number, given: Partial<AcquireRequest> = {}): Record {
 }
 
 const RECORD = begun(0);
+/** The greatest plausible token: a year ahead of the clock. */
+const AHEAD = WALL * 1000 + LONGEST_AHEAD_MICROS;
 const LEASE = { name: 'n', token: RECORD.token, requestId: 'r' };
 const OTHERS = [
   { ...LEASE, token: LEASE.token + 1 },
@@ -67,21 +70,39 @@ describe('acquired', () => {
     [RECORD, WALL - 3_600_000, RECORD.token + 1],
     [undefined, WALL + 0.5, WALL * 1000 + 500],
     [undefined, Date.UTC(2200), Date.UTC(2200) * 1000], // a safe integer
-    [{ ...RECORD, token: Number.MAX_SAFE_INTEGER - 1 }, 0, Number.MAX_SAFE_INTEGER],
+    [{ ...RECORD, token: AHEAD }, WALL, AHEAD + 1],
   ])('the token is the wall clock, or the successor if that lags: %o at %d', (record, wall, token) => {
     const next = acquired(record, request(), { at: 5000, wall });
     expect(next.token).toBe(token);
     expect(Number.isSafeInteger(next.token)).toBe(true);
   });
 
-  it.each([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER + 1, 0.5, Number.NaN, '5'])(
-    'throws for the edited token %o',
-    (token) => {
-      const act = () => acquired({ ...RECORD, token: token as number }, request(), { at: 5000, wall: WALL });
-      expect(act).toThrow(TypeError);
-      expect(act).toThrow(/token .*no successor/);
-    },
-  );
+  it.each<[string, unknown]>([
+    ['token', AHEAD + 1],
+    ['token', 0.5],
+    ['token', Number.NaN],
+    ['token', '5'],
+    ['state', 'abc'],
+    ['leaseUntil', LONGEST_AHEAD_MS + 501],
+    ['leaseUntil', Number.NaN],
+    ['notBefore', LONGEST_AHEAD_MS + 501],
+    ['acquiredAt', Infinity],
+    ['finishedAt', -Infinity],
+    ['owner', 5],
+    ['requestId', null],
+  ])('replaces a record with the %s %o, and names the damage', (field, value) => {
+    const now = { at: 500, wall: WALL };
+    const next = acquired({ ...RECORD, [field]: value }, request({ owner: 'o2' }), now);
+    expect(next).toMatchObject({ owner: 'o2', lastError: `replaced a damaged record: ${field}` });
+    expect(next.token).toBe(field === 'token' ? WALL * 1000 : RECORD.token + 1);
+  });
+
+  it('leaves the longest lease and hold as they are', () => {
+    const lease = { ...RECORD, leaseUntil: LONGEST_AHEAD_MS + 500 };
+    expect(acquired(lease, request(), { at: 500, wall: WALL })).toBe(lease);
+    const hold = { ...ended(RECORD, {}, 100), notBefore: LONGEST_AHEAD_MS + 500 };
+    expect(acquired(hold, request(), { at: 500, wall: WALL })).toBe(hold);
+  });
 
   it.each(['done', 'failed'] as const)(
     'respects the hold of a %s round to its end, unless forced',

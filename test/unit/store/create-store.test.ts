@@ -51,9 +51,13 @@ describe('createStore', () => {
     await store.read('n');
     await store.read('n', 5);
     await store.write('n', 'payload');
-    await store.write('n', '', 7);
+    await store.write('n', '', 7, 9);
     await store.delete('n');
-    expect(calls).toEqual([['n', undefined], ['n', 5], ['n', 'payload', undefined], ['n', '', 7], ['n']]);
+    const writes = [
+      ['n', 'payload', undefined, undefined],
+      ['n', '', 7, 9],
+    ];
+    expect(calls).toEqual([['n', undefined], ['n', 5], ...writes, ['n']]);
   });
 
   it('shows its codec, its schema and its longest name', () => {

@@ -28,12 +28,17 @@ const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8
 describe.concurrent('fileStore: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));
   afterAll(() => rmSync(directory, { recursive: true }));
+  const timeout = 20_000; // the cases read the same disk at once
   const occupied = join(directory, 'occupied');
   writeFileSync(occupied, '');
   const subject = {
-    store: () => fileStore({ directory }),
-    other: () => fileStore({ directory }),
+    store: () => fileStore({ directory, timeout }),
+    other: () => fileStore({ directory, timeout }),
     unreachable: () => fileStore({ directory: occupied }),
+    postdate: (name: string, ms: number) => {
+      const version = Number.parseInt(filesIn(directory, name).at(-1) ?? '', 10);
+      edit(directory, version, ({ at, wall }) => ({ at: at + ms, wall: wall + ms }), name);
+    },
   };
   for (const { name, run } of storeConformance(subject)) it(name, run);
 });

@@ -61,6 +61,11 @@ describe('lockConformance', () => {
     const left = lockConformance({ lock });
     expect(all.filter(({ name }) => !left.some((one) => one.name === name)).map(({ name }) => name)).toEqual([
       'token: grows also after the backend has lost its data',
+      'damage: token of a lease is reported once, and the record is replaced',
+      'damage: token of a hold is reported once, and the record is replaced',
+      'damage: leaseUntil of a lease is reported once, and the record is replaced',
+      'damage: notBefore of a hold is reported once, and the record is replaced',
+      'damage: state of a hold is reported once, and the record is replaced',
       'unreachable: each step rejects with LockUnavailableError, within ten seconds',
     ]);
   });

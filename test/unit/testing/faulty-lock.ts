@@ -171,6 +171,10 @@ export function faultyLock({ backend, change, unreachable }: LockFault): LockSub
   return {
     lock: () => partly(lock, change?.(lock)),
     forget: (name) => void shared.records.delete(name),
+    damage(name, field) {
+      const record = shared.records.get(name) as Record;
+      shared.records.set(name, { ...record, [field]: field === 'state' ? 'abc' : 2 ** 53 - 2 } as Record);
+    },
     unreachable: () => partly(silent, unreachable),
   };
 }
@@ -484,6 +488,13 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     finishedAgo: finishedAgo === undefined ? undefined : 0,
   })),
   shown('an empty error instead of none', ({ lastError }) => ({ lastError: lastError ?? '' })),
+
+  // damaged records
+  shown('damage is not reported', () => ({ lastError: undefined })),
+  onAcquire('an edited token is exceeded', (record, request, now) => {
+    const next = acquired(record, request, now);
+    return next === record ? next : { ...next, token: Math.max(next.token, (record?.token ?? 0) + 1) };
+  }),
 
   // names
   fault('one lock for all names', { keyOf: () => 'all' }),

@@ -1,4 +1,5 @@
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import { isPlausibleToken as isPlausibleVersion } from '../../../src/cluster/plausible.ts';
+import type { SnapshotStore, WriteAnswer } from '../../../src/cluster/store-contract.ts';
 import { createStore, type StoreEngine } from '../../../src/store/create-store.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
 import { partly } from './partly.ts';
@@ -17,8 +18,12 @@ class Backend {
     return name;
   }
 
-  isRefused(token: number | undefined, stored: number): boolean {
-    return token !== undefined && token < stored;
+  isPlausible(version: number): boolean {
+    return isPlausibleVersion(version, Date.now());
+  }
+
+  isRefused(token: number | undefined, stored: number, rejected?: number): boolean {
+    return token !== undefined && token < stored && stored !== rejected;
   }
 
   versionOf(token: number | undefined, stored: number): number {
@@ -44,12 +49,14 @@ class Backend {
   async read(name: string, newerThan?: number): ReturnType<SnapshotStore['read']> {
     const written = this.snapshots.get(this.keyOf(name));
     if (written === undefined || !this.isNewer(written.version, newerThan)) return undefined;
+    if (!this.isPlausible(written.version)) return { version: 0, age: 0, payload: '', damage: 'its version' };
     return { version: written.version, payload: written.payload, age: this.ageOf(written) };
   }
 
-  async write(name: string, payload: string, token?: number): ReturnType<SnapshotStore['write']> {
-    const stored = this.snapshots.get(this.keyOf(name))?.version ?? 0;
-    if (this.isRefused(token, stored)) return { kind: 'refused', version: stored };
+  async write(...[name, payload, token, rejected]: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
+    const present = this.snapshots.get(this.keyOf(name))?.version ?? 0;
+    const stored = this.isPlausible(present) ? present : 0;
+    if (this.isRefused(token, stored, rejected)) return { kind: 'refused', version: stored };
     const version = this.versionOf(token, stored);
     const pause = this.pause();
     if (pause !== undefined) await pause;
@@ -89,8 +96,13 @@ const silent: StoreEngine = {
 /** The subject of the suite: one backend with the fault. */
 export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSubject {
   const kind = { longestName: 200, options: [] };
-  const store = createStore(Object.assign(new Backend(), parts), {}, kind);
+  const backend = Object.assign(new Backend(), parts);
+  const store = createStore(backend, {}, kind);
   return {
+    postdate(name, ms) {
+      const written = backend.snapshots.get(backend.keyOf(name)) as Written;
+      backend.snapshots.set(backend.keyOf(name), { ...written, writtenAt: written.writtenAt + ms });
+    },
     store: () => partly(store, change?.(store)),
     unreachable: () => partly(createStore(silent, { timeout: 20 }, kind), unreachable),
   };
@@ -119,6 +131,14 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   fault('a write without a token is refused', {
     isRefused: (token: number | undefined) => token === undefined,
   }),
+  fault('a rejected version refuses a write', {
+    isRefused: (token: number | undefined, stored: number) => token !== undefined && token < stored,
+  }),
+  fault('any version is rejected', {
+    isRefused: (token: number | undefined, stored: number, rejected?: number) =>
+      token !== undefined && token < stored && rejected === undefined,
+  }),
+  fault('a version of any size is believed', { isPlausible: () => true }),
   fault('versions count from one', {
     versionOf: (token: number | undefined, stored: number) => token ?? stored + 1,
   }),
@@ -185,6 +205,9 @@ export const STORE_FAULTS: readonly StoreFault[] = [
     ageOf: ({ writtenAt }: Written) => (performance.now() - writtenAt) / 1000,
   }),
   fault('the age is always 0', { ageOf: () => 0 }),
+  fault('a write in the future has the age 0', {
+    ageOf: ({ writtenAt }: Written) => Math.max(0, performance.now() - writtenAt),
+  }),
   fault('the age is negative', { ageOf: ({ writtenAt }: Written) => writtenAt - performance.now() - 1 }),
   fault('the age counts from the first write', {
     ageOf(this: Backend & { firstAt?: number }, { writtenAt }: Written) {

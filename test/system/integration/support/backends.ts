@@ -14,6 +14,8 @@ import type { StoreOptions } from '../../../../src/store/create-store.ts';
 import { mysqlStore } from '../../../../src/store/mysql.ts';
 import { postgresStore } from '../../../../src/store/postgres.ts';
 import { redisStore } from '../../../../src/store/redis.ts';
+import type { DamagedField } from '../../../../src/testing/index.ts';
+import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
 /** A client of a server, as an application has it. */
@@ -23,6 +25,10 @@ export interface Connected {
   store(space: string, options?: StoreOptions): SnapshotStore;
   /** Forgets the record of a name, as if the engine had lost it. */
   forget(space: string, name: string): Promise<void>;
+  /** Edits a field of the record of a name. */
+  damage(space: string, name: string, field: DamagedField): Promise<void>;
+  /** Makes the snapshot of a name look as if it was written later. */
+  postdate(space: string, name: string, ms: number): Promise<void>;
   /** Closes the client as its documentation says. */
   close(): Promise<unknown>;
   /** Closes it also where the server does not answer. */
@@ -52,23 +58,43 @@ export const storePrefix = (space: string): string => `${space}:store:`;
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
 
-function postgres(client: PostgresClient): Pick<Connected, 'lock' | 'store' | 'forget'> {
+/** The adapters, and what is done to their records. */
+type Adapters = Omit<Connected, 'close' | 'destroy'>;
+
+function postgres(client: PostgresClient): Adapters {
   return {
     lock: (space, options) => postgresLock({ client, table: lockTable(space), ...options }),
     store: (space, options) => postgresStore({ client, table: storeTable(space), ...options }),
     async forget(space, name) {
       await client.query({ text: `DELETE FROM "${lockTable(space)}" WHERE name = $1`, values: [name] });
     },
+    async damage(space, name, field) {
+      const text = `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = $1`;
+      await client.query({ text, values: [name] });
+    },
+    async postdate(space, name, ms) {
+      const text = `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = $1`;
+      await client.query({ text, values: [name] });
+    },
   };
 }
 
-function mysql(client: MysqlClient): Pick<Connected, 'lock' | 'store' | 'forget'> {
+function mysql(client: MysqlClient): Adapters {
   return {
     lock: (space, options) => mysqlLock({ client, table: lockTable(space), ...options }),
     store: (space, options) => mysqlStore({ client, table: storeTable(space), ...options }),
     async forget(space, name) {
       const sql = new MysqlSql(client, 3000);
       await sql.change(`DELETE FROM ${lockTable(space)} WHERE name = :name`, { name });
+    },
+    async damage(space, name, field) {
+      const sql = new MysqlSql(client, 3000);
+      const assignment = sqlDamage(field, FAR.mysql);
+      await sql.change(`UPDATE ${lockTable(space)} SET ${assignment} WHERE name = :name`, { name });
+    },
+    async postdate(space, name, ms) {
+      const sql = new MysqlSql(client, 3000);
+      await sql.change(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)} WHERE name = :name`, { name });
     },
   };
 }
@@ -102,6 +128,12 @@ export const backends: readonly Backend[] = [
         async forget(space, name) {
           await client.del(lockPrefix(space) + name);
         },
+        async damage(space, name, field) {
+          await client.hset(lockPrefix(space) + name, field, redisDamage(field));
+        },
+        async postdate(space, name, ms) {
+          await client.hincrby(storePrefix(space) + name, 'writtenAt', ms * 1000);
+        },
         close: () => client.quit(),
         destroy: () => client.disconnect(),
       };
@@ -123,6 +155,12 @@ export const backends: readonly Backend[] = [
         store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
         async forget(space, name) {
           await client.del(lockPrefix(space) + name);
+        },
+        async damage(space, name, field) {
+          await client.hSet(lockPrefix(space) + name, field, redisDamage(field));
+        },
+        async postdate(space, name, ms) {
+          await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000);
         },
         close: () => client.close(),
         destroy: () => {

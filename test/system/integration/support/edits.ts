@@ -1,0 +1,36 @@
+import type { DamagedField } from '../../../../src/testing/index.ts';
+
+// What a person does by hand to the records of a lock and a store.
+
+export const HUGE_TOKEN = 9_007_199_254_740_990;
+
+/** The assignment of a damaged column. @param far an instant in the far future, as SQL. */
+export function sqlDamage(field: DamagedField, far: string): string {
+  const assignments: Readonly<Record<DamagedField, string>> = {
+    token: `token = ${HUGE_TOKEN}`,
+    leaseUntil: `lease_until = ${far}`,
+    notBefore: `not_before = ${far}`,
+    state: `state = 'abc'`,
+  };
+  return assignments[field];
+}
+
+export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
+
+/** The value of a damaged field of a hash. */
+export function redisDamage(field: DamagedField): string {
+  return field === 'state' ? 'abc' : String(HUGE_TOKEN);
+}
+
+/** The value of a damaged field of a document. */
+export function mongoDamage(field: DamagedField): unknown {
+  if (field === 'token') return HUGE_TOKEN;
+  return field === 'state' ? 'abc' : new Date(Date.now() + 2 * 365 * 86_400_000);
+}
+
+/** The later time of a write, as SQL. */
+export const POSTDATED = {
+  postgres: (ms: number) => `written_at = written_at + ${ms} * interval '1 millisecond'`,
+  mysql: (ms: number) => `written_at = written_at + INTERVAL ${ms * 1000} MICROSECOND`,
+  sqlite: (ms: number) => `written_at = written_at + ${ms}`,
+} as const;
