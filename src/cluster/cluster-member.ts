@@ -28,7 +28,10 @@ import type { Codec, SnapshotStore, WriteAnswer } from './store-contract.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The methods of a lock that members use. */
-export type LockSteps = Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'>;
+export interface LockSteps extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'> {
+  /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
+  warning?(): Promise<string | undefined>;
+}
 
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema' | 'longestName'> & {
@@ -211,6 +214,7 @@ export class ClusterMember {
     }
     const { owner, token } = answer.lease;
     state.holder = { owner, host: thisHost(), token };
+    void this.lock?.steps.warning?.().then((text) => text && this.options.logger.warn(text));
     if (answer.damage !== undefined) this.#log.recordDamaged(entry, answer.damage);
     this.events.emit('lease-acquired', { token, ...keyOf(entry) });
     if (answer.tookOver) this.events.emit('took-over', { token, ...keyOf(entry) });

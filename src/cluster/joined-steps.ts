@@ -44,6 +44,7 @@ export function lockAccess(
     acquire: (request) => acquires.ask(request),
     extend: (lease, leaseFor) => steps.extend(lease, leaseFor),
     release: (lease, outcome) => releases.ask({ lease, outcome }),
+    warning: async () => steps.warning?.(),
   };
   return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
 }

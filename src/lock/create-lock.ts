@@ -96,6 +96,7 @@ class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'rel
   readonly acquireMany: LockProvider['acquireMany'];
   readonly releaseMany: LockProvider['releaseMany'];
   readonly #backend: LockEngine;
+  #isChecked = false;
 
   constructor(backend: LockEngine, leaseFor: number, longestName: number | undefined) {
     this.leaseFor = leaseFor;
@@ -132,6 +133,12 @@ class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'rel
   #releaseMany(releases: readonly LeaseRelease[]): Promise<readonly (boolean | Error)[]> {
     const ends = releases.map(({ lease, outcome }) => ({ lease, ending: endingOf(outcome) }));
     return (this.#backend as Required<LockEngine>).releaseMany(ends);
+  }
+
+  async warning(): Promise<string | undefined> {
+    if (this.#isChecked) return undefined;
+    this.#isChecked = true;
+    return this.#backend.warning?.().catch(() => undefined); // no right to ask
   }
 }
 

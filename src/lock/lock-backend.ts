@@ -49,6 +49,11 @@ export interface LockEngine {
   list(prefix: string, limit: number): Promise<LockRow[]>;
   /** @returns whether the record has this token. */
   forceRelease(name: string, token: number): Promise<boolean>;
+  /**
+   * A setting of the backend that breaks a promise of the lock, in a line for people; `undefined`: none is seen. Asked once
+   * per lock object, behind the first lease of a member; a rejection counts as none.
+   */
+  warning?(): Promise<string | undefined>;
 }
 
 /** Beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */

@@ -50,6 +50,9 @@ export interface RedisLockOptions extends LockOptions {
  * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
  * `scan`, which iterates over all keys of the server.
  *
+ * A server that evicts keys (`maxmemory` with a `maxmemory-policy` other than `noeviction`) may drop a live lease: use
+ * `noeviction`. With the right for `info`, the lock reports such a policy once, in the log of the first member with a lease.
+ *
  * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
  * that it reconnects.
  *
@@ -229,6 +232,12 @@ class RedisLock implements LockEngine {
     const names = (await this.#hashes.names(prefix)).slice(0, limit);
     const rows = await Promise.all(names.map((name) => this.find(name)));
     return rows.filter((row) => row !== undefined);
+  }
+
+  async warning(): Promise<string | undefined> {
+    const policy = await this.#hashes.evictionPolicy();
+    if (policy === undefined) return undefined;
+    return `the Redis server evicts keys when its memory is full (maxmemory-policy ${policy}): leases and holds may be lost, expected noeviction`;
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {

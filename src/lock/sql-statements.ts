@@ -1,5 +1,6 @@
 import type { SqlDialect } from '../sql/dialect.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
+import { PURGED_NAMES } from '../sql/sql-table.ts';
 import { CLOCK_BACK_MS, LONGEST_AHEAD_MS, REPLACED } from './lock-backend.ts';
 
 /** SQL statements of a lock. `record.ts` defines the effect of each on a record. */
@@ -110,7 +111,8 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
       WHERE name = :name AND token = :token`,
     find: `SELECT ${row} FROM ${table} WHERE name = :name`,
     list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY ${table}.name LIMIT :limit`,
-    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :limit`,
-    purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
+      ORDER BY ${table}.name LIMIT :limit`,
+    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND ${isExpired}`,
   };
 }

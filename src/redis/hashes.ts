@@ -116,6 +116,15 @@ export class RedisHashes {
     });
   }
 
+  /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
+  evictionPolicy(): Promise<string | undefined> {
+    return this.#inTime(async (signal) => {
+      const masters = await this.#connection.masters(signal);
+      const infos = await Promise.all(masters.map((send) => send('info', 'memory')));
+      return infos.map((info) => evictionPolicyOf(String(info))).find((policy) => policy !== undefined);
+    });
+  }
+
   /** Aborts a step at its timeout, so that its commands are not sent later. */
   async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
@@ -151,6 +160,13 @@ function hashTagOf(key: string): string {
   const begin = key.indexOf('{');
   const end = key.indexOf('}', begin + 1);
   return begin >= 0 && end > begin + 1 ? key.slice(begin + 1, end) : key;
+}
+
+/** @param info the answer of `INFO memory`. */
+function evictionPolicyOf(info: string): string | undefined {
+  const isLimited = /^maxmemory:[1-9]/m.test(info);
+  const policy = /^maxmemory_policy:([a-z-]+)/m.exec(info)?.[1];
+  return isLimited && policy !== 'noeviction' ? policy : undefined;
 }
 
 /** Escapes a text for a pattern of `SCAN`. */

@@ -12,14 +12,20 @@ export interface SqlTableOptions {
   readonly timeoutMs: number;
   /** `Infinity`: no row is ever purged. */
   readonly retentionMs: number;
-  /** Selects the names that are past `:retention`, at most `:limit`. Takes no row locks. */
+  /** Selects the names after `:after` that are past `:retention`, in order, at most `:limit`. Takes no row locks. */
   readonly expired: string;
-  /** Deletes `:name` if it is past `:retention`. */
+  /** Deletes those of {@link PURGED_NAMES} that are past `:retention`. */
   readonly purge: string;
 }
 
 const PURGE_INTERVAL_MS = 3_600_000;
 const PURGE_LIMIT = 1000;
+
+/** Names per DELETE: one statement for each would delete more slowly than many instances write. */
+const PURGE_CHUNK = 100;
+
+/** The parameters of a DELETE: `:name0, :name1, …`. */
+export const PURGED_NAMES: string = Array.from({ length: PURGE_CHUNK }, (_, i) => `:name${i}`).join(', ');
 const LONGEST_PAUSE_MS = 50;
 
 /** A thousand years: longer durations exceed the calendars of some databases. */
@@ -37,6 +43,7 @@ export function durationParameter(ms: number): number {
 export class SqlTable {
   readonly #options: SqlTableOptions;
   #purgedAt: number = Number.NEGATIVE_INFINITY;
+  #isPurging = false;
 
   constructor(options: SqlTableOptions) {
     this.#options = options;
@@ -65,21 +72,40 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 
-  /** Deletes rows past their retention in the background, at most once an hour. Never throws. */
+  /** Deletes all rows past their retention in the background, in one pass, at most once an hour. Never throws. */
   purgeSoon(): void {
     const { retentionMs } = this.#options;
     const now = systemClock.monotonic();
-    if (retentionMs === Infinity || now - this.#purgedAt < PURGE_INTERVAL_MS) return;
+    if (retentionMs === Infinity || this.#isPurging || now - this.#purgedAt < PURGE_INTERVAL_MS) return;
     this.#purgedAt = now;
+    this.#isPurging = true;
     systemClock.setTimeout(() => {
-      this.#purge(durationParameter(retentionMs)).catch(() => {}); // no right to delete, a closed client: retried in an hour
+      this.#purge(durationParameter(retentionMs))
+        .catch(() => {}) // no right to delete, a closed client: retried in an hour
+        .finally(() => {
+          this.#isPurging = false;
+        });
     }, 0);
   }
 
+  /** Goes through the table once, in the order of names: rows that are kept are not looked at again. */
   async #purge(retention: number): Promise<void> {
     const { client, expired, purge } = this.#options;
-    const rows = await client.query(expired, { retention, limit: PURGE_LIMIT });
-    for (const { name } of rows) await client.change(purge, { name: String(name), retention });
+    for (let after = ''; ; ) {
+      const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after });
+      const names = rows.map(({ name }) => String(name));
+      for (let i = 0; i < names.length; i += PURGE_CHUNK) {
+        await client
+          .change(purge, { ...parametersOf(names.slice(i, i + PURGE_CHUNK)), retention })
+          .catch((error) => {
+            if (!client.isContention(error)) throw error; // else another instance is deleting them
+          });
+        await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0)); // some clients are synchronous
+      }
+      const last = names.at(-1);
+      if (last === undefined || names.length < PURGE_LIMIT) return;
+      after = last;
+    }
   }
 
   async #run<R>(endAt: number, statement: () => Promise<R>): Promise<R> {
@@ -117,6 +143,15 @@ export class SqlTable {
       }
     }
   }
+}
+
+/** The last name fills up the list, so that all statements have the same text. */
+function parametersOf(names: readonly string[]): SqlParameters {
+  const filled = Array.from({ length: PURGE_CHUNK }, (_, i) => [
+    `name${i}`,
+    names[i] ?? (names.at(-1) as string),
+  ]);
+  return Object.fromEntries(filled);
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { implausibleVersion, isPlausibleToken } from '../cluster/plausible.ts';
+import { implausibleSnapshot, isPlausibleToken } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
@@ -40,8 +40,7 @@ class MemoryStore implements StoreEngine {
     const written = this.#snapshots.get(name);
     if (written === undefined || written.version <= newerThan) return undefined;
     const { version, payload, writtenAt } = written;
-    if (!this.#isPlausible(version))
-      return { version, age: 0, payload: '', damage: implausibleVersion(version) };
+    if (!this.#isPlausible(version)) return implausibleSnapshot(version);
     return { version, payload, age: this.#clock.monotonic() - writtenAt };
   }
 

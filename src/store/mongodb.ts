@@ -1,4 +1,4 @@
-import { implausibleVersion } from '../cluster/plausible.ts';
+import { implausibleSnapshot } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { MongoDocuments } from '../mongodb/documents.ts';
@@ -78,12 +78,12 @@ class MongodbStore implements StoreEngine {
     ]);
     if (found === undefined) return undefined;
     const { payload, age } = found;
-    const version = Number(found.version);
-    if (found.isPlausible !== true) {
-      const known = Number.isSafeInteger(version) ? version : 0;
-      return { version: known, age: 0, payload: '', damage: implausibleVersion(found.version) };
-    }
-    return { version, age: age === null ? Number.NaN : Number(age), payload: payload as string };
+    if (found.isPlausible !== true) return implausibleSnapshot(found.version);
+    return {
+      version: Number(found.version),
+      age: age === null ? Number.NaN : Number(age),
+      payload: payload as string,
+    };
   }
 
   async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {

@@ -1,10 +1,10 @@
-import { implausibleVersion } from '../cluster/plausible.ts';
+import { implausibleSnapshot } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
 import type { SqlParameters } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
-import type { SqlTable } from '../sql/sql-table.ts';
+import { PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
@@ -82,8 +82,9 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     ].join(', ')}${returning}`,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
-    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} ORDER BY ${table}.name LIMIT :limit`,
-    purge: `DELETE FROM ${table} WHERE name = :name AND ${isExpired}`,
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
+      ORDER BY ${table}.name LIMIT :limit`,
+    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND ${isExpired}`,
   };
 }
 
@@ -100,12 +101,9 @@ class SqlStore implements StoreEngine {
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
     if (row === undefined) return undefined;
-    const version = Number(row.version);
-    if (Number(row.is_plausible) === 0) {
-      return { version, age: 0, payload: '', damage: implausibleVersion(row.version) };
-    }
+    if (Number(row.is_plausible) === 0) return implausibleSnapshot(row.version);
     const age = row.age === null ? Number.NaN : Number(row.age); // NULL comes from an edit
-    return { version, age, payload: String(row.payload) };
+    return { version: Number(row.version), age, payload: String(row.payload) };
   }
 
   async write(name: string, payload: string, token?: number, rejected: number = -1): Promise<WriteAnswer> {

@@ -288,7 +288,7 @@ describe.each(Object.keys(engines))('%s', (name) => {
         await store.write(NAME, 'payload', 5);
         await engine.edit('store', [[field, 'abc']]);
         const version = field === 'version' ? 0 : 5;
-        const damage = `its hash is damaged: the field '${field}' is unreadable`;
+        const damage = `its hash is damaged: the field '${field}' is unreadable or implausible`;
         expect(await store.read(NAME)).toEqual({ version, age: 0, payload: '', damage });
       }
     });
