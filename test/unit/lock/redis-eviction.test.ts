@@ -17,22 +17,24 @@ function clientOf(memory: string | Error, commands: string[]) {
         if (memory instanceof Error) throw memory;
         return memory;
       }
-      if (args.length < 8) return 1; // a release
-      const [owner, requestId, host, leaseFor] = args.slice(4);
+      if (args.length < 10) return [1]; // a release
+      const [owner, requestId, host, leaseFor] = args.slice(5);
       const micros = `${Number(leaseFor) * 1000}`;
       return [
-        '1767225600000000',
-        owner,
-        requestId,
-        host,
-        'running',
-        '0',
-        micros,
-        '0',
-        '0',
-        null,
-        null,
-        '1767225600000000',
+        [
+          '1767225600000000',
+          owner,
+          requestId,
+          host,
+          'running',
+          '0',
+          micros,
+          '0',
+          '0',
+          null,
+          null,
+          '1767225600000000',
+        ],
       ];
     },
   };
