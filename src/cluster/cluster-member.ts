@@ -28,7 +28,8 @@ import type { Codec, SnapshotStore, WriteAnswer } from './store-contract.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 
 /** The methods of a lock that members use. */
-export interface LockSteps extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'> {
+export interface LockSteps
+  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'> {
   /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
   warning?(): Promise<string | undefined>;
 }

@@ -68,7 +68,9 @@ export function storeAccess(
   const writes = new StepJoiner(
     {
       one: ({ name, payload, token, rejected }: SnapshotWrite) =>
-        rejected === undefined ? steps.write(name, payload, token) : steps.write(name, payload, token, rejected),
+        rejected === undefined
+          ? steps.write(name, payload, token)
+          : steps.write(name, payload, token, rejected),
       many: (requests) => steps.writeMany(requests),
       nameOf: ({ name }) => name,
       sizeOf: ({ payload }) => payload.length,

@@ -18,6 +18,7 @@ export function namespacedLock(backend: LockEngine, prefix: string): LockEngine 
     },
     list: async (names, limit) => (await backend.list(prefix + names, limit)).map(outside),
     forceRelease: (name, token) => backend.forceRelease(prefix + name, token),
+    warning: async () => backend.warning?.(),
     ...(acquireMany && {
       acquireMany: async (requests) => {
         const rows = await acquireMany.call(backend, requests.map(inside));

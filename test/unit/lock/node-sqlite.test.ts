@@ -35,13 +35,17 @@ describe.concurrent('node:sqlite', () => {
   const lockSubject = {
     lock: () => sqliteLock({ client }),
     damage: (name: string, field: DamagedField) => {
-      client.prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`).run(name as never);
+      client
+        .prepare(`UPDATE tickless_lock SET ${sqlDamage(field, FAR.sqlite)} WHERE name = ?`)
+        .run(name as never);
     },
   };
   const storeSubject = {
     store: () => sqliteStore({ client }),
     postdate: (name: string, ms: number) => {
-      client.prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`).run(name as never);
+      client
+        .prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`)
+        .run(name as never);
     },
   };
   for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
