@@ -116,8 +116,8 @@ export class Subject {
   mark: Change | undefined;
   /** The last of them that set or dropped the value: no load that began before it is served. */
   replaced: Change | undefined;
-  /** The last drop: calls before it may get the result of a load that is not held. */
-  dropped: Change | undefined;
+  /** All drops: calls before one may get the result of a load that is not held. */
+  readonly drops: Change[] = [];
   readonly held: Held = new Held(this);
   readonly #watches: Watch[] = [this.held];
 
@@ -156,7 +156,7 @@ export class Subject {
   changed(change: Change): void {
     if (['set', 'invalidate', 'drop'].includes(change.kind)) this.mark = change;
     if (change.kind === 'set' || change.kind === 'drop') this.replaced = change;
-    if (change.kind === 'drop') this.dropped = change;
+    if (change.kind === 'drop') this.drops.push(change);
     for (const watch of this.#watches) watch.changed?.(change);
   }
 

@@ -42,9 +42,8 @@ export class Results implements Watch {
 
   /** The value was dropped while the call waited for a load: the call gets the result, which is not held. */
   #wasDropped(order: number, { serial }: Loaded): boolean {
-    const { dropped } = this.#subject;
     const endedAt = this.#world.freshness.get(serial)?.by?.endedAt ?? 0;
-    return dropped !== undefined && order < dropped.order && endedAt >= dropped.at;
+    return this.#subject.drops.some((drop) => order < drop.order && endedAt >= drop.at);
   }
 
   #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {
