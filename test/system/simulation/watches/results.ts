@@ -40,10 +40,14 @@ export class Results implements Watch {
     });
   }
 
-  /** The value was dropped while the call waited for a load: the call gets the result, which is not held. */
+  /**
+   * The value was dropped while the call waited for a load or a snapshot: the call gets the result, which is not held. A
+   * snapshot may be of a load that had ended before.
+   */
   #wasDropped(order: number, { serial }: Loaded): boolean {
     const endedAt = this.#world.freshness.get(serial)?.by?.endedAt ?? 0;
-    return this.#subject.drops.some((drop) => order < drop.order && endedAt >= drop.at);
+    const { hasStore } = this.#world.scenario;
+    return this.#subject.drops.some((drop) => order < drop.order && (hasStore || endedAt >= drop.at));
   }
 
   #isJustified({ what, order, held, isOfMany }: Call, error: unknown): void {
