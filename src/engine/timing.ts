@@ -5,6 +5,7 @@ import { clockStep } from '../time/clock-step.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { coolDownMs } from './cool-down.ts';
 import type { Entry } from './entry.ts';
+import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
 import { afterStep, askedExecution, askNextExecution, type LastExecution } from './next-execution.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -22,6 +23,8 @@ export class Timing {
   schedule: Schedule;
   readonly #options: ResolvedOptions;
   readonly #nextExecuteTime: (execution: Execution) => number;
+  /** The schedule that was warned about: once for all keys of a cache. */
+  #warnedOf: Schedule | undefined;
 
   constructor(options: ResolvedOptions, nextExecuteTime: (execution: Execution) => number) {
     this.schedule = options.schedule;
@@ -219,7 +222,16 @@ export class Timing {
     entry.clockOffset = wall - now;
     entry.setDue(now + (entry.nextExecuteTime - wall), now, now + CHECK_CLOCKS_EVERY_MS);
     if (entry.isInvalidated) this.invalidated(entry); // by the schedule itself
+    if (entry.isScheduled) this.#warnIfLate(instant - last.endedAt, maxStaleness);
     return coolingDown;
+  }
+
+  #warnIfLate(delayMs: number, maxStaleness: number): void {
+    if (delayMs < maxStaleness || this.#warnedOf === this.schedule) return;
+    const warning = lateScheduleWarning(this.#options, delayMs, maxStaleness);
+    if (warning === undefined) return;
+    this.#warnedOf = this.schedule;
+    this.#options.logger.warn(warning);
   }
 
   #maxStalenessOf(execution: Execution): number {

@@ -135,6 +135,7 @@ export class RefreshGroup implements GroupLike {
       { ...shared, name },
       {
         kind: 'value',
+        givesDefaults: true,
         names: VALUE_SHARED.filter((option) => option !== 'group'),
         check: (checks) => {
           checks.oneOf('piggyback', piggyback, [true, false]);

@@ -66,6 +66,8 @@ export interface MemberSpec {
   readonly names: readonly string[];
   /** Checks its own options. */
   readonly check: (checks: OptionChecks) => void;
+  /** It is a group: its options are defaults of members, which may add others. */
+  readonly givesDefaults?: boolean;
 }
 
 /**
@@ -73,7 +75,10 @@ export interface MemberSpec {
  *
  * @throws {OptionError} with every rule that is broken.
  */
-export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSpec): MemberOptions {
+export function resolveOptions(
+  own: AnyOptions,
+  { kind, names, check, givesDefaults = false }: MemberSpec,
+): MemberOptions {
   const group = own?.group?.handle;
   const given = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
   const {
@@ -113,11 +118,12 @@ export function resolveOptions(own: AnyOptions, { kind, names, check }: MemberSp
   const coolDown = resolveCoolDown(coolDownLike, periodMs, checks);
   const timeoutMs = checks.duration('timeout', timeout);
   const maxStalenessMs = checks.duration('maxStaleness', maxStaleness);
-  // Only a schedule that was given: the default one gives way to the age limit.
-  const givenPeriodMs = toMillis(given.schedule as DurationLike);
-  const isLongEnough = !(maxStalenessMs < givenPeriodMs && givenPeriodMs < Infinity);
-  const noShorter = `must not be shorter than the schedule of ${showDuration(givenPeriodMs)}`;
-  checks.that(isLongEnough, 'maxStaleness', noShorter, maxStaleness);
+  // Members of a group without a schedule may have schedules of their own.
+  const isPeriodKnown = given.schedule !== undefined || !givesDefaults;
+  const leavesNoRoom = isPeriodKnown && maxStalenessMs <= periodMs && periodMs < Infinity;
+  const whose = given.schedule === undefined ? 'default schedule' : 'schedule';
+  const longer = `must be longer than the ${whose} of ${showDuration(periodMs)}`;
+  checks.that(!(leavesNoRoom && maxStalenessMs > 0), 'maxStaleness', longer, maxStaleness);
   checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
   checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
   checks.oneOf('allowUndefined', allowUndefined, [true, false]);

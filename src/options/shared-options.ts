@@ -111,9 +111,9 @@ export interface SingleSharedOptions extends SharedOptions {
 /** The options that values and caches share. */
 export interface ValueSharedOptions extends SharedOptions {
   /**
-   * The greatest age, counted from the end of the load, at which a value may be served. Over 0, and not shorter
-   * than a `schedule` that is given as a duration. `Infinity`: any age. At this age the value is due, whatever the
-   * schedule says.
+   * The greatest age, counted from the end of the load, at which a value may be served. Longer than a `schedule` that is
+   * a duration, the default one included; at a due time of any other schedule at or beyond it, one warning is logged
+   * (not with `serve`). `Infinity`: any age. At this age the value is due, whatever the schedule says.
    * @default Infinity
    */
   readonly maxStaleness?: DurationLike | undefined;

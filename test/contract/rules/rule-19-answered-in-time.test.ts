@@ -72,7 +72,7 @@ type Variant = readonly [
 
 const options = { name: 'v', timeout: TIMEOUT_MS, schedule: 60_000, logger: false } as const;
 
-const tooStale = { maxStaleness: 200, schedule: 200, whenTooStale: 'throw' } as const;
+const tooStale = { maxStaleness: 200, schedule: 199, whenTooStale: 'throw' } as const;
 
 const value = (
   clock: FakeClock,

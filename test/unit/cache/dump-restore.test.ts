@@ -423,7 +423,7 @@ describe('a dump of more values than the cache may hold', () => {
     const { dump } = large(8, (index) => (index >= 6 ? MINUTE : 0));
     const again = { key: '5', value: 'old', age: 1000, nextExecuteTime: null };
     const entries = [...dump.entries.slice(0, 6), again, ...dump.entries.slice(6)];
-    const { cache } = start({ max: 2, maxStaleness: 1000, schedule: 1000 }, now);
+    const { cache } = start({ max: 2, maxStaleness: 1000, schedule: 999 }, now);
     expect(cache.restore({ ...dump, entries })).toEqual({ restored: 2, dropped: 7 });
     expect([...cache.keys()].map((key) => [key, cache.peek(key)])).toEqual([['4', 'v'], ['5', 'v']]); // biome-ignore format: short
   });

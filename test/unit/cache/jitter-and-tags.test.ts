@@ -4,6 +4,7 @@ import {
   absent,
   dailyAt,
   type Execution,
+  fixedRate,
   type KeyedAnswer,
   keep,
   loaded,
@@ -107,9 +108,12 @@ describe('keys that were loaded together', () => {
   });
 
   const limits: [string, Options<number>][] = [
-    ['equal to the period', { maxStaleness: PERIOD }],
+    ['hardly longer than the period', { maxStaleness: 1.01 * PERIOD }],
     ['of one and a half periods', { maxStaleness: 1.5 * PERIOD }],
-    ['far shorter than the default schedule', { maxStaleness: PERIOD / 10, schedule: undefined }],
+    [
+      'far shorter than a fixed rate',
+      { maxStaleness: PERIOD / 10, schedule: fixedRate(PERIOD), jitter: { ratio: 1 } },
+    ],
     [
       'far shorter than a calendar schedule',
       { maxStaleness: PERIOD, schedule: dailyAt('05:00', { zone: 'UTC' }) },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoadTimeoutError, loaded } from '../../../src/index.ts';
+import { fixedDelay, isLoadTimeoutError, loaded } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
@@ -7,7 +7,11 @@ import { rejectionOf, settled } from '../../support/settle.ts';
 describe('a lock and a store: one loads, the others take it over', () => {
   it('a value is too old at its age limit to the millisecond, though the round is held for a moment longer', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, { maxStaleness: 1000, whenTooStale: 'throw' });
+    const [a] = await cluster.warm(1, {
+      schedule: fixedDelay(1000),
+      maxStaleness: 1000,
+      whenTooStale: 'throw',
+    });
     a.value.inspect(); // compares the clocks
     await cluster.clock.advance(900);
     expect(a.value.inspect().age).toBe(1000);

@@ -4,6 +4,7 @@ import { Adoption, Deferral, type RemoteLoad } from '../../../src/cluster/remote
 import { Entry } from '../../../src/engine/entry.ts';
 import { Timing } from '../../../src/engine/timing.ts';
 import type { Execution, Schedule } from '../../../src/index.ts';
+import type { ValueSharedOptions } from '../../../src/options/shared-options.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
@@ -234,8 +235,8 @@ describe('the age limit', () => {
     async (maxStaleness, limit, errors) => {
       const { lines, ...logger } = recordLines();
       const optionsOf: typeof optionsOfValue = (options) =>
-        optionsOfValue({ ...options, maxStaleness: 500, logger });
-      const { timing, entry, succeed } = await make({ optionsOf });
+        optionsOfValue({ ...options, schedule: Infinity, maxStaleness: 500, logger });
+      const { timing, entry, succeed } = await make({ optionsOf, results: [Infinity] });
       timing.schedule = { nextExecuteTime: () => Infinity, maxStaleness } as Schedule;
       succeed();
       expect([entry.maxStalenessMs, lines]).toEqual([
@@ -244,6 +245,48 @@ describe('the age limit', () => {
       ]);
     },
   );
+});
+
+describe('a due time beyond maxStaleness, of a schedule that is known only at run time', () => {
+  const LIMIT = 500;
+
+  /** The lines after loads that are due so much later. */
+  async function linesAfter(delays: readonly number[], own: Partial<ValueSharedOptions> = {}) {
+    const { lines, ...logger } = recordLines();
+    const { entry, clock } = await make();
+    let loads = 0;
+    const schedule = (): number => clock.now() + (delays[loads++] as number);
+    const timing = new Timing(
+      optionsOfValue({ clock, schedule, maxStaleness: LIMIT, logger, ...own }),
+      schedule,
+    );
+    while (loads < delays.length)
+      timing.succeeded(entry, { outcome: 'loaded', metadata: {} }, clock.monotonic());
+    return lines;
+  }
+
+  it.each([
+    ['from the first load on', [LIMIT, LIMIT + 1, LIMIT]],
+    ['later on', [LIMIT - 1, LIMIT + 1]],
+  ])('is warned about once: %s', async (_, delays) => {
+    expect(await linesAfter(delays)).toEqual([
+      expect.stringMatching(/^warn .*due .* after the load, maxStaleness is 500 ms: reads .* wait/),
+    ]);
+    expect(await linesAfter(delays, { whenTooStale: 'throw' })).toEqual([
+      expect.stringMatching(/reads .* are refused/),
+    ]);
+  });
+
+  it('is not warned about where it is within the limit, where it is never due, and with serve', async () => {
+    for (const [delays, own] of [
+      [[LIMIT - 1], {}],
+      [[Infinity], {}],
+      [[LIMIT], { whenTooStale: 'serve' }],
+      [[LIMIT], { maxStaleness: Infinity }],
+    ] as const) {
+      expect(await linesAfter(delays, own)).toEqual([]);
+    }
+  });
 });
 
 it('freshUntil is the due time, at most a minute after the clocks were compared', async () => {

@@ -288,7 +288,7 @@ describe('health', () => {
       .refresh()
       .catch(() => {});
     group.value({ name: 'missing', load: hang, required: true });
-    const old = group.value({ name: 'too old', load: source().load, maxStaleness: 1000 });
+    const old = group.value({ name: 'too old', load: source().load, schedule: 999, maxStaleness: 1000 });
     await old.get();
     await clock.advance(1001);
     old.pause();

@@ -90,6 +90,17 @@ describe('the options of a group', () => {
     expect(limits).toEqual([60_000, 60_000, 70_000, 60_000]);
   });
 
+  it('and a member, given together, are refused where maxStaleness leaves no room for the schedule', () => {
+    const refused = ['maxStaleness'];
+    expect(refusedOptions(() => make({ schedule: 5000, maxStaleness: 5000 }))).toEqual(refused);
+    const { group } = make({ schedule: undefined, maxStaleness: 5000 }); // the members may have schedules
+    expect(group.value({ name: 'a', load, schedule: 4999 })).toBeDefined();
+    for (const schedule of [undefined, 5000]) {
+      expect(refusedOptions(() => group.value({ name: 'b', load, schedule }))).toEqual(refused);
+      expect(refusedOptions(() => group.cache({ name: 'b', load, schedule }))).toEqual(refused);
+    }
+  });
+
   it('that are only for values do not affect its executors', async () => {
     const { group } = make({ maxStaleness: 2 * HOUR, whenTooStale: 'throw', whenClosed: 'throw' });
     const executor = group.executor(load, { name: 'e' });

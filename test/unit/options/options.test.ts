@@ -54,6 +54,9 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ maxStaleness: 0 }, 'maxStaleness', '0'],
   [{ maxStaleness: Number.NaN }, 'maxStaleness', 'NaN'],
   [{ schedule: { minutes: 10 }, maxStaleness: { minutes: 5 } }, 'maxStaleness', '{"minutes":5}'],
+  [{ schedule: 1000, maxStaleness: 1000, whenTooStale: 'throw' }, 'maxStaleness', '1000'],
+  [{ schedule: 1000, maxStaleness: 1000, whenTooStale: 'serve' }, 'maxStaleness', '1000'],
+  [{ maxStaleness: { minutes: 10 } }, 'maxStaleness', '{"minutes":10}'], // the default schedule
   [{ whenTooStale: 'panic' }, 'whenTooStale', '"panic"'],
   [{ allowUndefined: 'yes' }, 'allowUndefined', '"yes"'],
   [{ waitUntil: {} }, 'waitUntil', '{}'],
