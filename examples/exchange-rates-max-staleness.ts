@@ -23,6 +23,7 @@ const rates = new RefreshingValue({
     return (await response.json()) as Record<string, number>;
   },
   schedule: { minutes: 5 },
+  retry: false, // further tries would wait for the test clock
   maxStaleness: { hours: 1 },
   whenTooStale: 'throw', // with 'wait' the read would wait for the reload
   logger: false, // the listener below reports failures

@@ -28,19 +28,18 @@ export class UndecodableError extends Error {}
  */
 export function withDamage(read: StoredSnapshot): StoredSnapshot {
   if (read.damage !== undefined) return read;
-  const { version, age, payload } = read;
-  const isVersion = Number.isSafeInteger(version);
-  const isAge = Number.isFinite(age) && age >= -CLOCK_BACK_MS;
-  if (isVersion && isAge && typeof payload === 'string') return age < 0 ? { ...read, age: 0 } : read;
-  const [what, found] = !isVersion
-    ? ['version', version]
-    : typeof payload !== 'string'
-      ? ['payload', payload]
-      : ['age', age];
-  const future = `its age is unknown: it was written ${showDuration(-age)} after the backend's present time`;
-  const damage =
-    isVersion && typeof payload === 'string' && age < 0
-      ? future
-      : `its record is damaged: the ${what} in it is ${showKey(found)}`;
-  return { version: isVersion ? version : 0, age: 0, payload: '', damage };
+  const damage = damageOf(read);
+  if (damage === undefined) return { ...read, age: Math.max(0, read.age) };
+  const version = Number.isSafeInteger(read.version) ? read.version : 0;
+  return { version, age: 0, payload: '', damage };
+}
+
+function damageOf({ version, age, payload }: StoredSnapshot): string | undefined {
+  const damaged = (what: string, found: unknown): string =>
+    `its record is damaged: the ${what} in it is ${showKey(found)}`;
+  if (!Number.isSafeInteger(version)) return damaged('version', version);
+  if (typeof payload !== 'string') return damaged('payload', payload);
+  if (!Number.isFinite(age)) return damaged('age', age);
+  if (age >= -CLOCK_BACK_MS) return undefined;
+  return `its age is unknown: it was written ${showDuration(-age)} after the backend's present time`;
 }

@@ -50,10 +50,12 @@ export class OutageLog {
    * counted.
    */
   failed(failure: LoggedFailure): void {
-    if (!this.#outage.failed(this.#clock.monotonic(), failure)) return;
+    const at = this.#clock.monotonic();
+    if (!this.#outage.failed(at, failure)) return;
+    const isFirst = this.#outage.at(at).lasted === 0;
     this.#pending = () => {
       this.#pending = undefined;
-      this.#logger[this.#words.level ?? 'warn'](this.#lineOf(failure), failure.cause);
+      this.#logger[this.#words.level ?? 'warn'](this.#lineOf(failure, isFirst), failure.cause);
     };
     queueMicrotask(() => this.#pending?.());
   }
@@ -68,10 +70,10 @@ export class OutageLog {
     this.#logger[level](`${recovered} ${lengthOf(ended)}${keys}`);
   }
 
-  #lineOf({ text }: LoggedFailure): string {
+  #lineOf({ text }: LoggedFailure, isFirst: boolean): string {
     const now = this.#outage.at(this.#clock.monotonic());
     const others = now.keys > 1 ? ` and ${now.keys - 1} more key${now.keys > 2 ? 's' : ''}` : '';
-    return now.lasted > 0 ? `still failing ${lengthOf(now)}, ${text(others)}` : text(others);
+    return isFirst ? text(others) : `still failing ${lengthOf(now)}, ${text(others)}`;
   }
 }
 

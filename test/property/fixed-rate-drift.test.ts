@@ -50,6 +50,7 @@ for (const anchoredAt of [undefined, 12_345] as const) {
           },
           schedule: fixedRate(PERIOD, { anchoredAt }),
           timeout: 2 * LONGEST,
+          retry: false,
           coolDown: 5000,
           clock,
           logger: false,

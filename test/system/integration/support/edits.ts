@@ -2,7 +2,7 @@ import type { DamagedField } from '../../../../src/testing/index.ts';
 
 // What a person does by hand to the records of a lock and a store.
 
-export const HUGE_TOKEN = 9_007_199_254_740_990;
+const HUGE_TOKEN = 9_007_199_254_740_990;
 
 /** The assignment of a damaged column. @param far an instant in the far future, as SQL. */
 export function sqlDamage(field: DamagedField, far: string): string {
