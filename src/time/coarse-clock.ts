@@ -1,11 +1,17 @@
 import { type Clock, systemClock } from './clock.ts';
 import { onNextTurn } from './on-next-turn.ts';
 
-/** Reads that follow each other within this many milliseconds on average are a burst. */
-const BURST_GAP_MS = 0.005;
+/** Reads that follow each other within this many milliseconds on average are fast. */
+const FAST_GAP_MS = 0.002;
 
-/** After attempts that saved no clock reading, the longest pause until the next attempt, in clock readings. */
-const LONGEST_PAUSE = 1024;
+/** The most further reads that share an instant: 1 ms at the slowest pace that counts as fast. */
+const MOST_SHARED = 500;
+
+/** As many fast reads in a row pay for one that shares an instant: after n of them, at most n / 32 may be late. */
+const READS_PER_SHARED = 32;
+
+/** After attempts that saved no look at the clock, the most looks until the next attempt. */
+const LONGEST_REST = 1024;
 
 /** The machine's own `now`. A test kit may replace the object `performance`, before this line runs or after it. */
 const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
@@ -20,48 +26,45 @@ const machineSetTimeout = setTimeout;
  * from a function: such a number is allocated on the heap wherever V8 does not inline the call.
  */
 export interface CoarseClock {
-  /** {@link Clock.monotonic} as of the last {@link update}, or as of an earlier read of the same burst. */
+  /** {@link Clock.monotonic} as of the last {@link update}, or as of an earlier read of the same run of fast reads. */
   readonly instant: number;
   /** To be called before each reading of {@link instant}. */
   update(): void;
 }
 
-interface CachingPlan {
-  /** How many close readings in a row make a burst. */
-  readonly minCloseReadings: number;
-  /** The most reads in a row that share one instant. */
-  readonly maxSharedReads: number;
-  /** Schedules the end of a burst. `false`: that is not possible now. */
-  readonly scheduleEnd: (callback: () => void) => boolean;
-}
+/** Schedules the end of sharing. `false`: that is not possible now. */
+type ScheduleEnd = (callback: () => void) => boolean;
 
 /**
- * The machine's monotonic clock, cached during bursts of reads: one `performance.now()` takes about 40 ns, more than
- * the
+ * The machine's monotonic clock, cached while reads are fast: one `performance.now()` takes about 40 ns, more than the
  * rest of a fresh read.
  *
- * While reads follow each other closely, a growing number of them share one instant, and the end of the burst forgets
- * it.
- * No timer is left behind. Where caching saves no clock reading, it is tried less and less often.
+ * No read can tell how long ago the last one was without a look at the clock. So the number of reads between two looks
+ * is earned: it grows with the run of fast reads so far, and one look that finds slower reads, or a pause, ends the run.
+ * At a steady pace no instant is shared for longer than 1 ms. Work that begins after n fast reads is noticed within n / 32
+ * further reads, and those that follow it are exact, as are all reads where fewer than 32 in a row are fast.
+ *
+ * A callback ends the run too. No timer is left behind. Where sharing saves no look at the clock, it is tried less and
+ * less often.
  */
 class CachingClock implements CoarseClock {
   instant: number = Number.NEGATIVE_INFINITY;
-  readonly #plan: CachingPlan;
+  readonly #scheduleEnd: ScheduleEnd;
   /** How many further reads share the present instant. */
   #left: number = 0;
-  /** The number of reads that share the instant of the last clock reading. */
+  /** The number of further reads that share the instant of the last look at the clock. */
   #shared: number = 0;
-  #isBurst: boolean = false;
-  /** Reads of this burst have shared an instant. */
+  /** The number of fast reads in a row, as of the last look. */
+  #run: number = 0;
+  #isEndScheduled: boolean = false;
+  /** Reads have shared an instant since the end was scheduled. */
   #hasSaved: boolean = false;
-  /** How many clock readings in a row were close together. */
-  #close: number = 0;
-  /** How many clock readings are left until the next burst may begin. */
-  #pause: number = 0;
-  #pauseLength: number = 1;
+  /** How many looks at the clock are left until a run may begin. */
+  #rest: number = 0;
+  #restLength: number = 1;
 
-  constructor(plan: CachingPlan) {
-    this.#plan = plan;
+  constructor(scheduleEnd: ScheduleEnd) {
+    this.#scheduleEnd = scheduleEnd;
   }
 
   update(): void {
@@ -72,32 +75,28 @@ class CachingClock implements CoarseClock {
 
   #readClock(): void {
     const instant = performance.now();
-    const isClose = instant - this.instant < BURST_GAP_MS * (this.#shared + 1);
+    const reads = this.#shared + 1;
+    const isFast = instant - this.instant < FAST_GAP_MS * reads && setTimeout === machineSetTimeout;
     this.instant = instant;
-    this.#close = isClose && setTimeout === machineSetTimeout ? this.#close + 1 : 0;
-    if (this.#isBurst) {
-      this.#hasSaved = true;
-      this.#shared = this.#close > 0 ? Math.min(this.#plan.maxSharedReads, 2 * this.#shared + 1) : 0;
-      this.#left = this.#shared;
-    } else if (this.#pause > 0) {
-      this.#pause -= 1;
-    } else if (this.#close >= this.#plan.minCloseReadings) {
-      this.#begin();
-    }
+    if (reads > 1) this.#hasSaved = true;
+    if (this.#rest > 0) this.#rest -= 1;
+    else this.#run = isFast ? Math.min(this.#run + reads, MOST_SHARED * READS_PER_SHARED) : 0;
+    this.#left = this.#shared =
+      this.#run >= READS_PER_SHARED && this.#canShare() ? Math.floor(this.#run / READS_PER_SHARED) : 0;
   }
 
-  #begin(): void {
-    this.#hasSaved = false;
-    this.#isBurst = performance.now === machineNow && this.#plan.scheduleEnd(this.#end);
-    if (this.#isBurst) this.#shared = this.#left = 1;
-    else this.#end();
+  #canShare(): boolean {
+    if (this.#isEndScheduled) return true;
+    this.#isEndScheduled = performance.now === machineNow && this.#scheduleEnd(this.#end);
+    if (!this.#isEndScheduled) this.#end();
+    return this.#isEndScheduled;
   }
 
   readonly #end = (): void => {
-    this.#pauseLength = this.#hasSaved ? 1 : Math.min(LONGEST_PAUSE, 2 * this.#pauseLength);
-    this.#pause = this.#hasSaved ? 0 : this.#pauseLength;
-    this.#isBurst = false;
-    this.#left = this.#shared = 0;
+    this.#restLength = this.#hasSaved ? 1 : Math.min(LONGEST_REST, 2 * this.#restLength);
+    this.#rest = this.#hasSaved ? 0 : this.#restLength;
+    this.#hasSaved = this.#isEndScheduled = false;
+    this.#run = this.#left = this.#shared = 0;
   };
 }
 
@@ -115,32 +114,23 @@ class ExactClock implements CoarseClock {
   }
 }
 
-/** A burst ends with a microtask: reads after an `await` are exact, except in microtasks that were queued before. */
-const machineSync: CoarseClock = /* @__PURE__ */ new CachingClock({
-  minCloseReadings: 1,
-  maxSharedReads: 1024,
-  scheduleEnd: (callback) => {
-    Promise.resolve().then(callback);
-    return true;
-  },
+/** For reads in one run of synchronous code: a microtask ends sharing, after those that were queued before it. */
+const machineSync: CoarseClock = /* @__PURE__ */ new CachingClock((callback) => {
+  Promise.resolve().then(callback);
+  return true;
 });
 
 /**
- * A burst ends with the turn of the event loop: for reads that are awaited one after the other, each in a microtask of
- * its own. An immediate has its price, so a burst takes more close readings to begin. Where `setImmediate` is missing,
- * each read is exact.
+ * For reads that are awaited one after the other, each in a microtask of its own: an immediate ends sharing. Where
+ * `setImmediate` is missing, each read is exact.
  */
-const machineAwaited: CoarseClock = /* @__PURE__ */ new CachingClock({
-  minCloseReadings: 16,
-  maxSharedReads: 512,
-  scheduleEnd: onNextTurn,
-});
+const machineAwaited: CoarseClock = /* @__PURE__ */ new CachingClock(onNextTurn);
 
 /** Coarse clocks for fresh reads. Only the machine's monotonic clock is cached; any other is read each time. */
 export function coarseClocks(clock: Clock): {
-  /** For synchronous reads: late only within one synchronous run. */
+  /** For synchronous reads. */
   readonly sync: CoarseClock;
-  /** For awaited reads: late only within one turn of the event loop. */
+  /** For awaited reads. */
   readonly awaited: CoarseClock;
 } {
   if (clock.monotonic === systemClock.monotonic) return { sync: machineSync, awaited: machineAwaited };
