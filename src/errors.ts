@@ -233,16 +233,15 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 }
 
 /**
- * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it. `cause` is the error of the
- * last
- * load, if it failed. `peek()` still returns the old value.
+ * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it; or it is not younger than the
+ * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
   override readonly name: string = 'StaleValueError';
   readonly code = 'ERR_TICKLESS_STALE_VALUE';
   /** The age of the value in milliseconds. */
   readonly age: number;
-  /** The exceeded limit in milliseconds. */
+  /** The exceeded limit in milliseconds: `maxStaleness`, or `maxAge` of the read. */
   readonly maxStaleness: number;
 
   constructor(

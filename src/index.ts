@@ -41,7 +41,7 @@ export type {
   WriteAnswer,
 } from './cluster/store-contract.ts';
 export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
-export type { WhenClosed, WhenTooStale } from './engine/decide.ts';
+export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
 export type { LoadContext, TaskContext } from './engine/load-context.ts';
 export {

@@ -153,6 +153,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * @throws {NotLoadedError} before the first success of that key; the load has been started if it may.
    * @throws {AbsentError} when the source has no such key.
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
+   * @throws {LoadError} or another error of the last reload, with `whenFailing: 'throw'`.
    * @throws {OptionError} for the key `undefined`.
    */
   current(key: K): V {
@@ -401,7 +402,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const id = this.#entries.idOf(key);
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
-    const again = (): Promise<V> => this.get(key);
+    const again = (others?: ReadOptions): Promise<V> => this.get(key, others);
     return this.#entries.useId(id, key, (entry) => {
       const isIdle = entry.flight === undefined;
       const read = this.#reader.read(entry, options, again);

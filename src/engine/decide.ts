@@ -1,3 +1,4 @@
+import { isOptionError } from '../errors.ts';
 import type { Entry } from './entry.ts';
 
 /**
@@ -21,16 +22,21 @@ export type WhenTooStale = 'wait' | 'throw' | 'serve';
 /** A read after `close()` is served the last value, or throws. */
 export type WhenClosed = 'serve' | 'throw';
 
+/** A read after a failed reload is served the value all the same, or throws. */
+export type WhenFailing = 'serve' | 'throw';
+
 /** All that a decision depends on beside the entry and the time. */
 export interface DecisionRules {
   readonly runState: RunState;
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
+  readonly whenFailing: WhenFailing;
 }
 
 type Times = Pick<
   Entry<unknown>,
   | 'isLoaded'
+  | 'lastError'
   | 'flight'
   | 'superseded'
   | 'dueAt'
@@ -44,14 +50,22 @@ type Times = Pick<
  * Decides what a read does. Total and pure: it reads no clock, starts nothing and never throws.
  *
  * @param now the monotonic clock in milliseconds.
+ * @param maxAgeMs the read waits for a reload of a value that is not younger.
  */
-export function decide(entry: Times, rules: DecisionRules, now: number): Decision {
+export function decide(
+  entry: Times,
+  rules: DecisionRules,
+  now: number,
+  maxAgeMs: number = Infinity,
+): Decision {
   const { runState, whenTooStale, whenClosed } = rules;
   if (runState === 'closed' && whenClosed === 'throw') return 'reject';
   const mayLoad = !isBusy(entry) && runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
   const mayWait = entry.flight !== undefined || mayLoad;
   if (!entry.isLoaded) return mayWait ? 'wait-for-load' : 'reject';
+  if (isOverMaxAge(entry, maxAgeMs, now)) return mayWait ? 'wait-for-load' : 'reject';
+  if (isRefusedAsFailing(entry, rules)) return mayStart ? 'reject-and-start' : 'reject';
   if (!isTooStale(entry, now)) return now >= entry.dueAt && mayStart ? 'serve-and-start' : 'serve';
   switch (whenTooStale) {
     case 'serve':
@@ -61,6 +75,19 @@ export function decide(entry: Times, rules: DecisionRules, now: number): Decisio
     case 'wait':
       return mayWait ? 'wait-for-load' : 'reject';
   }
+}
+
+/** The value is not younger than the read wants; with `Infinity` any value is, also the one that a task elsewhere stands for. */
+export function isOverMaxAge({ loadedAt }: Pick<Times, 'loadedAt'>, maxAgeMs: number, now: number): boolean {
+  return maxAgeMs < Infinity && now - loadedAt >= maxAgeMs;
+}
+
+/** Its last load has failed, and reads are not to be served the value of before. A schedule that failed is not a load. */
+export function isRefusedAsFailing(
+  { lastError }: Pick<Times, 'lastError'>,
+  { whenFailing }: Pick<DecisionRules, 'whenFailing'>,
+): boolean {
+  return whenFailing === 'throw' && lastError !== undefined && !isOptionError(lastError);
 }
 
 /** A load is under way, and nothing has superseded it: it needs no successor. */

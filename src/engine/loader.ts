@@ -89,8 +89,8 @@ export class Loader<T> {
     this.events = new Events(options.name, options.now, options.logger);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
-    const { whenTooStale, whenClosed } = options;
-    this.rules = { runState: 'open', whenTooStale, whenClosed, piggyback: neverTriggers };
+    const { whenTooStale, whenClosed, whenFailing } = options;
+    this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback: neverTriggers };
     this.#load = load;
     this.#reporter = new LoadReporter(options, this.events);
     this.#jitter = new RetryJitter(options.random);

@@ -9,28 +9,34 @@ import {
   type TicklessError,
 } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { RunState, WhenClosed } from './decide.ts';
+import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 
 /**
  * The error of a read that may neither be served nor wait.
  *
  * @param now the monotonic clock in milliseconds.
+ * @param maxAge of this read, in milliseconds.
  */
 export function readError(
   entry: Entry<unknown>,
-  { runState, whenClosed }: { readonly runState: RunState; readonly whenClosed: WhenClosed },
+  rules: Pick<DecisionRules, 'runState' | 'whenClosed' | 'whenFailing'>,
   cacheName: string,
   now: number,
+  maxAge: number = Infinity,
 ): TicklessError {
+  const { runState, whenClosed } = rules;
   const { key, lastError: cause } = entry;
   if (runState === 'closed' && whenClosed === 'throw') {
     return new ClosedError('is closed, and whenClosed is throw', { cacheName, key, cause });
   }
+  if (entry.isLoaded && isRefusedAsFailing(entry, rules)) return cause as TicklessError;
   if (entry.isLoaded) {
     const age = now - entry.loadedAt;
-    const maxStaleness = entry.maxStalenessMs;
-    const message = `the value is ${showDuration(age)} old, maxStaleness is ${showDuration(maxStaleness)}`;
+    const [limit, maxStaleness] = isOverMaxAge(entry, maxAge, now)
+      ? ['maxAge', maxAge]
+      : ['maxStaleness', entry.maxStalenessMs];
+    const message = `the value is ${showDuration(age)} old, ${limit} is ${showDuration(maxStaleness)}`;
     return new StaleValueError(message, { cacheName, key, cause, age, maxStaleness });
   }
   if (isAbsentError(cause)) return absentError(entry, cacheName, now);

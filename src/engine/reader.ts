@@ -12,7 +12,7 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { type Decision, decide, isDeferred, isDue, isTooStale } from './decide.ts';
+import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
 import { notLoadedError, readError } from './read-errors.ts';
@@ -23,9 +23,17 @@ export interface ReadOptions {
   /**
    * How long to wait for a fresh value when the present one is due: after that, or when the load fails, the old one
    * is served. 0: not at all; `Infinity`: as long as the load takes. Of no effect on a read that waits for the load
-   * in any case (the first one, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
+   * in any case (the first one, beyond `maxAge`, and beyond `maxStaleness` with `wait`) or that is refused. @default 0
    */
   readonly patience?: DurationLike | undefined;
+  /**
+   * A value younger than this is served. For another one the read waits for the reload that it starts or finds running,
+   * due or not: at least 0, `Infinity` for any age; 0 waits for a load each time. Reads that wait at a time share one
+   * load, which ignores what the lock says of the round. If the reload fails, or may not start (cooling down, paused,
+   * closed), the read rejects with `StaleValueError`, and the error of the reload as its cause (`whenFailing: 'throw'`:
+   * with that error itself). `maxStaleness` holds too. @default Infinity
+   */
+  readonly maxAge?: DurationLike | undefined;
   /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
   readonly signal?: AbortSignal | undefined;
   /** Receives a promise of the end of the load under way, if there is one. It never rejects. */
@@ -33,7 +41,10 @@ export interface ReadOptions {
 }
 
 /** The names of {@link ReadOptions}. */
-export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'signal', 'waitUntil'];
+export const READ_OPTIONS: readonly (keyof ReadOptions)[] = ['patience', 'maxAge', 'signal', 'waitUntil'];
+
+/** Reads the value or the key anew. */
+type ReadAgain<T> = (options?: ReadOptions) => Promise<T>;
 
 /** Reads entries: carries out the decisions of `decide`. */
 export class Reader<T> {
@@ -52,15 +63,15 @@ export class Reader<T> {
   /**
    * A read that may wait.
    *
-   * @param again reads anew, after patience: the entry may have been passivated meanwhile.
+   * @param again reads anew, after a wait: the entry may have been passivated meanwhile.
    */
-  read(entry: Entry<T>, options?: ReadOptions, again?: () => Promise<T>): Promise<T> {
+  read(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
     if (!entry.isLoaded && options === undefined) {
       const joined = this.join(entry);
       if (joined !== undefined) return joined;
     }
     try {
-      return this.#read(entry, options, again);
+      return this.#read(entry, options, again ?? ((others) => this.read(entry, others)));
     } finally {
       this.#loader.triggerPiggyback();
     }
@@ -79,34 +90,34 @@ export class Reader<T> {
     return next;
   }
 
-  #read(
-    entry: Entry<T>,
-    options: ReadOptions | undefined,
-    again: (() => Promise<T>) | undefined,
-  ): Promise<T> {
+  #read(entry: Entry<T>, options: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
     const { name, clock } = this.#options;
     const signal = options?.signal;
     let patienceMs = 0;
+    let maxAgeMs = Infinity;
     if (options !== undefined) {
       try {
         namesArgument(name, options, READ_OPTIONS);
         patienceMs = durationArgument(name, 'patience', options?.patience ?? 0);
+        maxAgeMs = durationArgument(name, 'maxAge', options?.maxAge ?? Infinity);
         signalArgument(name, signal);
       } catch (error) {
         return rejected(error);
       }
     }
-    const decision = this.#decideToRead(entry);
+    const decision = this.#decideToRead(entry, maxAgeMs);
     if (decision === 'wait-for-load') {
       if (signal?.aborted) return rejected(signal.reason);
-      const next = entry.isLoaded ? this.#fresh(entry, signal) : this.#loader.next(entry, signal);
+      const next = entry.isLoaded
+        ? this.#fresh(entry, signal, maxAgeMs)
+        : this.#first(entry, signal, maxAgeMs, again);
       this.#loader.passEnd(entry, options?.waitUntil);
       return next;
     }
     // The read is served the value of this moment, whatever listeners do from here on.
     const promise = entry.promise as Promise<T>;
     const isRejected = decision === 'reject' || decision === 'reject-and-start';
-    const error = isRejected ? this.#readError(entry) : undefined;
+    const error = isRejected ? this.#readError(entry, maxAgeMs) : undefined;
     const startsToWait =
       patienceMs > 0 && decision === 'serve' && isDeferred(entry, this.#rules.runState, clock.monotonic());
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
@@ -145,14 +156,14 @@ export class Reader<T> {
     return value;
   }
 
-  #decideToRead(entry: Entry<T>): Decision {
+  #decideToRead(entry: Entry<T>, maxAgeMs?: number): Decision {
     const now = this.#loader.checkClocks(entry);
     if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs && this.#events.has('too-stale')) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', { age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) });
-      return decide(entry, this.#rules, this.#loader.checkClocks(entry)); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.#loader.checkClocks(entry), maxAgeMs); // anew: listeners may have changed everything
     }
-    return decide(entry, this.#rules, now);
+    return decide(entry, this.#rules, now, maxAgeMs);
   }
 
   /** The value, where its age and the options allow to serve it. Throws otherwise. */
@@ -164,23 +175,36 @@ export class Reader<T> {
     return entry.value as T;
   }
 
-  /** Waits for a reload of a value that is too stale: if the load fails, the value still can't be served. */
-  #fresh(entry: Entry<T>, signal: AbortSignal | undefined): Promise<T> {
+  /** Waits for the first value. A snapshot of the store may be older than the read allows: then for a load as well. */
+  #first(entry: Entry<T>, signal: AbortSignal | undefined, maxAge: number, again: ReadAgain<T>): Promise<T> {
+    const oldest = this.#options.clock.monotonic() - maxAge;
+    const next = this.#loader.next(entry, signal);
+    if (maxAge === Infinity) return next;
+    return ignoreRejection(
+      next.then((value) => (entry.loadedAt < oldest ? again({ maxAge, signal }) : value)),
+    );
+  }
+
+  /** Waits for a reload of a value that is too old: if the load fails, the value still can't be served. */
+  #fresh(entry: Entry<T>, signal: AbortSignal | undefined, maxAgeMs: number): Promise<T> {
     const refuse = (error: unknown): never => {
-      throw isFailure(error) ? this.#readError(entry) : error;
+      throw isFailure(error) ? this.#readError(entry, maxAgeMs) : error;
     };
-    return ignoreRejection(this.#loader.next(entry, signal).catch(refuse));
+    // A round that is done elsewhere has no younger value. An invalidated one is not asked for that.
+    const isTooOld = isOverMaxAge(entry, maxAgeMs, this.#options.clock.monotonic());
+    const trigger = isTooOld && entry.superseded === undefined ? 'forced' : nextTrigger(entry);
+    return ignoreRejection(this.#loader.next(entry, signal, trigger).catch(refuse));
   }
 
   #patient(
     entry: Entry<T>,
     patienceMs: number,
     signal: AbortSignal | undefined,
-    again: () => Promise<T> = () => this.read(entry),
+    again: ReadAgain<T>,
   ): Promise<T> {
     const ended = this.#loader.waitersFor(entry).nextWithin(patienceMs, this.#options.clock, signal);
     const readAfterFailure = (error: unknown): Promise<T> => (signal?.aborted ? rejected(error) : again());
-    return ignoreRejection(ended.then(again, readAfterFailure));
+    return ignoreRejection(ended.then(() => again(), readAfterFailure));
   }
 
   #emitStale(entry: Entry<T>): void {
@@ -189,9 +213,9 @@ export class Reader<T> {
     if (isDue(entry, now)) this.#events.emit('stale-served', { age: now - entry.loadedAt, ...keyOf(entry) });
   }
 
-  #readError(entry: Entry<T>): TicklessError {
+  #readError(entry: Entry<T>, maxAgeMs?: number): TicklessError {
     const { name, clock } = this.#options;
-    return readError(entry, this.#rules, name, clock.monotonic());
+    return readError(entry, this.#rules, name, clock.monotonic(), maxAgeMs);
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */

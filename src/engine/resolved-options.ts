@@ -3,7 +3,7 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CoolDown } from './cool-down.ts';
-import type { WhenClosed, WhenTooStale } from './decide.ts';
+import type { WhenClosed, WhenFailing, WhenTooStale } from './decide.ts';
 import type { RetryOptions } from './retry.ts';
 
 /** Whether a due execution whose lock is unavailable runs without the lock, or not at all. */
@@ -25,6 +25,7 @@ export interface ResolvedOptions {
   readonly maxStalenessMs: number;
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
+  readonly whenFailing: WhenFailing;
   readonly allowUndefined: boolean;
   /** How long a key stays absent. */
   readonly absentForMs: number;

@@ -4,6 +4,7 @@ import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { coolDownMs } from './cool-down.ts';
+import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
@@ -97,6 +98,7 @@ export class Timing {
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
     entry.isScheduled = true; // once, by the schedule
+    this.#refuseIfFailing(entry);
     entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
@@ -104,7 +106,16 @@ export class Timing {
   failed(entry: Entry<unknown>, error: Error): CoolingDown {
     const coolingDown = this.#coolDown(entry, error, retryAfterMs(error, this.#options.now()));
     entry.coolDownUntil = this.#options.clock.monotonic() + coolingDown.delay;
+    this.#refuseIfFailing(entry);
     return coolingDown;
+  }
+
+  /** Reads are to reject, so none may take the value for fresh; the first one after the cool-down starts a load. */
+  #refuseIfFailing(entry: Entry<unknown>): void {
+    if (!isRefusedAsFailing(entry, this.#options)) return;
+    entry.isScheduled = false; // a step of the clock changes nothing about it
+    entry.nextExecuteTime = Math.min(entry.nextExecuteTime, this.#options.now());
+    entry.setDueNow();
   }
 
   /** The end of a load could not be applied. Reads no wall clock and runs no code of the user, which may be at fault. */
@@ -156,6 +167,7 @@ export class Timing {
     entry.last = { ...afterStep(entry.last, step, wall), dueAt: undefined };
     const coolingDown = this.#plan(entry, {}, now, wall, Number.NEGATIVE_INFINITY);
     if (coolingDown === undefined && isOptionError(entry.lastError)) entry.clearFailures();
+    this.#refuseIfFailing(entry);
     return coolingDown;
   }
 

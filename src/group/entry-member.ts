@@ -65,10 +65,10 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     const now = options.clock.monotonic();
     refresher.compareClocks(entry, now);
     const { runState } = refresher;
-    const { name, whenTooStale } = options;
+    const { name, whenTooStale, whenFailing } = options;
     return [
       ...runStateHealth(runState, name),
-      ...entryHealth(entry, { name, isRequired, runState, whenTooStale }, now),
+      ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
       ...backendHealth(refresher.problems(), name),
     ];
   }

@@ -1,5 +1,5 @@
 import type { CoordinationProblem } from '../engine/coordinator.ts';
-import { type DecisionRules, isTooStale, type RunState } from '../engine/decide.ts';
+import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import { reasonOf } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -14,7 +14,7 @@ interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
 /**
  * The problems of an entry: its reads fail, or its executions do.
  *
- * A problem is fatal if reads fail because of it. A failing reload alone is not fatal: the old value is served, and taking
+ * A problem is fatal if reads fail because of it. A failing reload alone is not fatal (but with `whenFailing: 'throw'`): the old value is served, and taking
  * every instance out of service because the source is down would turn that into an outage. Nor is a value that became too
  * old because no read came for a while: the next read reloads it.
  *
@@ -35,8 +35,9 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
     const age = showDuration(now - entry.loadedAt);
     return problem('too-stale', isFatal, `is ${age} old, maxStaleness is ${showDuration(maxStalenessMs)}`);
   }
+  const isRefused = isLoaded && isRefusedAsFailing(entry, rules);
   return failures > 0
-    ? problem('failing', false, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
+    ? problem('failing', isRefused, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
     : [];
 }
 

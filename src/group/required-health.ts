@@ -40,8 +40,8 @@ function tooStaleHealth<V>(
   { count }: RequiredEntries<V>,
   entries: readonly Entry<V>[],
 ): HealthProblem[] {
-  const { name, whenTooStale, clock } = options;
-  const rules = { name, isRequired: false, runState: refresher.runState, whenTooStale };
+  const { name, whenTooStale, whenFailing, clock } = options;
+  const rules = { name, isRequired: false, runState: refresher.runState, whenTooStale, whenFailing };
   const now = clock.monotonic();
   const problems = entries.flatMap((entry) =>
     entryHealth(entry, rules, now)

@@ -1,4 +1,4 @@
-import type { WhenClosed, WhenTooStale } from '../engine/decide.ts';
+import type { WhenClosed, WhenFailing, WhenTooStale } from '../engine/decide.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 /** All defaults that are not `undefined`; durations in milliseconds unless they are objects. Frozen. */
@@ -15,6 +15,7 @@ export const defaults: {
   readonly maxStaleness: number;
   readonly whenTooStale: WhenTooStale;
   readonly whenClosed: WhenClosed;
+  readonly whenFailing: WhenFailing;
   readonly closeTimeout: number;
   readonly max: number;
   readonly batchSize: number;
@@ -33,6 +34,7 @@ export const defaults: {
   maxStaleness: Number.POSITIVE_INFINITY,
   whenTooStale: 'wait',
   whenClosed: 'serve',
+  whenFailing: 'serve',
   closeTimeout: 10_000,
   max: 10_000,
   batchSize: Number.POSITIVE_INFINITY,

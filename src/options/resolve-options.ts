@@ -48,6 +48,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'maxStaleness',
   'whenTooStale',
   'whenClosed',
+  'whenFailing',
   'store',
 ];
 
@@ -91,6 +92,7 @@ export function resolveOptions(
     maxStaleness = defaults.maxStaleness,
     whenTooStale = defaults.whenTooStale,
     whenClosed = defaults.whenClosed,
+    whenFailing = defaults.whenFailing,
     allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
     required = false,
@@ -126,6 +128,7 @@ export function resolveOptions(
   checks.that(!(leavesNoRoom && maxStalenessMs > 0), 'maxStaleness', longer, maxStaleness);
   checks.oneOf('whenTooStale', whenTooStale, ['wait', 'throw', 'serve']);
   checks.oneOf('whenClosed', whenClosed, ['serve', 'throw']);
+  checks.oneOf('whenFailing', whenFailing, ['serve', 'throw']);
   checks.oneOf('allowUndefined', allowUndefined, [true, false]);
   const absentForMs = checks.durationFromZero('absentFor', absentFor);
   if (kind !== 'key') checks.oneOf('required', required, [true, false]);
@@ -165,6 +168,7 @@ export function resolveOptions(
     maxStalenessMs,
     whenTooStale,
     whenClosed,
+    whenFailing,
     allowUndefined,
     absentForMs,
     waitUntil,

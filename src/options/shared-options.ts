@@ -1,5 +1,5 @@
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
-import type { WhenClosed, WhenTooStale } from '../engine/decide.ts';
+import type { WhenClosed, WhenFailing, WhenTooStale } from '../engine/decide.ts';
 import type { WhenLockUnavailable } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -130,6 +130,13 @@ export interface ValueSharedOptions extends SharedOptions {
    * @default 'serve'
    */
   readonly whenClosed?: WhenClosed | undefined;
+  /**
+   * A read after a failed reload (also one that `refresh` has started): `serve` serves the value of before; `throw` rejects
+   * (`current` throws) with the error of the reload, until one has succeeded or `set` was called. The first read after the
+   * cool-down starts the next reload behind it, and rejects too; `get({ maxAge: 0 })` waits for it. `peek` has the value.
+   * @default 'serve'
+   */
+  readonly whenFailing?: WhenFailing | undefined;
   /**
    * Keeps loaded values for the other instances and for the next start: `redisStore`, `postgresStore` and the like, a
    * store of `createStore`, or your own `SnapshotStore` in `asStore`. A cold instance serves the snapshot at once. The

@@ -114,8 +114,9 @@ test('the options of a read', () => {
   value.get({ patience: { milliseconds: 50 }, signal: AbortSignal.timeout(1), waitUntil });
   // @ts-expect-error: a signal, not its controller
   value.get({ signal: new AbortController() });
+  value.get({ maxAge: { seconds: 5 } });
   // @ts-expect-error: an unknown option
-  value.get({ maxAge: 5 });
+  value.get({ maxage: 5 });
   value.requestStart({ wait: true });
   // @ts-expect-error: true or false
   value.requestStart({ wait: 'yes' });

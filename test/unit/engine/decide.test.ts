@@ -16,9 +16,11 @@ interface Situation {
   readonly entry: Times;
   readonly rules: DecisionRules;
   readonly now: number;
+  readonly maxAgeMs: number;
 }
 
 const flight = handleOf();
+const down = new Error('down');
 const NOW = 1000;
 const LIMIT = 100;
 const AGES = [0, LIMIT - 1, LIMIT, LIMIT + 1, 10 * LIMIT];
@@ -26,6 +28,7 @@ const AGES = [0, LIMIT - 1, LIMIT, LIMIT + 1, 10 * LIMIT];
 /** Each field in each of its states: on both sides of every instant, and on it. */
 const STATES = {
   isLoaded: [false, true],
+  lastError: [undefined],
   flight: [undefined, flight],
   dueAt: [-Infinity, NOW - 1, NOW, NOW + 1, Infinity],
   loadedAt: AGES.map((age) => NOW - age),
@@ -35,15 +38,34 @@ const STATES = {
   runState: ['open', 'paused', 'closed'],
   whenTooStale: ['wait', 'throw', 'serve'],
   whenClosed: ['serve', 'throw'],
+  whenFailing: ['serve'],
 } as const;
 
 /** All combinations of them. */
-const everySituation: readonly Situation[] = Object.entries(STATES)
+const everyOrdinary: readonly Situation[] = Object.entries(STATES)
   .reduce<object[]>(
     (all, [field, states]) => all.flatMap((rest) => states.map((state) => ({ ...rest, [field]: state }))),
     [{}],
   )
-  .map((fields) => ({ entry: fields as Times, rules: fields as DecisionRules, now: NOW }));
+  .map((fields) => ({
+    entry: fields as Times,
+    rules: fields as DecisionRules,
+    now: NOW,
+    maxAgeMs: Infinity,
+  }));
+
+/** The same after a failure, in both ways, and with a limit for one read. */
+const everySituation: readonly Situation[] = [
+  ...everyOrdinary,
+  ...(['serve', 'throw'] as const).flatMap((whenFailing) =>
+    everyOrdinary.map((situation) => ({
+      ...situation,
+      entry: { ...situation.entry, lastError: down },
+      rules: { ...situation.rules, whenFailing },
+    })),
+  ),
+  ...everyOrdinary.map((situation) => ({ ...situation, maxAgeMs: LIMIT })),
+];
 
 /** The decision, by the state of the value, when a load may not run, may run for a waiting caller, or may start. */
 const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>> = {
@@ -53,28 +75,36 @@ const PROMISED: Readonly<Record<string, readonly [Decision, Decision, Decision]>
   'too stale, serve': ['serve', 'serve', 'serve-and-start'],
   'too stale, throw': ['reject', 'reject', 'reject-and-start'],
   'too stale, wait': ['reject', 'wait-for-load', 'wait-for-load'],
+  'too old for this read': ['reject', 'wait-for-load', 'wait-for-load'],
+  failing: ['reject', 'reject', 'reject-and-start'],
 };
 
-function promised({ entry, rules, now }: Situation): Decision {
+function promised({ entry, rules, now, maxAgeMs }: Situation): Decision {
   if (rules.runState === 'closed' && rules.whenClosed === 'throw') return 'reject';
   const mayLoad = entry.flight === undefined && rules.runState === 'open' && now >= entry.coolDownUntil;
   const mayStart = mayLoad && now >= entry.deferredUntil;
-  const [hopeless, waiting, starting] = PROMISED[stateOf(entry, rules, now)] as (typeof PROMISED)[string];
+  const [hopeless, waiting, starting] = PROMISED[
+    stateOf(entry, rules, now, maxAgeMs)
+  ] as (typeof PROMISED)[string];
   if (mayStart) return starting;
   return mayLoad || entry.flight !== undefined ? waiting : hopeless;
 }
 
 function stateOf(
-  { isLoaded, loadedAt, maxStalenessMs, dueAt }: Times,
+  { isLoaded, loadedAt, maxStalenessMs, dueAt, lastError }: Times,
   rules: DecisionRules,
   now: number,
+  maxAgeMs: number,
 ): string {
   if (!isLoaded) return 'no value';
+  if (now - loadedAt >= maxAgeMs) return 'too old for this read';
+  if (lastError !== undefined && rules.whenFailing === 'throw') return 'failing';
   if (now - loadedAt > maxStalenessMs) return `too stale, ${rules.whenTooStale}`;
   return now >= dueAt ? 'due' : 'fresh';
 }
 
-const decisionOf = ({ entry, rules, now }: Situation): Decision => decide(entry, rules, now);
+const decisionOf = ({ entry, rules, now, maxAgeMs }: Situation): Decision =>
+  decide(entry, rules, now, maxAgeMs);
 const isServed = (situation: Situation): boolean => decisionOf(situation).startsWith('serve');
 const starts = (situation: Situation): boolean => decisionOf(situation).endsWith('-and-start');
 
@@ -88,6 +118,7 @@ const instant = fc.oneof(fc.constant(-Infinity), fc.integer({ min: -100, max: 10
 const anySituation = fc.record({
   entry: fc.record({
     isLoaded: fc.boolean(),
+    lastError: fc.constantFrom(undefined, down),
     flight: fc.constantFrom(undefined, flight),
     superseded: fc.constant(undefined),
     dueAt: instant,
@@ -100,13 +131,15 @@ const anySituation = fc.record({
     runState: fc.constantFrom(...STATES.runState),
     whenTooStale: fc.constantFrom(...STATES.whenTooStale),
     whenClosed: fc.constantFrom(...STATES.whenClosed),
+    whenFailing: fc.constantFrom('serve', 'throw'),
   }),
   now: fc.integer({ min: 0, max: 100 }),
+  maxAgeMs: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constant(Infinity)),
 });
 
 describe('decide', () => {
   it('decides as promised in every combination of states', () => {
-    expect(everySituation.length).toBe(57_600);
+    expect(everySituation.length).toBe(4 * 57_600);
     const broken = everySituation.filter((situation) => decisionOf(situation) !== promised(situation));
     expect(broken.slice(0, 3)).toEqual([]);
     expect(new Set(everySituation.map(decisionOf))).toEqual(new Set(Object.values(PROMISED).flat()));
@@ -138,7 +171,7 @@ describe('decide', () => {
 
 describe('startableFrom', () => {
   it('without looking ahead is the instant from which reads within the age limit start a load', () => {
-    for (const situation of everySituation) {
+    for (const situation of everyOrdinary) {
       const { entry, rules, now } = situation;
       if (rules.runState !== 'open' || !entry.isLoaded || entry.maxStalenessMs < Infinity) continue;
       expect(starts(situation)).toBe(now >= startableFrom(entry, 0));
@@ -165,9 +198,10 @@ describe('startableFrom', () => {
 
 describe('isDeferred', () => {
   it('is true exactly where nothing but the deferral keeps a due read from starting a load', () => {
-    for (const { entry, rules, now } of everySituation) {
+    for (const { entry, rules, now } of everyOrdinary) {
       const undeferred = { ...entry, isLoaded: true, maxStalenessMs: Infinity, deferredUntil: -Infinity };
-      const wouldStart = rules.runState === 'open' && starts({ entry: undeferred, rules, now });
+      const wouldStart =
+        rules.runState === 'open' && starts({ entry: undeferred, rules, now, maxAgeMs: Infinity });
       expect(isDeferred(entry, rules.runState, now)).toBe(wouldStart && now < entry.deferredUntil);
     }
   });

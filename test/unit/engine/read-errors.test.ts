@@ -59,13 +59,13 @@ describe('readError', () => {
       { code: 'ERR_TICKLESS_CLOSED', message: /closed.*never loaded/ },
     ],
   ] as const)('of %s', (_, entry, runState, whenClosed, { message, ...error }) => {
-    const made = readError(entry, { runState, whenClosed }, 'rates', NOW);
+    const made = readError(entry, { runState, whenClosed, whenFailing: 'serve' }, 'rates', NOW);
     expect(made).toMatchObject({ cacheName: 'rates', key: 'NL', cause: down, ...error });
     expect(made.message).toMatch(message);
   });
 
   it.each(['open', 'closed'] as const)('of an absent key, %s', (runState) => {
-    const made = readError(absent, { runState, whenClosed: 'serve' }, 'rates', NOW);
+    const made = readError(absent, { runState, whenClosed: 'serve', whenFailing: 'serve' }, 'rates', NOW);
     expect(made).toMatchObject({ code: 'ERR_TICKLESS_ABSENT', retryAfter: 70, key: 'NL' });
     expect(made.message).toMatch(/the source does not have this key/);
   });

@@ -13,7 +13,8 @@ const failed = { failures: 1, lastError: down };
 
 function health(change: Partial<Entry<unknown>>, rules: Partial<Rules> = {}) {
   const entry = Object.assign(new Entry<unknown>(), { maxStalenessMs: LIMIT, ...change });
-  const all: Rules = { name: 'rates', isRequired: false, runState: 'open', whenTooStale: 'wait', ...rules };
+  const usual = { name: 'rates', isRequired: false, runState: 'open', whenTooStale: 'wait' } as const;
+  const all: Rules = { ...usual, whenFailing: 'serve', ...rules };
   return entryHealth(entry, all, NOW);
 }
 
@@ -38,6 +39,13 @@ describe('entryHealth', () => {
     expect(health(change, { isRequired: true })).toStrictEqual([
       { name: 'rates', kind: 'not-loaded', isFatal: true, message, ...error },
     ]);
+  });
+
+  it('reports a failing value; fatal only if its reads are refused', () => {
+    for (const whenFailing of ['serve', 'throw'] as const) {
+      const [problem] = health({ ...loadedFor(1), ...failed }, { whenFailing });
+      expect([problem?.kind, problem?.isFatal]).toEqual(['failing', whenFailing === 'throw']);
+    }
   });
 
   it('reports a value that is too old; fatal only if the next read is unable to reload it', () => {

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { isOptionError, isStaleValueError } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { fakeCache } from '../../support/fake-cache.ts';
+import { loadedManualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+describe('get({ maxAge })', () => {
+  it('serves a younger value; for another one it waits for a reload that all such reads share', async () => {
+    const { clock, manual, value } = await loadedManualValue();
+    await clock.advance(500);
+    expect(await value.get({ maxAge: 501 })).toBe('one');
+    const reads = [value.get({ maxAge: 500 }), value.get({ maxAge: 0 })];
+    expect([await settled(reads[0] as Promise<string>), await value.get()]).toEqual(['pending', 'one']);
+    expect(manual.calls).toHaveLength(2);
+    manual.call(1).resolve('two');
+    expect(await Promise.all(reads)).toEqual(['two', 'two']);
+    expect(await value.get({ maxAge: Infinity })).toBe('two');
+    const error = await rejectionOf(value.get({ maxAge: -1 }));
+    expect(isOptionError(error) && error.option).toBe('maxAge');
+  });
+
+  it('rejects with StaleValueError if the reload fails, or may not start; other reads are served', async () => {
+    const { clock, manual, value } = await loadedManualValue({ coolDown: 100 });
+    await clock.advance(500);
+    const read = rejectionOf(value.get({ maxAge: 200 }));
+    manual.call(1).reject(new Error('down'));
+    const stale = { age: 500, maxStaleness: 200, message: /maxAge is 200 ms/, cause: /down/ };
+    for (const error of [await read, await rejectionOf(value.get({ maxAge: 200 }))]) {
+      expect(isStaleValueError(error)).toBe(true);
+      expect(error).toMatchObject({ age: stale.age, maxStaleness: stale.maxStaleness });
+      expect(String(error)).toMatch(stale.message);
+      expect(String((error as Error).cause)).toMatch(stale.cause);
+    }
+    expect([await value.get({ maxAge: 501 }), manual.calls.length]).toEqual(['one', 2]);
+    await clock.advance(100);
+    value.pause();
+    expect(isStaleValueError(await rejectionOf(value.get({ maxAge: 200 })))).toBe(true);
+  });
+
+  it('waits in spite of patience, whenTooStale and whenFailing; its signal ends this wait only', async () => {
+    const own = { whenTooStale: 'throw', whenFailing: 'throw', maxStaleness: 1500, coolDown: 1 } as const;
+    const { clock, manual, value } = await loadedManualValue(own);
+    await clock.advance(2000);
+    const ended = new AbortController();
+    const reads = [value.get({ maxAge: 1, patience: 5 }), value.get({ maxAge: 1, signal: ended.signal })];
+    ended.abort('enough');
+    expect(await rejectionOf(reads[1] as Promise<string>)).toBe('enough');
+    await clock.advance(10);
+    manual.call(1).resolve('two');
+    expect(await reads[0]).toBe('two');
+  });
+
+  it('of a cache holds for each key, also in getMany', async () => {
+    const loads: string[] = [];
+    const { clock, cache } = fakeCache({ load: (key) => String(loads.push(key)) });
+    await cache.get('a');
+    await clock.advance(500);
+    await cache.get('b');
+    const read = await cache.getMany(['a', 'b'], { maxAge: 100 });
+    expect([[...read], loads]).toEqual([[['a', '3'], ['b', '2']], ['a', 'b', 'a']]); // biome-ignore format: short
+  });
+
+  it('loads anew though the round is done, and where the snapshot of the store is too old', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: 10_000 });
+    await cluster.clock.advance(2000);
+    const read = b.value.get({ maxAge: 1000 });
+    await cluster.clock.advance(10);
+    expect([a.manual.calls.length, b.manual.calls.length]).toEqual([1, 1]);
+    await cluster.end(b, 0, 'two');
+    expect(await read).toBe('two');
+    await cluster.clock.advance(2000);
+    const cold = cluster.instance({ schedule: 10_000 });
+    const first = cold.value.get({ maxAge: 1000 });
+    await cluster.clock.advance(10);
+    cold.manual.call(0).resolve('three');
+    await cluster.clock.advance(10);
+    expect(await first).toBe('three');
+  });
+});
