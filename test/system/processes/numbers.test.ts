@@ -23,7 +23,14 @@ describe('in real time, on the clock of the machine', () => {
       failedAt.push(performance.now());
       throw new Error('down');
     };
-    const value = new RefreshingValue({ name: 'v', load, schedule: 20, coolDown: 120, logger: false });
+    const value = new RefreshingValue({
+      name: 'v',
+      load,
+      schedule: 20,
+      retry: false,
+      coolDown: 120,
+      logger: false,
+    });
     expect(await value.get()).toBe('value');
     const startedAt: number[] = [];
     const coolDowns: number[] = [];

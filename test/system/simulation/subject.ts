@@ -150,6 +150,8 @@ export class Subject {
   }
 
   emitted(event: TicklessEvent): void {
+    // An evicted key loses its value set by hand and its invalidations.
+    if (event.type === 'evicted') this.mark = this.replaced = undefined;
     for (const watch of this.#watches) watch.emitted?.(event);
   }
 
