@@ -51,8 +51,8 @@ function entriesToRestore<K, V>(
     if (picked.size >= max || invalid >= MOST_INVALID) break;
     const { age, maxStaleness } = dump.entries[index] ?? {};
     const limit = maxStaleness === null ? Infinity : (maxStaleness ?? member.maxStalenessMs);
-    const isTooOld = isNumber(age, 0, Number.MAX_VALUE) && (age as number) + sinceThen > limit;
-    if (isTooOld && limit >= 0) continue;
+    const areNumbers = isNumber(age, 0, Number.MAX_VALUE) && isNumber(limit, 0, Infinity);
+    if (areNumbers && (age as number) + sinceThen > limit) continue;
     const entry = checkedEntry(dump, index, sinceThen, { idOf, sizeOf, member, checks });
     if (entry === undefined) {
       invalid += 1;
