@@ -24,6 +24,7 @@ export const parts = {
     tests: [
       'test/unit/time/',
       'test/unit/observe/',
+      'test/contract/rules/rule-21-log-lines.test.ts',
       'test/unit/errors.test.ts',
       'test/unit/options/',
       'test/unit/value/',

@@ -323,6 +323,7 @@ describe('an invalid dump', () => {
     ['with no next execute time', whole({ nextExecuteTime: undefined })],
     ['with a next execute time that is NaN', whole({ nextExecuteTime: Number.NaN })],
     ['with a maxStaleness that is negative', whole({ maxStaleness: -1 })],
+    ['with a maxStaleness that is no number', whole({ maxStaleness: Object.create(null) })],
     ['with tags that are a string', whole({ tags: 'nl' })],
     ['with tags that are numbers', whole({ tags: [1] })],
     ['with a tag that is a number', whole({ tags: ['nl', 1] })],
