@@ -295,8 +295,8 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
   conformance(
     {
       unit: 300,
-      lock: () => mysqlLock({ client: clientAt(0), table }),
-      other: () => mysqlLock({ client: clientAt(1), table }),
+      lock: () => mysqlLock({ client: clientAt(0), table, timeout: 10_000 }),
+      other: () => mysqlLock({ client: clientAt(1), table, timeout: 10_000 }),
       unreachable: () => mysqlLock({ client: clientAt(2), table, timeout: 1000 }),
       async forget(name) {
         await new MysqlSql(clientAt(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, { name });
@@ -304,8 +304,8 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
     },
     {
       unit: 300,
-      store: () => mysqlStore({ client: clientAt(0), table: `${table}_store` }),
-      other: () => mysqlStore({ client: clientAt(1), table: `${table}_store` }),
+      store: () => mysqlStore({ client: clientAt(0), table: `${table}_store`, timeout: 10_000 }),
+      other: () => mysqlStore({ client: clientAt(1), table: `${table}_store`, timeout: 10_000 }),
       unreachable: () => mysqlStore({ client: clientAt(2), table: `${table}_store`, timeout: 1000 }),
     },
   );

@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [2],
+    seeds: [4],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -21,7 +21,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [27],
+    seeds: [93],
     in: 'src/lock/record.ts',
     replace: 'extended',
     by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
@@ -40,7 +40,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is held for longer than its backoff',
     rules: [14],
-    seeds: [1],
+    seeds: [4],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: `(error) => {
@@ -51,7 +51,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a failed round is released as done',
     rules: [14],
-    seeds: [1],
+    seeds: [4],
     in: 'src/cluster/round.ts',
     replace: 'Round.#failed',
     by: "(error) => ({ as: 'done', holdFor: original(error).holdFor })",
@@ -81,7 +81,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a flight that is ended does not abort its load',
     rules: [1],
-    seeds: [1],
+    seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.end',
     by: '() => { if (!this.#isOver) this.#close(); }',
@@ -89,7 +89,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a late result is accepted',
     rules: [6, 7],
-    seeds: [3],
+    seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
     by: '(outcome) => { this.#close(); this.#plan.settle(outcome); }',
@@ -182,7 +182,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [1],
+    seeds: [2],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -199,7 +199,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [75],
+    seeds: [86],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -321,7 +321,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load has half of its time',
     rules: ['timeout'],
-    seeds: [1],
+    seeds: [4],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#startDeadline',
     by: `() => {
@@ -332,7 +332,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [1],
+    seeds: [13],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -377,7 +377,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'close does not settle the readers that wait',
     rules: [4],
-    seeds: [4],
+    seeds: [37],
     in: 'src/engine/waiters.ts',
     replace: 'Waiters.reject',
     by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
@@ -385,7 +385,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a fresh read counts as a stale one',
     rules: ['results'],
-    seeds: [1],
+    seeds: [2],
     in: 'src/engine/reader.ts',
     replace: 'Reader.#emitStale',
     by: `(entry) => {
@@ -404,7 +404,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [35],
+    seeds: [20],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
@@ -412,7 +412,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the invalidation of a tag is lost',
     rules: ['starts'],
-    seeds: [10],
+    seeds: [26],
     in: 'src/cache/epochs.ts',
     replace: 'Epochs.markTag',
     by: '() => {}',
@@ -429,7 +429,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a key that is deleted while its round is open is forgotten',
     rules: [7],
-    seeds: [290],
+    seeds: [142],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
     by: `(id) => {
