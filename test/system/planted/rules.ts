@@ -80,8 +80,8 @@ export const rules: readonly RuleFault[] = [
     name: 'a synchronous throw of the load is not caught',
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
-    by: `() => {
-      const first = original();
+    by: `(failsAtOnce) => {
+      const first = original(failsAtOnce);
       if (first.kind === 'failed') throw first.error;
       return first;
     }`,

@@ -62,8 +62,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [69],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
-    by: `() => {
-      const first = original();
+    by: `(failsAtOnce) => {
+      const first = original(failsAtOnce);
       return first.kind === 'failed' ? new Promise(() => {}) : first;
     }`,
   },
@@ -238,9 +238,9 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [2],
     in: 'src/cluster/cluster-member.ts',
     replace: 'ClusterMember.read',
-    by: `async (entry, newerThan) => {
+    by: `async (...args) => {
       const writtenAt = this.options.clock.monotonic();
-      const snapshot = await original(entry, newerThan);
+      const snapshot = await original(...args);
       return snapshot && { ...snapshot, writtenAt, loadedAt: writtenAt - snapshot.age };
     }`,
   },
@@ -266,8 +266,8 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [3],
     in: 'src/cluster/cluster-member.ts',
     replace: 'ClusterMember.acquire',
-    by: `async (entry, force) => {
-      const answer = await original(entry, force);
+    by: `async (entry, ...args) => {
+      const answer = await original(entry, ...args);
       if (answer.kind === 'unavailable' && !entry.isLoaded) throw answer.error;
       return answer;
     }`,
@@ -281,7 +281,7 @@ export const simulation: readonly SimulationFault[] = [
     by: `async (isForced) => {
       const known = await original(isForced);
       if (known !== undefined || isForced) return known;
-      const snapshot = await this.#member.read(this.#entry, this.#state.version);
+      const snapshot = await this.#read(this.#state.version);
       return snapshot && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
     }`,
   },
