@@ -80,10 +80,11 @@ export const rules: readonly RuleFault[] = [
     name: 'a synchronous throw of the load is not caught',
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
-    by: `(failsAtOnce) => {
-      const first = original(failsAtOnce);
-      if (first.kind === 'failed') throw first.error;
-      return first;
+    by: `() => {
+      this.#attempts = 1;
+      const result = this.#plan.attempt(1, this.#abort);
+      if (typeof result?.then === 'function') return Promise.resolve(result);
+      return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
     }`,
   },
   {

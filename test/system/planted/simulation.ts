@@ -62,9 +62,15 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [69],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
-    by: `(failsAtOnce) => {
-      const first = original(failsAtOnce);
-      return first.kind === 'failed' ? new Promise(() => {}) : first;
+    by: `() => {
+      try {
+        this.#attempts = 1;
+        const result = this.#plan.attempt(1, this.#abort);
+        if (typeof result?.then === 'function') return Promise.resolve(result);
+        return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
+      } catch {
+        return new Promise(() => {});
+      }
     }`,
   },
   {
@@ -275,7 +281,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [32],
+    seeds: [135],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.known',
     by: `async (isForced) => {
