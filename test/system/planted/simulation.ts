@@ -59,7 +59,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [69],
+    seeds: [75],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
