@@ -1,7 +1,8 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { Coordination, MemberBackends, Membership } from '../engine/coordinator.ts';
 import { accessOf, type BackendAccess } from './backend-access.ts';
-import { ClusterMember, type LockSteps, type StoreSteps } from './cluster-member.ts';
+import type { LockSteps, StoreSteps } from './backend-steps.ts';
+import { ClusterMember } from './cluster-member.ts';
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
 

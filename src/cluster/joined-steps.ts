@@ -1,6 +1,6 @@
 import { Semaphore } from '../time/semaphore.ts';
 import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
-import type { LockSteps, StoreSteps } from './cluster-member.ts';
+import type { LockSteps, StoreSteps } from './backend-steps.ts';
 import type { AcquireRequest, LeaseRelease, LockProvider } from './lock-contract.ts';
 import { StepJoiner } from './step-joiner.ts';
 import type { SnapshotRead, SnapshotStore, SnapshotWrite } from './store-contract.ts';

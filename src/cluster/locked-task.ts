@@ -14,7 +14,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { accessOf } from './backend-access.ts';
-import type { LockSteps } from './cluster-member.ts';
+import type { LockSteps } from './backend-steps.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';

@@ -41,24 +41,26 @@ export class MemberCoordinator implements Coordinator {
   }
 
   status({ coordinated }: Entry<unknown>): LockStatus {
-    const { lockError, storeError } = this.#member;
+    const { lock, store } = this.#member;
     const { holder, round, version = 0, isLocal } = (coordinated as SharedState | undefined) ?? {};
     return {
       isHolder: round?.isHolder ?? false,
       holder: holder && { owner: holder.owner, host: holder.host },
       token: holder?.token,
       version: version > 0 && !isLocal ? version : undefined,
-      lockError,
-      storeError,
+      lockError: lock?.error,
+      storeError: store?.error,
     };
   }
 
-  close(): Promise<void> {
-    return this.#member.close();
+  async close(): Promise<void> {
+    await this.#member.lock?.close();
   }
 
   problems(): CoordinationProblem[] {
-    const { lockError, storeError } = this.#member;
+    const { lock, store } = this.#member;
+    const lockError = lock?.error;
+    const storeError = store?.error;
     const problems: CoordinationProblem[] = [];
     if (lockError !== undefined) problems.push({ kind: 'lock-unavailable', error: lockError });
     if (storeError !== undefined) problems.push({ kind: 'store-unavailable', error: storeError });

@@ -2,6 +2,7 @@ import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { MemberStore } from './member-store.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -49,6 +50,7 @@ export function publishRecord(
  */
 export async function publish(
   member: ClusterMember,
+  store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
   lease: HeldLease | undefined,
@@ -66,7 +68,7 @@ export async function publish(
     tags,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
-  const written = await member.publish(entry, value, metadata, lease);
+  const written = await store.publish(entry, value, metadata, lease);
   if (written === undefined) return 'unwritten';
   const { version } = written;
   if (written.kind === 'refused') {

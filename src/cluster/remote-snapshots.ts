@@ -2,7 +2,10 @@ import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isAbsentError } from '../errors.ts';
-import type { Acquired, BackendPatience, ClusterMember, ReadSnapshot } from './cluster-member.ts';
+import type { BackendPatience } from './backend-patience.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import type { Acquired } from './member-lock.ts';
+import type { ReadSnapshot } from './member-store.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -87,11 +90,11 @@ export class RemoteSnapshots<T> {
     if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
     if (store === undefined) return undefined;
     const snapshot = await this.#read(this.#state.version);
-    const { storeRestsFor } = this.#member;
     if (snapshot === undefined) {
-      if (storeRestsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
+      const { restsFor } = store;
+      if (restsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
       // The snapshot is there; loading again would be a second round.
-      const forMs = this.withinAgeLimit(Math.min(retryAfter, storeRestsFor));
+      const forMs = this.withinAgeLimit(Math.min(retryAfter, restsFor));
       return new Deferral(options, forMs, true);
     }
     if (mayBeServed() && this.#isOlder(snapshot)) return new Deferral(options, retryAfter, false);
@@ -99,8 +102,8 @@ export class RemoteSnapshots<T> {
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
 
-  #read(newerThan: number): Promise<ReadSnapshot | undefined> {
-    return this.#member.read(this.#entry, newerThan, this.#patience());
+  async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
+    return this.#member.store?.read(this.#entry, newerThan, this.#patience());
   }
 
   /** It may not be served, or it reports a key as absent for longer than that is valid. */

@@ -5,10 +5,12 @@ import type { FlightScope } from '../engine/flight.ts';
 import { isLoadError, isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
-import type { Acquired, BackendPatience, ClusterMember } from './cluster-member.ts';
+import type { BackendPatience } from './backend-patience.ts';
+import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { Acquired } from './member-lock.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publish, publishRecord } from './publication.ts';
 import { Deferral } from './remote-result.ts';
@@ -173,7 +175,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const { lock, store, options } = this.#member;
     const { trigger } = this.#host;
     const entry = this.#entry;
-    this.#member.checkKey(entry);
+    this.#member.names.checkKey(entry);
     if (!entry.isLoaded && options.whenLockUnavailable === 'load')
       this.#enteredAt = options.clock.monotonic();
     const state = this.#state;
@@ -188,7 +190,7 @@ export class Round<T> implements CoordinatedRound<T> {
     for (let polls = 0; ; polls++) {
       const wasForced = force;
       signal.throwIfAborted();
-      const answer = await this.#member.acquire(entry, force, this.#patience);
+      const answer = await lock.acquire(entry, force, this.#patience);
       this.#enteredAt = undefined;
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
@@ -259,7 +261,7 @@ export class Round<T> implements CoordinatedRound<T> {
     await Promise.resolve(); // codec and clients do not run on the stack of the load
     let isShared = options.kind === 'task';
     if (store !== undefined && options.kind !== 'task') {
-      const outcome = await publish(this.#member, this.#entry, record, lease);
+      const outcome = await publish(this.#member, store, this.#entry, record, lease);
       isShared = outcome === 'shared';
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
@@ -278,9 +280,9 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {
-    const lease = this.#lease;
-    if (lease === undefined) return Promise.resolve(false);
-    return this.#member.release(lease, outcome);
+    const { lock } = this.#member;
+    if (lock === undefined || this.#lease === undefined) return Promise.resolve(false);
+    return lock.release(this.#lease, outcome);
   }
 
   #failed(error: unknown): ReleaseOutcome {

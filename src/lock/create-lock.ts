@@ -1,4 +1,4 @@
-import type { LockSteps } from '../cluster/cluster-member.ts';
+import type { LockSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { DamagedRecordError } from '../cluster/damage.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';

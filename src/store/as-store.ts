@@ -1,4 +1,4 @@
-import type { StoreSteps } from '../cluster/cluster-member.ts';
+import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore } from '../cluster/store-contract.ts';

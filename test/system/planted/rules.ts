@@ -232,8 +232,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 11,
     name: 'a result is published although its lease was lost',
-    in: 'src/cluster/cluster-member.ts',
-    replace: 'ClusterMember.publish',
+    in: 'src/cluster/member-store.ts',
+    replace: 'MemberStore.publish',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: lease.id, isLost: false })`,
   },
@@ -270,8 +270,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 13,
     name: 'a snapshot of an older version is adopted',
-    in: 'src/cluster/cluster-member.ts',
-    replace: 'ClusterMember.read',
+    in: 'src/cluster/member-store.ts',
+    replace: 'MemberStore.read',
     by: '(entry) => original(entry, 0)',
   },
   {

@@ -220,8 +220,8 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a result is published without its token',
     rules: [11],
     seeds: [2],
-    in: 'src/cluster/cluster-member.ts',
-    replace: 'ClusterMember.publish',
+    in: 'src/cluster/member-store.ts',
+    replace: 'MemberStore.publish',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost })`,
   },
@@ -234,7 +234,7 @@ export const simulation: readonly SimulationFault[] = [
     by: `async (record) => {
       const { store, options } = this.#member;
       const isPublished = this.#lease === undefined && store !== undefined && options.kind !== 'task';
-      if (isPublished) await publish(this.#member, this.#entry, record, undefined);
+      if (isPublished) await publish(this.#member, store, this.#entry, record, undefined);
       return original(record);
     }`,
   },
@@ -242,10 +242,10 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a snapshot is as young as its read',
     rules: [17],
     seeds: [2],
-    in: 'src/cluster/cluster-member.ts',
-    replace: 'ClusterMember.read',
+    in: 'src/cluster/member-store.ts',
+    replace: 'MemberStore.read',
     by: `async (...args) => {
-      const writtenAt = this.options.clock.monotonic();
+      const writtenAt = this.#context.options.clock.monotonic();
       const snapshot = await original(...args);
       return snapshot && { ...snapshot, writtenAt, loadedAt: writtenAt - snapshot.age };
     }`,
@@ -270,8 +270,8 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
     seeds: [3],
-    in: 'src/cluster/cluster-member.ts',
-    replace: 'ClusterMember.acquire',
+    in: 'src/cluster/member-lock.ts',
+    replace: 'MemberLock.acquire',
     by: `async (entry, ...args) => {
       const answer = await original(entry, ...args);
       if (answer.kind === 'unavailable' && !entry.isLoaded) throw answer.error;

@@ -1,0 +1,14 @@
+import type { LockProvider } from './lock-contract.ts';
+import type { Codec, SnapshotStore } from './store-contract.ts';
+
+/** The methods of a lock that members use. */
+export interface LockSteps
+  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'acquire' | 'extend' | 'release'> {
+  /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
+  warning?(): Promise<string | undefined>;
+}
+
+/** The methods of a store that members use. */
+export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema' | 'longestName'> & {
+  readonly codec: Codec;
+};

@@ -1,0 +1,64 @@
+import type { Entry } from '../engine/entry.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { lockName, OptionError } from '../errors.ts';
+import { backendName, isWithin, LONGEST_NAME_BYTES } from './backend-name.ts';
+import { namespacePrefix } from './namespace.ts';
+import type { SnapshotMaker } from './snapshot.ts';
+
+/** The names of the entries of one member, at its backends and in its snapshots. */
+export class EntryNames {
+  readonly #cacheName: string;
+  readonly #prefix: string;
+
+  constructor({ name, namespace }: Pick<ResolvedOptions, 'name' | 'namespace'>) {
+    this.#cacheName = name;
+    this.#prefix = namespacePrefix(namespace);
+  }
+
+  /**
+   * Refuses a key whose name is too long for any backend, before anything is loaded.
+   *
+   * @throws {OptionError}
+   */
+  checkKey({ id, key }: Entry<unknown>): void {
+    if (key === undefined || typeof id !== 'string') return;
+    if (isWithin(lockName(this.#cacheName, id), LONGEST_NAME_BYTES)) return;
+    throw this.#refused(
+      'key',
+      `must be short enough for a lock name of ${LONGEST_NAME_BYTES} bytes`,
+      id,
+      key,
+    );
+  }
+
+  /**
+   * The name of an entry at a backend.
+   *
+   * @param longest what the backend accepts, in bytes of UTF-8.
+   * @throws {OptionError} for a key that has no name, or too long a one.
+   */
+  atBackend(entry: Entry<unknown>, longest: number | undefined): string | Promise<string> {
+    const name = this.#nameOf(entry);
+    const atBackend = backendName(name, longest);
+    if (atBackend === undefined) throw this.#refused('name', `must be at most ${longest} bytes long`, name);
+    return atBackend;
+  }
+
+  /** The origin that snapshots of an entry carry. @throws {OptionError} for a key that has no name. */
+  makerOf(entry: Entry<unknown>): SnapshotMaker {
+    return { kind: entry.key === undefined ? 'value' : 'key', name: this.#nameOf(entry) };
+  }
+
+  #nameOf({ id, key }: Entry<unknown>): string {
+    if (key === undefined) return this.#prefix + this.#cacheName;
+    if (id !== null && ['string', 'number', 'bigint', 'boolean'].includes(typeof id)) {
+      return this.#prefix + lockName(this.#cacheName, id);
+    }
+    const rule = 'must return a string or a number for such keys, so that the lock has a name for them';
+    throw this.#refused('keyOf', rule, id, key);
+  }
+
+  #refused(option: string, rule: string, received: unknown, key?: unknown): OptionError {
+    return new OptionError([{ option, rule, received }], { cacheName: this.#cacheName, key });
+  }
+}

@@ -1,0 +1,146 @@
+import { type Entry, keyOf } from '../engine/entry.ts';
+import type { LockUnavailableError } from '../errors.ts';
+import { acquireLease, TRIES } from './acquire-lease.ts';
+import type { Asked, BackendAccess } from './backend-access.ts';
+import { acquireLimitMs, type BackendPatience } from './backend-patience.ts';
+import type { LockSteps } from './backend-steps.ts';
+import type { HeldLease } from './held-lease.ts';
+import { thisHost } from './identity.ts';
+import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
+import type { MemberContext } from './member-context.ts';
+import { isPlausibleToken } from './plausible.ts';
+import type { ServerClock } from './server-clock.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
+import { UnansweredRequests } from './unanswered-requests.ts';
+import { lockUnavailable, unavailableCause } from './unavailable.ts';
+
+type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
+
+/** The answer of the lock, with the lease where there is one. */
+export type Acquired =
+  | { readonly kind: 'acquired'; readonly lease: HeldLease }
+  | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
+  | {
+      readonly kind: 'unavailable';
+      readonly error: LockUnavailableError;
+      /** Milliseconds: it was not asked, and will not be for this long. 0: it was asked. */
+      readonly restsFor: number;
+    };
+
+/** The lock as one member uses it: asks it and reports what happens. */
+export class MemberLock {
+  readonly #context: MemberContext;
+  readonly #access: BackendAccess<LockSteps>;
+  readonly #serverClock: ServerClock | undefined;
+  readonly #unanswered: UnansweredRequests;
+  /** Why the last lease could not be had although the lock may be well: a record is damaged. */
+  #leaseError: unknown;
+
+  constructor(
+    context: MemberContext,
+    access: BackendAccess<LockSteps>,
+    serverClock: ServerClock | undefined,
+  ) {
+    this.#context = context;
+    this.#access = access;
+    this.#serverClock = serverClock;
+    this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
+  }
+
+  /** Why it could not be asked the last time. */
+  get error(): LockUnavailableError | undefined {
+    const { isBroken, cause = this.#leaseError } = this.#access.breaker;
+    return isBroken || cause !== undefined ? lockUnavailable(cause, this.#context.options.name) : undefined;
+  }
+
+  /**
+   * Asks for the lease of an entry. A lock that can't be asked is a result here.
+   *
+   * @throws {OptionError} when the lock does not accept the name of the entry.
+   */
+  async acquire(entry: Entry<unknown>, force: boolean, patience: BackendPatience): Promise<Acquired> {
+    const access = this.#access;
+    const { clock, timeoutMs } = this.#context.options;
+    const { leaseFor, longestName } = access.steps;
+    const state = sharedStateOf(entry);
+    const name = await this.#context.names.atBackend(entry, longestName);
+    const acquireMs = acquireLimitMs(access.limitMs, timeoutMs, patience, clock.monotonic());
+    const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
+      try {
+        const tries = isProbe ? 1 : TRIES;
+        return await acquireLease(access, { name, leaseFor, force }, state.request, clock, {
+          tries,
+          acquireMs,
+        });
+      } finally {
+        this.#unanswered.note(state.request, name);
+      }
+    };
+    const asked = await access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+    if (asked.kind === 'resting') {
+      void asked.probe?.then(
+        (probed) => {
+          const acquired = this.#acquired(entry, state, probed);
+          if (acquired.kind === 'acquired') void this.release(acquired.lease, () => ({ as: 'abandoned' }));
+        },
+        () => {}, // a name that the lock does not accept: the next load reports it
+      );
+    }
+    return this.#acquired(entry, state, asked);
+  }
+
+  /** Releases a lease. Never rejects. @returns whether it was released at once. */
+  release(lease: HeldLease, outcome: () => ReleaseOutcome): Promise<boolean> {
+    return this.#access.run(() => lease.release(outcome));
+  }
+
+  /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
+  close(): Promise<void> {
+    return this.#unanswered.giveBack(this.#access);
+  }
+
+  #acquired(entry: Entry<unknown>, state: SharedState, asked: Asked<LeaseAnswer>): Acquired {
+    const { options, log } = this.#context;
+    switch (asked.kind) {
+      case 'resting': {
+        const error = lockUnavailable(asked.cause, options.name, entry.key);
+        return { kind: 'unavailable', error, restsFor: asked.restsFor };
+      }
+      case 'failed': {
+        const { isBroken } = this.#access.breaker;
+        if (!isBroken) this.#leaseError = asked.cause;
+        log.lockFailed(entry, unavailableCause(asked.cause), isBroken);
+        const error = lockUnavailable(asked.cause, options.name, entry.key);
+        return { kind: 'unavailable', error, restsFor: 0 };
+      }
+      case 'answered': {
+        log.lockAnswered(entry);
+        this.#leaseError = undefined;
+        const { answer, sentAt } = asked.answer;
+        this.#serverClock?.learn(answer.now, sentAt);
+        return this.#accept(entry, state, answer);
+      }
+    }
+  }
+
+  #accept(entry: Entry<unknown>, state: SharedState, answer: LeaseAnswer['answer']): Acquired {
+    if (!isPlausibleToken(state.version, answer.now)) {
+      // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
+      state.version = 0;
+      state.isLocal = true;
+    }
+    if (answer.kind !== 'acquired') {
+      const { owner, host, token } = answer;
+      state.holder = { owner, host, token };
+      return answer;
+    }
+    const { events, log, options } = this.#context;
+    const { owner, token } = answer.lease;
+    state.holder = { owner, host: thisHost(), token };
+    void this.#access.steps.warning?.().then((text) => text && options.logger.warn(text));
+    if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
+    events.emit('lease-acquired', { token, ...keyOf(entry) });
+    if (answer.tookOver) events.emit('took-over', { token, ...keyOf(entry) });
+    return { kind: 'acquired', lease: answer.held };
+  }
+}

@@ -1,0 +1,175 @@
+import { type Entry, keyOf } from '../engine/entry.ts';
+import { isOptionError, type StoreUnavailableError } from '../errors.ts';
+import { type Asked, type BackendAccess, limited } from './backend-access.ts';
+import { type BackendPatience, readLimitMs } from './backend-patience.ts';
+import type { StoreSteps } from './backend-steps.ts';
+import { UndecodableError, withDamage } from './damage.ts';
+import type { HeldLease } from './held-lease.ts';
+import type { MemberContext } from './member-context.ts';
+import { sharedStateOf } from './shared-state.ts';
+import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
+import type { WriteAnswer } from './store-contract.ts';
+import { storeUnavailable, unavailableCause } from './unavailable.ts';
+
+/** A snapshot from the store. */
+export interface ReadSnapshot extends Snapshot {
+  readonly version: number;
+  /** When it was written (monotonic), or a little before. */
+  readonly writtenAt: number;
+  /** When it was loaded (monotonic), or a little before. */
+  readonly loadedAt: number;
+}
+
+/** The store as one member uses it: reads and writes it, and reports what happens. */
+export class MemberStore {
+  readonly #context: MemberContext;
+  readonly #access: BackendAccess<StoreSteps>;
+  readonly #hasLock: boolean;
+  /** Why the last snapshot could not be written although the store may be well. */
+  #writeError: unknown;
+
+  /** @param hasLock a load may ask a lock too. */
+  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean) {
+    this.#context = context;
+    this.#access = access;
+    this.#hasLock = hasLock;
+  }
+
+  /** Why it could not be written or read the last time. */
+  get error(): StoreUnavailableError | undefined {
+    const { isBroken, cause = this.#writeError } = this.#access.breaker;
+    return isBroken || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
+  }
+
+  /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */
+  get restsFor(): number {
+    return this.#access.breaker.restsFor(this.#context.options.clock.monotonic());
+  }
+
+  /**
+   * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported,
+   * and count as no snapshot.
+   */
+  async read(
+    entry: Entry<unknown>,
+    newerThan: number,
+    patience: BackendPatience,
+  ): Promise<ReadSnapshot | undefined> {
+    const { steps, limitMs } = this.#access;
+    const { options, names, log } = this.#context;
+    const { clock, timeoutMs, allowUndefined, kind } = options;
+    const stepMs = readLimitMs(limitMs, timeoutMs, patience, this.#hasLock);
+    let sentAt = 0;
+    try {
+      const name = await names.atBackend(entry, steps.longestName);
+      const step = (): ReturnType<StoreSteps['read']> => {
+        sentAt = clock.monotonic();
+        return limited(() => steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
+      };
+      const asked = await this.#access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+      if (asked.kind === 'resting') {
+        void asked.probe?.then(
+          (probed) => this.#noteRead(probed),
+          () => {},
+        );
+      }
+      this.#noteRead(asked);
+      if (asked.kind !== 'answered' || asked.answer === undefined) return undefined;
+      const { version, age, payload, damage } = withDamage(asked.answer);
+      if (damage === undefined && version <= newerThan) return undefined;
+      try {
+        if (damage !== undefined) throw new UndecodableError(damage);
+        const snapshot = await limited(
+          () => decodeSnapshot(payload, steps, names.makerOf(entry)),
+          clock,
+          stepMs,
+        );
+        const isValue = snapshot.value !== undefined || allowUndefined;
+        if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
+        const writtenAt = sentAt - Math.max(0, age);
+        return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+      } catch (error) {
+        this.#rejected(entry, version, error as Error);
+        return undefined;
+      }
+    } catch (error) {
+      log.unreadable(entry, unavailableCause(error)); // the key has no name
+      return undefined;
+    }
+  }
+
+  /**
+   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
+   *
+   * @param metadata called at each write: the codec and the queue of the store may take their time.
+   * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
+   */
+  async publish(
+    entry: Entry<unknown>,
+    value: unknown,
+    metadata: () => Omit<Snapshot, 'value'>,
+    lease: HeldLease | undefined,
+  ): Promise<WriteAnswer | undefined> {
+    const { steps, behindMs, breaker } = this.#access;
+    const { options, names, log, events } = this.#context;
+    const { clock } = options;
+    const token = lease?.id.token;
+    try {
+      const { isAbsent } = metadata();
+      const body = await limited(() => encodeBody(value, isAbsent, steps.codec), clock);
+      const name = await names.atBackend(entry, steps.longestName);
+      const maker = names.makerOf(entry);
+      const { undecodableVersion } = sharedStateOf(entry);
+      const rejected = undecodableVersion > 0 ? ([undecodableVersion] as const) : [];
+      const write = (): Promise<WriteAnswer> =>
+        limited(
+          () => steps.write(name, withMetadata(body, metadata(), maker), token, ...rejected),
+          clock,
+          behindMs,
+        );
+      if (lease?.isLost) return undefined;
+      const step = async (): Promise<WriteAnswer | undefined> => {
+        if (lease?.isLost) return undefined; // while the step waited for its turn
+        try {
+          return await write();
+        } catch (error) {
+          if (isOptionError(error) || lease?.isLost) throw error;
+          return write(); // the answer of the first may be lost
+        }
+      };
+      const asked = await this.#access.ask(step, { clock, isWrite: true });
+      if (asked.kind === 'resting') return undefined;
+      if (asked.kind === 'failed') {
+        const isKnown = this.#writeError !== undefined;
+        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isKnown);
+        throw asked.cause;
+      }
+      log.storeAnswered();
+      this.#writeError = undefined;
+      const { answer } = asked;
+      if (answer !== undefined) log.written(entry);
+      if (answer?.kind === 'refused') {
+        events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
+      }
+      return answer;
+    } catch (error) {
+      log.writeFailed(entry, unavailableCause(error), breaker.isBroken);
+      this.#writeError = error;
+      return undefined;
+    }
+  }
+
+  #noteRead(asked: Asked<unknown>): void {
+    const { log } = this.#context;
+    if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));
+    if (asked.kind === 'answered') log.storeAnswered();
+  }
+
+  #rejected(entry: Entry<unknown>, version: number, error: Error): void {
+    const state = sharedStateOf(entry);
+    state.rejectedVersion = version;
+    if (error instanceof UndecodableError) state.undecodableVersion = version;
+    this.#context.log.rejected(entry, version, error);
+    this.#context.events.emit('snapshot-rejected', { version, error, ...keyOf(entry) });
+  }
+}
