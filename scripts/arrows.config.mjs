@@ -6,7 +6,7 @@
 const BASE = ['printable.ts', 'json.ts', 'errors.ts', 'time', 'option-checks.ts'];
 const ENGINE = [...BASE, 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'options', 'value', 'cache', 'group'];
-const BACKENDS = ['sql', 'redis', 'mongodb', 'files'];
+const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory'];
 
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
@@ -28,6 +28,7 @@ const MAY_IMPORT = {
   redis: [...BASE, 'cluster'],
   mongodb: [...BASE, 'cluster'],
   files: [...BASE, 'cluster'],
+  memory: [],
   lock: [...BASE, 'cluster', ...BACKENDS],
   store: [...BASE, 'cluster', ...BACKENDS],
   testing: [...BASE, 'cluster'],

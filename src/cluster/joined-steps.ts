@@ -67,10 +67,8 @@ export function storeAccess(
   );
   const writes = new StepJoiner(
     {
-      one: ({ name, payload, token, rejected }: SnapshotWrite) =>
-        rejected === undefined
-          ? steps.write(name, payload, token)
-          : steps.write(name, payload, token, rejected),
+      one: ({ name, payload, token, rejected, keepFor }: SnapshotWrite) =>
+        steps.write(name, payload, token, rejected, keepFor),
       many: (requests) => steps.writeMany(requests),
       nameOf: ({ name }) => name,
       sizeOf: ({ payload }) => payload.length,
@@ -82,7 +80,8 @@ export function storeAccess(
     schema: steps.schema,
     longestName: steps.longestName,
     read: (name, newerThan) => reads.ask({ name, newerThan }),
-    write: (name, payload, token, rejected) => writes.ask({ name, payload, token, rejected }),
+    write: (name, payload, token, rejected, keepFor) =>
+      writes.ask({ name, payload, token, rejected, keepFor }),
   };
   return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
 }

@@ -80,6 +80,12 @@ export type ReleaseOutcome =
       /** Completed: the next round may begin `holdFor` milliseconds from now; 0: at once. From 0 to `LONGEST_LEASE_MS`. */
       readonly as: 'done';
       readonly holdFor: number;
+      /**
+       * The record is of no use for longer than this after the hold, in milliseconds: the source has no such key. The
+       * backend keeps it for this long or for its retention, whichever is shorter; the next acquire counts as any. Over 0,
+       * finite. An adapter may ignore it. @default undefined: the retention
+       */
+      readonly keepFor?: number | undefined;
     }
   | {
       /** Failed: any instance may try the same round again after `holdFor` milliseconds. From 0 to `LONGEST_LEASE_MS`. */

@@ -1,5 +1,6 @@
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isOptionError, type StoreUnavailableError } from '../errors.ts';
+import { keepAbsentFor } from './absent-records.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
 import { type BackendPatience, readLimitMs } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
@@ -120,13 +121,13 @@ export class MemberStore {
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
       const { undecodableVersion } = sharedStateOf(entry);
-      const rejected = undecodableVersion > 0 ? ([undecodableVersion] as const) : [];
-      const write = (): Promise<WriteAnswer> =>
-        limited(
-          () => steps.write(name, withMetadata(body, metadata(), maker), token, ...rejected),
-          clock,
-          behindMs,
-        );
+      const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
+      const writeOnce = (): Promise<WriteAnswer> => {
+        const about = metadata();
+        const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
+        return steps.write(name, withMetadata(body, about, maker), token, rejected, keepFor);
+      };
+      const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);
       if (lease?.isLost) return undefined;
       const step = async (): Promise<WriteAnswer | undefined> => {
         if (lease?.isLost) return undefined; // while the step waited for its turn

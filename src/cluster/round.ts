@@ -5,6 +5,7 @@ import type { FlightScope } from '../engine/flight.ts';
 import { isLoadError, isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
+import { keepAbsentFor } from './absent-records.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
@@ -271,8 +272,10 @@ export class Round<T> implements CoordinatedRound<T> {
       const left = Math.max(0, record.dueAt - options.clock.monotonic());
       return isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
     };
-    const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor() }));
-    const { dueAt } = record;
+    const { dueAt, isAbsent, absentUntil } = record;
+    const keepFor = (): number | undefined =>
+      isAbsent ? keepAbsentFor(absentUntil - options.clock.monotonic()) : undefined;
+    const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor(), keepFor: keepFor() }));
     if (!isReleased || !isShared || this.#entry.dueAt !== dueAt || dueAt === Infinity) return;
     // The hold began a moment later than the due time was computed.
     const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry));

@@ -63,6 +63,8 @@ export interface SnapshotWrite {
   readonly token?: number | undefined;
   /** As of `write`. */
   readonly rejected?: number | undefined;
+  /** As of `write`. */
+  readonly keepFor?: number | undefined;
 }
 
 /** Result of a write. */
@@ -170,8 +172,17 @@ export interface SnapshotStore {
    * has a greater version, unless that is more than a year ahead of the backend's clock in microseconds. Without a token
    * the version is `max(previous + 1, the backend's clock in microseconds)`.
    * @param rejected a version whose payload the caller could not decode: it does not refuse the write. @default none
+   * @param keepFor the snapshot is of no use for longer than this, in milliseconds: it says that the source has no such
+   * key. The backend keeps it for this long or for its retention, whichever is shorter; the next write counts as any. Over
+   * 0, finite. An adapter may ignore it. @default the retention
    */
-  write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer>;
+  write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor?: number,
+  ): Promise<WriteAnswer>;
   /**
    * {@link read} of several names in one command, or as few as the backend allows. Optional, together with
    * {@link writeMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name

@@ -197,11 +197,12 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    const { state, holdFor } = endingOf(outcome);
+    const { state, holdFor, keepFor } = endingOf(outcome);
     this.#check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.oneOf('as', state, ['done', 'failed', 'abandoned']);
       checks.finiteDurationFromZero('holdFor', holdFor, LONGEST_LEASE_MS);
+      if (keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
     });
     return this.#ask(lease.name, () => this.#steps.release(lease, outcome));
   }
@@ -258,6 +259,7 @@ function endingOf(outcome: ReleaseOutcome): Ending {
     state: outcome?.as,
     holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
     error: outcome?.as === 'failed' ? outcome.error : undefined,
+    keepFor: outcome?.as === 'done' ? outcome.keepFor : undefined,
   };
 }
 

@@ -16,6 +16,8 @@ export interface Ending {
   readonly state: 'done' | 'failed' | 'abandoned';
   readonly holdFor: number;
   readonly error: string | undefined;
+  /** As of `ReleaseOutcome`. */
+  readonly keepFor?: number | undefined;
 }
 
 /** The end of one of several leases. */

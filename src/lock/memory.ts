@@ -1,3 +1,4 @@
+import { MemoryRecords } from '../memory/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import type { LockEngine } from './lock-backend.ts';
@@ -11,7 +12,7 @@ export interface MemoryLockOptions extends LockOptions {
 
 /**
  * A lock in the memory of this process: for tests, and for several values that share one source. Instances that share
- * the object share the lock. It keeps the record of each name for ever: do not use it for an unbounded number of keys.
+ * the object share the lock. It keeps the record of each name for ever, except those of absent keys: do not use it for an unbounded number of keys.
  *
  * ```ts
  * import { memoryLock } from 'tickless/lock/memory';
@@ -32,7 +33,9 @@ export function memoryLock(options: MemoryLockOptions = {}): Lock {
 
 class MemoryLock implements LockEngine {
   readonly #clock: Clock;
-  readonly #records: Map<string, Record> = new Map();
+  readonly #records: MemoryRecords<Record> = new MemoryRecords(
+    ({ leaseUntil, notBefore, keepFor = Infinity }) => Math.max(leaseUntil, notBefore) + keepFor,
+  );
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,16 +44,16 @@ class MemoryLock implements LockEngine {
   async acquire(request: Parameters<LockEngine['acquire']>[0]): ReturnType<LockEngine['acquire']> {
     const now = this.#now();
     const record = acquired(this.#records.get(request.name), request, now);
-    this.#records.set(request.name, record);
+    this.#records.set(request.name, record, now.at);
     return rowOf(request.name, record, now);
   }
 
   async extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
-    return this.#put(lease.name, extended(this.#records.get(lease.name), lease, leaseFor, this.#now().at));
+    return this.#change(lease.name, (record, at) => extended(record, lease, leaseFor, at));
   }
 
   async release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
-    return this.#put(lease.name, released(this.#records.get(lease.name), lease, ending, this.#now().at));
+    return this.#change(lease.name, (record, at) => released(record, lease, ending, at));
   }
 
   async find(name: string): ReturnType<LockEngine['find']> {
@@ -59,18 +62,23 @@ class MemoryLock implements LockEngine {
   }
 
   async list(prefix: string, limit: number): ReturnType<LockEngine['list']> {
-    const names = [...this.#records.keys()].filter((name) => name.startsWith(prefix)).sort();
+    const names = this.#records
+      .names()
+      .filter((name) => name.startsWith(prefix))
+      .sort();
     const now = this.#now();
     return names.slice(0, limit).map((name) => rowOf(name, this.#records.get(name) as Record, now));
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
-    return this.#put(name, forceReleased(this.#records.get(name), token, this.#now().at));
+    return this.#change(name, (record, at) => forceReleased(record, token, at));
   }
 
-  #put(name: string, record: Record | undefined): boolean {
+  #change(name: string, step: (record: Record | undefined, at: number) => Record | undefined): boolean {
+    const { at } = this.#now();
+    const record = step(this.#records.get(name), at);
     if (record === undefined) return false;
-    this.#records.set(name, record);
+    this.#records.set(name, record, at);
     return true;
   }
 

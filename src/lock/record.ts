@@ -15,6 +15,11 @@ export interface Record {
   readonly acquiredAt: number;
   readonly finishedAt: number | null;
   readonly lastError: string | null;
+  /**
+   * How long the record is kept after its lease and its hold, in milliseconds, if that is shorter than the adapter keeps
+   * any; only once a round is done. @default undefined: as long as any
+   */
+  readonly keepFor?: number | undefined;
 }
 
 /** An instant by both clocks of a backend, in milliseconds: `at` for durations, `wall` for tokens. */
@@ -104,7 +109,7 @@ export function extended(
 export function released(
   record: Record | undefined,
   lease: LeaseId,
-  { state, holdFor, error }: Ending,
+  { state, holdFor, error, keepFor }: Ending,
   at: number,
 ): Record | undefined {
   if (record === undefined || !isOf(record, lease)) return undefined;
@@ -117,6 +122,7 @@ export function released(
     notBefore: at + holdFor,
     finishedAt: at,
     lastError: error ?? null,
+    ...(keepFor === undefined ? {} : { keepFor }),
   };
 }
 
@@ -128,7 +134,7 @@ export function forceReleased(record: Record | undefined, token: number, at: num
 
 /** The record as a backend returns it. */
 export function rowOf(name: string, record: Record, { at, wall }: Instant): LockRow {
-  const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError, ...others } = record;
+  const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError, keepFor: _, ...others } = record;
   return {
     name,
     ...others,

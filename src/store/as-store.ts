@@ -45,7 +45,7 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
     schema: store.schema,
     longestName: store.longestName,
     read: (name, newerThan) => store.read(name, newerThan),
-    write: (name, payload, token) => store.write(name, payload, token),
+    write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     readMany: store.readMany?.bind(store),
     writeMany: store.writeMany?.bind(store),
   };

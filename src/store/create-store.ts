@@ -117,8 +117,7 @@ export function createStore(
     schema,
     longestName,
     read: (name, newerThan) => backend.read(name, newerThan),
-    write: async (name, payload, token, rejected) =>
-      checkAnswer(await backend.write(name, payload, token, rejected)),
+    write: async (...args) => checkAnswer(await backend.write(...args)),
     ...manySteps(backend),
   };
   const store: SnapshotStore = {
@@ -130,13 +129,20 @@ export function createStore(
       const read = await ask(name, () => steps.read(name, newerThan));
       return read && withDamage(read);
     },
-    async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+    async write(
+      name: string,
+      payload: string,
+      token?: number,
+      rejected?: number,
+      keepFor?: number,
+    ): Promise<WriteAnswer> {
       check(name, (found) => {
         found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
         found.that(isVersion(token), 'token', 'must be a token', token);
         found.that(isVersion(rejected), 'rejected', 'must be a version', rejected);
+        if (keepFor !== undefined) found.finiteDuration('keepFor', keepFor);
       });
-      return ask(name, () => steps.write(name, payload, token, rejected), writeTimeoutMs(timeoutMs));
+      return ask(name, () => steps.write(name, payload, token, rejected, keepFor), writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       check(name);

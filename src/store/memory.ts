@@ -1,5 +1,6 @@
 import { implausibleSnapshot, isPlausibleToken } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import { MemoryRecords } from '../memory/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
@@ -11,7 +12,7 @@ export interface MemoryStoreOptions extends StoreOptions {
 
 /**
  * A store in the memory of this process, for tests. Instances that share the object share the store. It keeps each
- * snapshot until it is deleted: do not use it for an unbounded number of keys.
+ * snapshot until it is deleted, except those of absent keys: do not use it for an unbounded number of keys.
  *
  * @throws {OptionError} when an option breaks a rule.
  */
@@ -26,11 +27,13 @@ interface Written {
   readonly version: number;
   readonly writtenAt: number;
   readonly payload: string;
+  /** On the monotonic clock; `Infinity`: until it is deleted. */
+  readonly keptUntil: number;
 }
 
 class MemoryStore implements StoreEngine {
   readonly #clock: Clock;
-  readonly #snapshots: Map<string, Written> = new Map();
+  readonly #snapshots: MemoryRecords<Written> = new MemoryRecords(({ keptUntil }) => keptUntil);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -44,12 +47,19 @@ class MemoryStore implements StoreEngine {
     return { version, payload, age: this.#clock.monotonic() - writtenAt };
   }
 
-  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+  async write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor: number = Infinity,
+  ): Promise<WriteAnswer> {
     const present = this.#snapshots.get(name)?.version ?? 0;
     const held = this.#isPlausible(present) ? present : 0;
     if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
     const version = token ?? Math.max(held + 1, Math.floor(this.#clock.now() * 1000));
-    this.#snapshots.set(name, { version, payload, writtenAt: this.#clock.monotonic() });
+    const writtenAt = this.#clock.monotonic();
+    this.#snapshots.set(name, { version, payload, writtenAt, keptUntil: writtenAt + keepFor }, writtenAt);
     return { kind: 'written', version };
   }
 

@@ -11,7 +11,7 @@ export function namespacedStore(backend: Engine, prefix: string): Engine {
   const { readMany, writeMany } = backend;
   return {
     read: (name, newerThan) => backend.read(prefix + name, newerThan),
-    write: (name, payload, token, rejected) => backend.write(prefix + name, payload, token, rejected),
+    write: (name, ...rest) => backend.write(prefix + name, ...rest),
     delete: (name) => backend.delete(prefix + name),
     readMany: readMany && ((reads) => readMany.call(backend, reads.map(inside))),
     writeMany: writeMany && ((writes) => writeMany.call(backend, writes.map(inside))),

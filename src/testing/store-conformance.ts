@@ -54,6 +54,7 @@ interface WriteTo {
   readonly name?: string;
   readonly store?: SnapshotStore;
   readonly rejected?: number;
+  readonly keepFor?: number;
 }
 
 /** The stores, times and names of one case. */
@@ -90,9 +91,10 @@ class StoreCaseContext {
   write(
     payload: string,
     token?: number,
-    { name = this.name, store = this.store, rejected }: WriteTo = {},
+    { name = this.name, store = this.store, rejected, keepFor }: WriteTo = {},
   ): Promise<WriteAnswer> {
     this.#written.add(name);
+    if (keepFor !== undefined) return store.write(name, payload, token, rejected, keepFor);
     if (rejected !== undefined) return store.write(name, payload, token, rejected);
     return token === undefined ? store.write(name, payload) : store.write(name, payload, token);
   }
@@ -272,6 +274,23 @@ const CASES: readonly Case[] = [
     await context.isStored('payload', TOKEN, 'after the second write');
     await context.written('mended', TOKEN);
     await context.isStored('mended', TOKEN, 'after a write of the same token');
+  }),
+
+  testCase('write: a snapshot with keepFor is one like any other until then', async (context) => {
+    for (const [payload, token] of [['with a token', TOKEN] as const, ['without'] as const]) {
+      const version = await context.written(payload, token, { keepFor: 400 * context.unit });
+      await context.isStored(payload, version, payload);
+      const older = await context.write('older', TOKEN - 1, { keepFor: context.unit, store: context.other });
+      same(older.kind, 'refused', 'the answer to an older token');
+    }
+  }),
+
+  testCase('write: keepFor of a snapshot is over with the next write', async (context) => {
+    const { unit } = context;
+    await context.written('brief', TOKEN, { keepFor: unit });
+    await context.written('next', TOKEN + 1, { store: context.other });
+    await sleep(3 * unit);
+    await context.isStored('next', TOKEN + 1, 'after the keepFor of the one before');
   }),
 
   testCase('write: without a token the versions grow', async (context) => {

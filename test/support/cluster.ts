@@ -58,8 +58,7 @@ export class Link {
       codec: store.codec,
       schema: store.schema,
       read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
-      write: (name, payload, token, rejected) =>
-        this.#send('write', name, [payload, token], () => store.write(name, payload, token, rejected)),
+      write: (name, ...rest) => this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest)),
       delete: (name) => store.delete(name),
     };
     this.store = asStore(wrappedStore, { timeout });

@@ -58,6 +58,27 @@ export const RELEASE: readonly Case[] = [
     }
   }),
 
+  testCase('release: keepFor counts from the end of the hold', async (context) => {
+    const lease = await context.lease();
+    await context.release(lease, { as: 'done', holdFor: context.long, keepFor: context.unit });
+    await sleep(3 * context.unit);
+    same((await context.done()).token, lease.token, 'token');
+  }),
+
+  testCase('release: keepFor of a round is over with the next lease', async (context) => {
+    const outcome = { as: 'done', holdFor: 0, keepFor: context.unit } as const;
+    const first = await context.lease();
+    await context.release(first, outcome);
+    same(await context.other.release(first, outcome), true, 'second release');
+    const lease = await context.lease({}, context.other);
+    ensure(lease.token > first.token, 'the token must be greater');
+    await sleep(3 * context.unit);
+    await context.untouched(lease, 'after the keepFor of the round before');
+    await context.release(lease, { as: 'done', holdFor: 0 });
+    await sleep(3 * context.unit);
+    same((await context.record()).token, lease.token, 'the token of the record, some time later');
+  }),
+
   testCase('release: a failed round may be tried again after its backoff, not before', async (context) => {
     const lease = await context.lease({ host: 'the-host' });
     const begin = performance.now();

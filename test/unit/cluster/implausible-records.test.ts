@@ -1,7 +1,8 @@
 // Records and snapshots that were edited, or written by a clock that was years ahead.
 import { describe, expect, it } from 'vitest';
-import { RefreshingValue } from '../../../src/index.ts';
+import { RefreshingValue, type SnapshotStore } from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
+import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
@@ -13,10 +14,18 @@ function cluster() {
   const lock = memoryLock({ clock });
   const store = memoryStore({ clock });
   let loads = 0;
-  const instance = () => {
+  const instance = (shared: SnapshotStore = store) => {
     const logger = recordLines();
     const load = async (): Promise<string> => `load ${++loads}`;
-    const value = new RefreshingValue({ name: 'v', load, schedule: 60_000, clock, lock, store, logger });
+    const value = new RefreshingValue({
+      name: 'v',
+      load,
+      schedule: 60_000,
+      clock,
+      lock,
+      store: shared,
+      logger,
+    });
     return { value, lines: logger.lines };
   };
   return { clock, lock, store, instance };
@@ -41,6 +50,13 @@ describe('a snapshot of a later version than the next token', () => {
     expect(lines.filter((line) => line.includes('rejected'))).toHaveLength(1);
     expect(await servedByAnother(made)).toBe('load 1');
     expect(lines.join()).not.toContain('not published');
+  });
+
+  it('a month ahead, in a store that asStore has wrapped: is replaced too', async () => {
+    const made = cluster();
+    await made.store.write('v', 'garbage', (made.clock.now() + 30 * DAY) * 1000);
+    await made.instance(asStore({ ...made.store })).value.get();
+    expect(await servedByAnother(made)).toBe('load 1');
   });
 
   it('and just below 2^53: is replaced although it is sound', async () => {

@@ -174,7 +174,8 @@ describe('createLock: arguments of the backend', () => {
       { leaseFor: 5000 },
     );
     await lock.release(LEASE, { as: 'done', holdFor: 5, error: 'none' } as never);
-    await lock.release(LEASE, { as: 'failed', holdFor: 6, error: 'down' });
+    await lock.release(LEASE, { as: 'done', holdFor: 0, keepFor: 60_000 });
+    await lock.release(LEASE, { as: 'failed', holdFor: 6, error: 'down', keepFor: 3 } as never);
     await lock.release(LEASE, { as: 'abandoned', holdFor: 7, error: 'none' } as never);
     await lock.list();
     await lock.list({ prefix: 'n', limit: 2 });
@@ -183,6 +184,7 @@ describe('createLock: arguments of the backend', () => {
     await lock.forceRelease('n', 7);
     expect(calls).toEqual([
       [LEASE, { state: 'done', holdFor: 5, error: undefined }],
+      [LEASE, { state: 'done', holdFor: 0, keepFor: 60_000 }],
       [LEASE, { state: 'failed', holdFor: 6, error: 'down' }],
       [LEASE, { state: 'abandoned', holdFor: 0, error: undefined }],
       ['', 1000],

@@ -51,11 +51,11 @@ describe('createStore', () => {
     await store.read('n');
     await store.read('n', 5);
     await store.write('n', 'payload');
-    await store.write('n', '', 7, 9);
+    await store.write('n', '', 7, 9, 60_000);
     await store.delete('n');
     const writes = [
-      ['n', 'payload', undefined, undefined],
-      ['n', '', 7, 9],
+      ['n', 'payload', undefined, undefined, undefined],
+      ['n', '', 7, 9, 60_000],
     ];
     expect(calls).toEqual([['n', undefined], ['n', 5], ...writes, ['n']]);
   });
@@ -95,6 +95,7 @@ describe('createStore', () => {
     ['delete of a number', (store) => store.delete(5 as never), 'name'],
     ['write with NaN as token', (store) => store.write('n', '', Number.NaN), 'token'],
     ['write with an unsafe token', (store) => store.write('n', '', 2 ** 53), 'token'],
+    ['write with a keepFor without end', (store) => store.write('n', '', 7, 6, Infinity), 'keepFor'],
     ['write of an object', (store) => store.write('n', { a: 1 } as never), 'payload'],
     ['read with an invalid newerThan', (store) => store.read('n', Number.NaN), 'newerThan'],
   ])('%s is an OptionError, and never reaches the backend', async (_, call, option) => {

@@ -391,6 +391,24 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   onRelease('the hold is half as long', (record, lease, ending, at) =>
     released(record, lease, { ...ending, holdFor: ending.holdFor / 2 }, at),
   ),
+  fault('keepFor counts from the release', {
+    async release(this: Backend, lease: Release[1], ending: Ending) {
+      const { keepFor } = ending;
+      if (keepFor !== undefined) {
+        setTimeout(() => {
+          if (this.records.get(lease.name)?.token === lease.token) this.records.delete(lease.name);
+        }, keepFor);
+      }
+      return Backend.prototype.release.call(this, lease, ending);
+    },
+  }),
+  fault('keepFor deletes whatever is there then', {
+    async release(this: Backend, lease: Release[1], ending: Ending) {
+      const { keepFor, holdFor } = ending;
+      if (keepFor !== undefined) setTimeout(() => this.records.delete(lease.name), holdFor + keepFor);
+      return Backend.prototype.release.call(this, lease, ending);
+    },
+  }),
   onRelease('a second release is refused', (record, lease, ending, at) => {
     const next = released(record, lease, ending, at);
     return next === record ? undefined : next;

@@ -171,6 +171,20 @@ export const STORE_FAULTS: readonly StoreFault[] = [
       return store.write(name, payload, token);
     },
   })),
+  outside('a snapshot with keepFor is deleted at once', (store) => ({
+    async write(...asked) {
+      const answer = await store.write(...asked);
+      if (asked[4] !== undefined) await store.delete(asked[0]);
+      return answer;
+    },
+  })),
+  outside('keepFor deletes whatever is there then', (store) => ({
+    async write(...asked) {
+      const [name, , , , keepFor] = asked;
+      if (keepFor !== undefined) setTimeout(() => store.delete(name), keepFor);
+      return store.write(...asked);
+    },
+  })),
 
   // read
   fault('newerThan is ignored', { isNewer: () => true }),

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { absent, isAbsentError } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+
+const ABSENT_FOR = 60_000;
+/** What docs/cluster.md promises: ten minutes longer than the absence, and a minute of the memory adapters. */
+const FORGOTTEN_AFTER = ABSENT_FOR + 11 * 60_000;
+
+const names = async ({ lock }: ManualCluster): Promise<string[]> =>
+  (await lock.list({ limit: 10_000 })).map(({ name }) => name);
+
+const isStored = async ({ store }: ManualCluster, key: string): Promise<boolean> =>
+  (await store.read(`c["${key}"]`)) !== undefined;
+
+const cacheOf = (cluster: ManualCluster): KeyedInstance =>
+  keyedInstance(cluster, { absentFor: ABSENT_FOR, schedule: 600_000 });
+
+describe('the records of an absent key', () => {
+  it('are gone some ten minutes after its absence, with the next write: of 1,000 nonsense keys none is left', async () => {
+    const cluster = new ManualCluster();
+    const { cache } = keyedInstance(cluster, {
+      absentFor: ABSENT_FOR,
+      schedule: 600_000,
+      load: (key) => (key === 'real' ? 'value' : absent()),
+    });
+    const keys = Array.from({ length: 1000 }, (_, i) => `nonsense-${i}`);
+    const reads = Promise.allSettled(['real', ...keys].map((key) => cache.get(key)));
+    await cluster.clock.flush();
+    expect((await reads).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await names(cluster)).toHaveLength(1001);
+    await cluster.clock.advance(FORGOTTEN_AFTER);
+    await cache.refresh('real');
+    await cluster.clock.flush();
+    expect(await names(cluster)).toEqual(['c["real"]']);
+    expect(await Promise.all(['real', ...keys].map((key) => isStored(cluster, key)))).toEqual([
+      true,
+      ...keys.map(() => false),
+    ]);
+  });
+
+  it('are kept for as long as any once the source has the key', async () => {
+    const cluster = new ManualCluster();
+    const a = cacheOf(cluster);
+    await loadKey(cluster, a, 'x', absent());
+    await cluster.clock.advance(ABSENT_FOR);
+    await loadKey(cluster, a, 'x', 'ex');
+    await cluster.clock.advance(2 * FORGOTTEN_AFTER);
+    await loadKey(cluster, a, 'y', 'why');
+    expect([await names(cluster), await isStored(cluster, 'x')]).toEqual([['c["x"]', 'c["y"]'], true]);
+  });
+
+  it('do not go while a lease of it is held', async () => {
+    const cluster = new ManualCluster({}, 3_600_000);
+    const a = keyedInstance(cluster, { absentFor: ABSENT_FOR, schedule: 600_000, timeout: 3_600_000 });
+    await loadKey(cluster, a, 'x', absent());
+    await cluster.clock.advance(ABSENT_FOR);
+    void a.cache.get('x').catch(() => {});
+    await cluster.clock.advance(FORGOTTEN_AFTER);
+    await loadKey(cluster, cacheOf(cluster), 'y', 'why');
+    expect((await cluster.lock.inspect('c["x"]'))?.state).toBe('running');
+  });
+
+  it('tokens and versions grow when they were gone', async () => {
+    const cluster = new ManualCluster();
+    const a = cacheOf(cluster);
+    const b = cacheOf(cluster);
+    await loadKey(cluster, a, 'x', absent());
+    const before = (await cluster.lock.inspect('c["x"]'))?.token as number;
+    await cluster.clock.advance(FORGOTTEN_AFTER);
+    await loadKey(cluster, b, 'y', 'why');
+    expect(await cluster.lock.inspect('c["x"]')).toBeUndefined();
+    await loadKey(cluster, b, 'x', 'ex');
+    expect((await cluster.lock.inspect('c["x"]'))?.token).toBeGreaterThan(before);
+    expect(await a.cache.get('x')).toBe('ex');
+  });
+
+  it('live as long as any where the key stays absent for ever', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { absentFor: Infinity });
+    await loadKey(cluster, a, 'x', absent());
+    await cluster.clock.advance(FORGOTTEN_AFTER);
+    await loadKey(cluster, a, 'y', 'why');
+    const other = cacheOf(cluster);
+    expect(isAbsentError(await other.cache.get('x').catch((error: unknown) => error))).toBe(true);
+    expect(other.calls).toEqual([]);
+  });
+});
