@@ -102,7 +102,7 @@ export const simulation: readonly SimulationFault[] = [
   },
   {
     name: 'a superseded load has no successor',
-    rules: [4],
+    rules: [4, 19],
     seeds: [24],
     in: 'src/engine/loader.ts',
     replace: 'Loader.startSuccessor',

@@ -1,4 +1,10 @@
-import { isAbsentError, isClosedError, isNotLoadedError, isStaleValueError } from '../../../../src/index.ts';
+import {
+  isAbsentError,
+  isClosedError,
+  isLoadTimeoutError,
+  isNotLoadedError,
+  isStaleValueError,
+} from '../../../../src/index.ts';
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
@@ -63,6 +69,11 @@ export class Results implements Watch {
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
       refused(isEmpty && (what === 'current' || now.isPaused));
+    } else if (isLoadTimeoutError(error)) {
+      // Rule 19: a reader that waits to the end of its time has had a load under way until then.
+      this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {
+        return `${id}: ${what} (${order}) has waited, and no load was under way`;
+      });
     } else if (what === 'current') refused(false);
   }
 
