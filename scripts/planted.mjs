@@ -101,7 +101,11 @@ async function startVitest(faults) {
 /** Runs tests up to the first failure. Resolves with that; rejects where the tests can't be run. */
 async function firstFailure(vitest, task) {
   const { kind, name, isSound, tests, seeds } = task;
-  const hangs = () => process.exit(tell(task, false, 'HANGS') ?? 1);
+  const hangs = () => {
+    tell(task, false, 'HANGS', 'what comes after it was not run');
+    console.log(`${total.passed} passed, ${total.failed} failed`);
+    process.exit(1);
+  };
   const watchdog = setTimeout(hangs, HANGS_MS + (seeds.length * HANGS_MS) / 30);
   vitest.provide('planted', isSound ? undefined : name);
   vitest.provide('seeds', seeds);

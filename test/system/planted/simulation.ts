@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [4],
+    seeds: [11],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -197,7 +197,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [4],
+    seeds: [1],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.isLost',
     by: '() => this.#isLost',
@@ -253,7 +253,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set gives way to an older snapshot',
     rules: [7],
-    seeds: [80],
+    seeds: [293],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isOlder',
     by: '() => false',
@@ -371,7 +371,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set is never due',
     rules: ['starts'],
-    seeds: [22],
+    seeds: [3],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -410,7 +410,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [20],
+    seeds: [80],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.refresher.runState === 'closed') original(); }",
@@ -455,7 +455,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the slack of a hold carries a value beyond its age limit',
     rules: ['results'],
-    seeds: [228],
+    seeds: [23],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'ageLimitOf',
     by: '() => Infinity',

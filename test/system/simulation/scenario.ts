@@ -59,7 +59,7 @@ export function drawScenario(random: Random): Scenario {
     timeout: random.pick([500, 2000, 8000]),
     coolDown: { initial, factor: random.pick([1, 2, 3]), max: initial * random.pick([1, 4, 20]) },
     retries: random.pick([0, 0, 1, 2]),
-    maxStaleness: random.chance(0.4) ? period * random.pick([2, 4]) : Infinity,
+    maxStaleness: random.chance(0.4) ? period * random.pick([1.02, 2, 4]) : Infinity,
     whenTooStale: random.pick(['wait', 'throw', 'serve']),
     whenLockUnavailable: random.chance(0.7) ? 'load' : 'skip',
     isBatched: random.chance(0.4),
