@@ -6,6 +6,23 @@ export interface CoolDown {
   readonly factor: number;
   /** The span never grows beyond this. */
   readonly maxMs: number;
+  /** `maxMs` is a default: a shorter time between two executions takes its place. */
+  readonly isMaxDefault: boolean;
+}
+
+/** No cool-down is capped below this by default. */
+const SHORTEST_CAP_MS = 1000;
+
+/**
+ * Where the cap is a default, no cool-down is longer than the time between two executions, so that a value is fresh again
+ * within one period of the end of an outage.
+ *
+ * @param periodMs that time; `NaN` where it is not known.
+ */
+export function cappedByPeriod(coolDown: CoolDown, periodMs: number): CoolDown {
+  const { initialMs, maxMs, isMaxDefault } = coolDown;
+  const cap = Math.max(periodMs, initialMs, SHORTEST_CAP_MS);
+  return isMaxDefault && cap < maxMs ? { ...coolDown, maxMs: cap } : coolDown;
 }
 
 /**

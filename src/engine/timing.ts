@@ -3,7 +3,7 @@ import type { CoolingDown } from '../observe/events.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
-import { coolDownMs } from './cool-down.ts';
+import { cappedByPeriod, coolDownMs } from './cool-down.ts';
 import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
 import { lateScheduleWarning } from './late-schedule.ts';
@@ -260,10 +260,17 @@ export class Timing {
   }
 
   #coolDown(entry: Entry<unknown>, error: Error, leastMs: number): CoolingDown {
-    const { coolDown, random } = this.#options;
+    const { random } = this.#options;
+    const coolDown = cappedByPeriod(this.#options.coolDown, periodOf(entry));
     entry.failures += 1;
     entry.lastError = error;
     const delay = Math.max(leastMs, coolDownMs(coolDown, entry.failures, random()));
     return { until: this.#options.now() + Math.ceil(delay), delay, failures: entry.failures, error };
   }
+}
+
+/** How long after its load the schedule wanted the next one, in milliseconds; `NaN` before the first. */
+function periodOf({ last, scheduledFor = Number.NaN }: Entry<unknown>): number {
+  const ms = last === undefined ? Number.NaN : scheduledFor - last.endedAt;
+  return ms > 0 ? ms : Number.NaN;
 }

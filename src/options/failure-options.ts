@@ -1,13 +1,10 @@
-import type { CoolDown } from '../engine/cool-down.ts';
+import { type CoolDown, cappedByPeriod } from '../engine/cool-down.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaults } from './defaults.ts';
 import type { CoolDownOptions } from './shared-options.ts';
-
-/** No cool-down is capped below this by default. */
-const SHORTEST_CAP_MS = 1000;
 
 /**
  * Resolves the option `coolDown`; broken rules go to `checks`.
@@ -21,18 +18,18 @@ export function resolveCoolDown(
 ): CoolDown {
   if (given !== undefined && !isCoolDownOptions(given)) {
     const ms = checks.finiteDuration('coolDown', given);
-    return { initialMs: ms, factor: 1, maxMs: ms };
+    return { initialMs: ms, factor: 1, maxMs: ms, isMaxDefault: false };
   }
   checks.names('coolDown.', given ?? {}, ['initial', 'factor', 'max']);
   const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = given ?? {};
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
   const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
   checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
-  const cap = periodMs < defaults.coolDown.max ? Math.max(periodMs, SHORTEST_CAP_MS) : defaults.coolDown.max;
-  const max = given?.max ?? Math.max(cap, initialMs);
+  const isMaxDefault = given?.max === undefined;
+  const max = given?.max ?? Math.max(defaults.coolDown.max, initialMs);
   const maxMs = checks.finiteDuration('coolDown.max', max);
   checks.that(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
-  return { initialMs, factor, maxMs };
+  return cappedByPeriod({ initialMs, factor, maxMs, isMaxDefault }, periodMs);
 }
 
 function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is CoolDownOptions {

@@ -58,7 +58,7 @@ export interface SharedOptions {
    * How long reads start no load after a failed execution. A duration is a constant span; it is jittered too. 0 is an
    * error: there always is a cool-down. An error that carries `Retry-After` (up to a day) makes it at least that long.
    * `refresh()` and `execute()` ignore it.
-   * @default { initial: 1 second, factor: 2, max: 2 minutes, or the period if that is shorter }
+   * @default { initial: 1 second, factor: 2, max: 2 minutes, or the time from a load to the next due time if that is shorter, but at least 1 second }
    */
   readonly coolDown?: DurationLike | CoolDownOptions | undefined;
   /**

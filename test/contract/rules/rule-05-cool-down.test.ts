@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
+  cron,
+  dailyAt,
+  type Execution,
+  fixedRate,
   isCoolingDownError,
   isLoadError,
   isNotLoadedError,
@@ -31,6 +35,36 @@ describe('rule 22: after an outage a value is fresh again within one period', ()
     }
     expect(Math.max(...delays)).toBe(longest);
   });
+
+  it.each([
+    ['a function', ({ endedAt }: Execution) => endedAt + 10_000, {}, 10_000],
+    ['a cron line', cron('*/10 * * * * *'), {}, 10_000],
+    ['a short grid', fixedRate(200), {}, 1000],
+    ['a calendar', dailyAt('05:00'), {}, 120_000],
+    [
+      'a function, of reads that reject',
+      ({ endedAt }: Execution) => endedAt + 10_000,
+      { whenFailing: 'throw' },
+      10_000,
+    ],
+  ] as const)(
+    '%s: the time until the next load is known once a load has succeeded',
+    async (_, schedule, options, longest) => {
+      const delays: number[] = [];
+      let isDown = false;
+      const load = async (): Promise<number> => (isDown ? Promise.reject(new Error('down')) : 1);
+      const { clock, value } = fakeValue(load, { schedule, ...options, random: () => 0.999_999_9 });
+      value.on('cooling-down', ({ delay }) => void delays.push(Math.round(delay)));
+      await value.get();
+      isDown = true;
+      await clock.advance(86_400_000);
+      for (let i = 0; i < 12; i++) {
+        await value.get().catch(() => {});
+        await clock.advance(121_000);
+      }
+      expect(Math.max(...delays)).toBe(longest);
+    },
+  );
 
   it("by the group's schedule too", async () => {
     const clock = new FakeClock();

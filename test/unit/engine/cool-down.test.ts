@@ -20,6 +20,7 @@ const coolDowns: fc.Arbitrary<CoolDown> = fc
   })
   .map(({ initialMs, factor, times }) => ({
     initialMs,
+    isMaxDefault: false,
     factor,
     maxMs: Math.min(Number.MAX_VALUE, initialMs * times),
   }));
