@@ -74,7 +74,7 @@ describe('coolDownMs', () => {
     [50, 120_000],
   ])('after %i failures is uniform between half and all of %i ms', (failures, all) => {
     const draw = seeded();
-    const coolDown = { initialMs: 1000, factor: 2, maxMs: 120_000 };
+    const coolDown = { initialMs: 1000, factor: 2, maxMs: 120_000, isMaxDefault: false };
     const samples = Array.from({ length: 20_000 }, () => coolDownMs(coolDown, failures, draw()));
     expect(misfit(samples, uniform(all / 2, all))).toBeLessThan(FITS);
   });
