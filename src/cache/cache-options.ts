@@ -1,8 +1,8 @@
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
+import type { Load } from '../engine/load-execution.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
-import type { Load } from '../engine/loader.ts';
 import { OptionError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, type OptionChecks } from '../option-checks.ts';

@@ -168,7 +168,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Computes all due times anew by another schedule. */
   reschedule(): void {
     for (const { id, key } of [...Array.from(this.eachLoaded(), ([, entry]) => entry), ...this.active()]) {
-      this.useId(id, key, (entry) => this.#refresher.loader.reschedule(entry));
+      this.useId(id, key, (entry) => this.#refresher.loader.dueTimes.rescheduled(entry));
     }
   }
 

@@ -1,6 +1,7 @@
 import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
-import type { Load, ReadRules } from '../engine/loader.ts';
+import type { Load } from '../engine/load-execution.ts';
+import type { ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';

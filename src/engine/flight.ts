@@ -187,7 +187,7 @@ export class Flight<A> implements LoadHandle {
 
   #startDeadline(): void {
     if (this.#deadlineAt === Infinity || this.#isOver) return;
-    this.#startTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
+    this.#addTimer(() => this.#timeOut(), Math.max(0, this.#deadlineAt - this.#plan.clock.monotonic()));
   }
 
   #settleWith(result: Promise<A>): void {
@@ -233,7 +233,7 @@ export class Flight<A> implements LoadHandle {
   }
 
   #retries(first: Promise<A>, retry: RetryOptions, startedAt: number): Promise<A> {
-    const { random, clock } = this.#plan;
+    const { clock } = this.#plan;
     ignoreRejection(first); // p-retry does not look at it where its options are invalid
     const tries = (attempt: number): Promise<A> => {
       if (attempt === 1) return first;
@@ -243,7 +243,7 @@ export class Flight<A> implements LoadHandle {
     return retrying(tries, retry, {
       signal: this.#abort.signal,
       startedAt,
-      random,
+      random: (error) => this.#plan.random(error),
       now: () => clock.monotonic(),
       pause: (ms, error) => this.#pause(ms, error),
     });
@@ -284,9 +284,8 @@ export class Flight<A> implements LoadHandle {
   #pause(ms: number, error: Error): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     this.#lastError = error;
-    const { clock, restAfter } = this.#plan;
-    const delay = Math.max(ms, restAfter(error));
-    if (clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
+    const delay = Math.max(ms, this.#plan.restAfter(error));
+    if (this.#plan.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
     // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
     return this.#sleep(delay).then(
       () => true,

@@ -1,5 +1,5 @@
 import type { EngineOptions } from './engine-options.ts';
-import type { Load } from './loader.ts';
+import type { Load } from './load-execution.ts';
 
 /** A load of single entries whose calls count for the limit of its member. */
 export function limitedLoad<T>(

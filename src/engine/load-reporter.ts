@@ -10,24 +10,19 @@ import type { ResolvedOptions } from './resolved-options.ts';
 export class LoadReporter {
   readonly #options: ResolvedOptions;
   readonly #events: Events;
-  readonly #loads: OutageLog;
-  readonly #schedule: OutageLog;
+  /** The failures of loads and of the schedule, from the first one on. */
+  #loads: OutageLog | undefined;
+  #schedule: OutageLog | undefined;
 
   constructor(options: ResolvedOptions, events: Events) {
-    const { logger, clock } = options;
     this.#options = options;
     this.#events = events;
-    this.#loads = new OutageLog(logger, clock, { recovered: 'recovered' });
-    this.#schedule = new OutageLog(logger, clock, {
-      level: 'error',
-      recovered: 'the schedule has recovered',
-    });
   }
 
   /** The entry has a result. It comes before the events of that result. */
   recovered(entry: Entry<unknown>, isScheduleBroken: boolean): void {
-    this.#loads.succeeded(entry.id);
-    if (!isScheduleBroken) this.#schedule.succeeded(entry.id);
+    this.#loads?.succeeded(entry.id);
+    if (!isScheduleBroken) this.#schedule?.succeeded(entry.id);
   }
 
   succeeded(entry: Entry<unknown>, result: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
@@ -51,10 +46,12 @@ export class LoadReporter {
     isHeard: boolean,
   ): void {
     const { error } = coolingDown;
+    const { logger, clock } = this.#options;
+    this.#loads ??= new OutageLog(logger, clock, { recovered: 'recovered' });
     this.#loads.failed({
       id: entry.id,
       isHeard,
-      retryAt: this.#options.clock.monotonic() + coolingDown.delay,
+      retryAt: clock.monotonic() + coolingDown.delay,
       text: (others) => this.#textOf(type, end, coolingDown, others),
       cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
     });
@@ -66,9 +63,14 @@ export class LoadReporter {
   /** The schedule threw, or returned what is not a future instant. */
   brokenSchedule(entry: Entry<unknown>, coolingDown: CoolingDown): void {
     const { delay, error } = coolingDown;
+    const { logger, clock } = this.#options;
+    this.#schedule ??= new OutageLog(logger, clock, {
+      level: 'error',
+      recovered: 'the schedule has recovered',
+    });
     this.#schedule.failed({
       id: entry.id,
-      retryAt: this.#options.clock.monotonic() + delay,
+      retryAt: clock.monotonic() + delay,
       text: (others) => `next load${ofKey(entry.key, others)} in ${showDuration(delay)}`,
       cause: error,
     });

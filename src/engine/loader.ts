@@ -1,24 +1,23 @@
-import { LoadError, LoadTimeoutError } from '../errors.ts';
+import { LoadError } from '../errors.ts';
 import { Events, type LoadDetails, type Trigger } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
-import type { LazyAbort } from '../time/lazy-abort.ts';
-import { showDuration } from '../time/show-duration.ts';
-import type { CoordinatedRound, Coordinator } from './coordinator.ts';
+import { ActiveLoads } from './active-loads.ts';
+import type { Coordinator } from './coordinator.ts';
 import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
+import { DueTimes } from './due-times.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { Flight, type Outcome } from './flight.ts';
-import { type LoadContext, TryContext } from './load-context.ts';
+import type { Outcome } from './flight.ts';
+import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
 import { LoadReporter } from './load-reporter.ts';
 import type { KeyedAnswer } from './load-result.ts';
-import { type LoadRun, Outcomes, type Settlement } from './outcomes.ts';
+import { Outcomes, type Settlement } from './outcomes.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
-import { closedError, coolingDownError } from './read-errors.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
 import { Timing } from './timing.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
@@ -29,13 +28,6 @@ export interface ReadRules extends DecisionRules {
   /** Lets reads start other members of the group that are due. Each fresh read checks it. */
   piggyback: PiggybackTrigger;
 }
-
-/** The function that loads or executes; the same for a value, a key or a task. */
-export type Load<T> = (
-  context: LoadContext,
-  entry: Entry<T>,
-  abort: LazyAbort,
-) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
 
 /** How long `close()` waits for aborted loads to release their leases. */
 const RELEASE_GRACE_MS = 1000;
@@ -66,6 +58,7 @@ export class Loader<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
+  readonly dueTimes: DueTimes<T>;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
   /** Whether reads may start loads, and the options that decide on reads. */
@@ -74,15 +67,9 @@ export class Loader<T> {
   owner: EntryOwner<T> | undefined = undefined;
   /** The same, where the entries are those of many keys. */
   keys: KeyedOwner<T> | undefined = undefined;
-  readonly #load: Load<T>;
-  readonly #reporter: LoadReporter;
   readonly #outcomes: Outcomes<T>;
-  readonly #jitter: RetryJitter;
-  /** The entries with a flight under way. */
-  readonly #busy: Set<Entry<T>> = new Set();
-  /** The rounds under way: also after a flight has settled, while its lease is released. */
-  readonly #rounds: Set<CoordinatedRound<T>> = new Set();
-  #onIdle: (() => void) | undefined;
+  readonly #active: ActiveLoads<T>;
+  readonly #host: ExecutionHost<T>;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
@@ -91,10 +78,23 @@ export class Loader<T> {
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed, whenFailing } = options;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback: neverTriggers };
-    this.#load = load;
-    this.#reporter = new LoadReporter(options, this.events);
-    this.#jitter = new RetryJitter(options.random);
-    this.#outcomes = new Outcomes(options, this.timing, this.#reporter, () => this.keys);
+    const changed = (entry: Entry<T>): void => this.owner?.changed(entry);
+    const reporter = new LoadReporter(options, this.events);
+    this.dueTimes = new DueTimes(options.clock, this.timing, reporter, changed);
+    this.#outcomes = new Outcomes(options, this.timing, reporter, () => this.keys);
+    this.#active = new ActiveLoads(options.clock);
+    this.#host = {
+      options,
+      events: this.events,
+      coordinator: this.coordinator,
+      active: this.#active,
+      jitter: new RetryJitter(options.random),
+      load,
+      keys: () => this.keys,
+      settled: (execution, outcome) => this.#settle(execution, outcome),
+      gone: ({ entry, flight }) => this.#gone(entry, flight),
+      changed,
+    };
   }
 
   /** The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. */
@@ -107,8 +107,10 @@ export class Loader<T> {
   /** Those among which a caller waits that comes now. */
   waitersFor(entry: Entry<T>): Waiters<T> {
     if (entry.superseded === undefined) return waitersOf(entry);
-    const { clock, timeoutMs: ms } = this.options;
-    entry.lateWaiters ??= new Waiters(entry.flight, { clock, ms, error: () => this.#timeoutError(entry, 0) });
+    const { options } = this;
+    const { clock, timeoutMs: ms } = options;
+    const error = (): Error => timeoutError(options, entry.key, 0);
+    entry.lateWaiters ??= new Waiters(entry.flight, { clock, ms, error });
     return entry.lateWaiters;
   }
 
@@ -142,87 +144,17 @@ export class Loader<T> {
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { clock, retry, isRetryDefault, kind } = this.options;
-    const { coordinator } = this;
-    let startedAt = clock.monotonic();
-    const timeoutMs = Math.min(this.options.timeoutMs, Math.max(0, entry.answerBy - startedAt));
+    const { flight } = new LoadExecution(this.#host, entry, details);
     entry.answerBy = Number.POSITIVE_INFINITY;
-    let round: CoordinatedRound<T> | undefined;
-    let context: TryContext | undefined;
-    const attempt = (attempt: number, abort: LazyAbort): ReturnType<Load<T>> => {
-      if (round !== undefined && attempt === 1) {
-        startedAt = clock.monotonic();
-        this.events.emit('load-started', details);
-        abort.signal.throwIfAborted(); // a listener may have superseded it
-      }
-      context = new TryContext(details, attempt, abort);
-      const { last, value } = entry;
-      if (kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
-      if (round?.token !== undefined) context.token = round.token;
-      return this.#load(context, entry, abort);
-    };
-    const flight: Flight<KeyedAnswer<T>> = new Flight<KeyedAnswer<T>>({
-      clock,
-      random: (error) => this.#jitter.after(error),
-      retry: isRetryDefault && entry.failures > 0 ? undefined : retry,
-      failsOnStack: isRetryDefault,
-      timeoutMs,
-      attempt,
-      wrap:
-        coordinator &&
-        ((tries, scope) => {
-          round = this.#beginRound(coordinator, entry, details, flight);
-          return round.run(tries, scope);
-        }),
-      restAfter: (error) => retryAfterMs(error, this.options.now()),
-      timeoutReason: (attempts, cause) => this.#timeoutError(entry, attempts, cause, context),
-      settle: (outcome) => this.#settle(entry, flight, { details, startedAt, round }, outcome),
-      ended: (reason) => context && this.options.loadLimit?.giveUp(context, reason),
-      late: () => this.events.emit('late-result-dropped', details),
-      gone: () => this.#gone(entry, flight),
-    });
     entry.flight = flight;
-    this.#busy.add(entry);
+    this.#active.began(entry);
     entry.waiters?.follow(flight);
     inDetachedContext(() => {
-      if (coordinator === undefined) this.events.emit('load-started', details);
+      if (this.coordinator === undefined) this.events.emit('load-started', details);
       if (when === 'now') flight.start();
       else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
     });
     if (entry.flight === flight) this.owner?.changed(entry);
-  }
-
-  #timeoutError(entry: Entry<T>, attempts: number, cause?: unknown, context?: TryContext): LoadTimeoutError {
-    const { name, timeoutMs, loadLimit } = this.options;
-    const about = { cacheName: name, key: entry.key, attempts, timeout: timeoutMs, cause };
-    const limit = context && loadLimit?.waitedFor(context);
-    const line = limit === undefined ? '' : `, waiting for one of ${limit.max} places (maxConcurrentLoads)`;
-    return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
-  }
-
-  #beginRound(
-    coordinator: Coordinator,
-    entry: Entry<T>,
-    details: LoadDetails,
-    flight: Flight<KeyedAnswer<T>>,
-  ): CoordinatedRound<T> {
-    const round: CoordinatedRound<T> = coordinator.begin(entry, {
-      ...details,
-      validSince: () => this.keys?.validSince ?? Number.NEGATIVE_INFINITY,
-      began: () => {
-        if (entry.flight !== flight || entry.superseded === 'aborted') return;
-        entry.superseded = undefined;
-        this.keys?.loadBegan(entry);
-      },
-      fail: (error) => flight.fail(error),
-      over: () => {
-        this.#rounds.delete(round);
-        this.owner?.changed(entry);
-        this.#checkIdle();
-      },
-    });
-    this.#rounds.add(round);
-    return round;
   }
 
   /**
@@ -238,11 +170,7 @@ export class Loader<T> {
     entry.lateWaiters = entry.successor = undefined;
     prepare?.();
     this.coordinator?.replaced(entry);
-    const result = { outcome: 'set', value, metadata: {} } as const;
-    entry.putValue(value);
-    const coolingDown = this.timing.succeeded(entry, result, this.options.clock.monotonic());
-    this.#reporter.recovered(entry, coolingDown !== undefined);
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    this.#outcomes.set(entry, value);
     waiters?.resolve(value);
     lateWaiters?.resolve(value);
     this.owner?.changed(entry);
@@ -302,7 +230,7 @@ export class Loader<T> {
   #keepPlace(entry: Entry<T>, flight: LoadHandle): void {
     entry.flight = flight;
     entry.superseded = 'aborted';
-    this.#busy.add(entry);
+    this.#active.began(entry);
   }
 
   /** Aborts the load under way, and frees its place at once. */
@@ -338,16 +266,9 @@ export class Loader<T> {
   }
 
   #startIfDue(entry: Entry<T>): void {
-    const decision = decide(entry, this.rules, this.checkClocks(entry));
+    const decision = decide(entry, this.rules, this.dueTimes.check(entry));
     if (decision === 'serve' || decision === 'reject') takeWaiters(entry)?.resolve(entry.value as T);
     else this.#start(entry, nextTrigger(entry), true, 'now');
-  }
-
-  /** Compares the clocks if it is time to. @returns the monotonic clock. */
-  checkClocks(entry: Entry<T>): number {
-    const now = this.options.clock.monotonic();
-    if (now >= entry.checkClocksAt) this.compareClocks(entry, now);
-    return now;
   }
 
   /** Lets the read or request at hand start other members of the group that are due. */
@@ -356,31 +277,16 @@ export class Loader<T> {
     if (readsFrom < Infinity && this.options.clock.monotonic() >= readsFrom) this.rules.piggyback.read();
   }
 
-  /** Computes the due time anew if the wall clock was stepped. */
-  compareClocks(entry: Entry<T>, now: number): void {
-    const { dueAt } = entry;
-    const coolingDown = this.timing.compareClocks(entry, now);
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
-    if (entry.dueAt !== dueAt) this.owner?.changed(entry);
-  }
-
-  /** Computes the due time anew by another schedule. */
-  reschedule(entry: Entry<T>): void {
-    const coolingDown = this.timing.rescheduled(entry);
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
-    this.owner?.changed(entry);
-  }
-
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
-    for (const entry of [...this.#busy]) if (entry.superseded === 'aborted') this.#endByClose(entry);
+    for (const entry of this.#active.entries()) if (entry.superseded === 'aborted') this.#endByClose(entry);
     if (timeoutMs > 0) {
-      for (const { flight } of this.#busy) flight?.ref();
-      await this.#idle(timeoutMs);
+      for (const { flight } of this.#active.entries()) flight?.ref();
+      await this.#active.idle(timeoutMs);
     }
-    for (const entry of [...this.#busy]) this.#endByClose(entry);
+    for (const entry of this.#active.entries()) this.#endByClose(entry);
     // Leases are released when the aborted loads have settled, or left to expire.
-    await Promise.all([this.#idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
+    await Promise.all([this.#active.idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
   }
 
   #endByClose(entry: Entry<T>): void {
@@ -390,31 +296,8 @@ export class Loader<T> {
     this.owner?.changed(entry);
   }
 
-  /** Resolves when no load and no round is under way, or after `timeoutMs`. */
-  async #idle(timeoutMs: number): Promise<void> {
-    if (this.#busy.size === 0 && this.#rounds.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const { clock } = this.options;
-      const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(resolve, timeoutMs);
-      timer?.ref();
-      this.#onIdle = () => {
-        timer?.cancel();
-        resolve();
-      };
-    });
-    this.#onIdle = undefined;
-  }
-
-  #checkIdle(): void {
-    if (this.#onIdle !== undefined && this.#busy.size === 0 && this.#rounds.size === 0) this.#onIdle();
-  }
-
-  #settle(
-    entry: Entry<T>,
-    flight: LoadHandle,
-    { details, startedAt, round }: Omit<LoadRun<T>, 'superseded' | 'isAwaited'>,
-    outcome: Outcome<KeyedAnswer<T>>,
-  ): void {
+  #settle(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void {
+    const { entry, flight, details, startedAt, round } = execution;
     this.keys?.pin(entry);
     try {
       const { superseded } = entry;
@@ -430,8 +313,9 @@ export class Loader<T> {
         entry.successor ??= settlement.wanted;
         entry.answerBy = Math.min(entry.answerBy, flight.deadlineAt);
       } else {
-        settleWaiters(waiters, settlement);
-        // Those that came too late: a user's code may have started their load already.
+        if (waiters !== undefined) settleWaiters(waiters, settlement);
+        if (entry.waiters === undefined && entry.successor === undefined) return; // none came too late
+        // A user's code may have started the load of those already.
         if (entry.flight === undefined || outcome.kind === 'cancelled') this.#settleLate(entry, settlement);
       }
       this.startSuccessor(entry);
@@ -451,7 +335,6 @@ export class Loader<T> {
     entry.successor = undefined;
   }
 
-  /** An aborted load has settled, or its deadline has passed. */
   #gone(entry: Entry<T>, flight: LoadHandle): void {
     if (entry.flight !== flight) return;
     this.keys?.pin(entry);
@@ -465,12 +348,11 @@ export class Loader<T> {
   #leave(entry: Entry<T>, flight: LoadHandle): Waiters<T> | undefined {
     if (entry.flight !== flight) return undefined; // by identity: it can't remove its successor
     entry.flight = entry.superseded = undefined;
-    this.#busy.delete(entry);
+    this.#active.ended(entry);
     const waiters = takeWaiters(entry);
     entry.waiters = entry.lateWaiters;
     entry.lateWaiters = undefined;
     entry.waiters?.follow(undefined);
-    if (this.#onIdle !== undefined) this.#checkIdle();
     return waiters;
   }
 }

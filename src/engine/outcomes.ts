@@ -78,6 +78,15 @@ export class Outcomes<T> {
     }
   }
 
+  /** Puts a value into place by hand. */
+  set(entry: Entry<T>, value: T): void {
+    entry.putValue(value);
+    const result = { outcome: 'set', metadata: {} } as const;
+    const coolingDown = this.#timing.succeeded(entry, result, this.#options.clock.monotonic());
+    this.#reporter.recovered(entry, coolingDown !== undefined);
+    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+  }
+
   #apply(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
     const { round, superseded } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;

@@ -3,6 +3,7 @@ import {
   ClosedError,
   CoolingDownError,
   isAbsentError,
+  LoadTimeoutError,
   NotLoadedError,
   reasonOf,
   StaleValueError,
@@ -11,6 +12,7 @@ import {
 import { showDuration } from '../time/show-duration.ts';
 import { type DecisionRules, isOverMaxAge, isRefusedAsFailing, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 /**
  * The error of a read that may neither be served nor wait.
@@ -82,4 +84,24 @@ export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheN
   const state = runState === 'open' ? 'not loaded yet' : `is ${runState}, and was never loaded`;
   const message = cause === undefined ? state : `${state}: ${reasonOf(cause)}`;
   return new NotLoadedError(message, { cacheName, key, cause });
+}
+
+/**
+ * The load was not over in time.
+ *
+ * @param maxConcurrentLoads the limit for whose places it waited until then.
+ */
+export function timeoutError(
+  { name, timeoutMs }: ResolvedOptions,
+  key: unknown,
+  attempts: number,
+  cause?: unknown,
+  maxConcurrentLoads?: number,
+): LoadTimeoutError {
+  const about = { cacheName: name, key, attempts, timeout: timeoutMs, cause };
+  const line =
+    maxConcurrentLoads === undefined
+      ? ''
+      : `, waiting for one of ${maxConcurrentLoads} places (maxConcurrentLoads)`;
+  return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
 }

@@ -8,7 +8,8 @@ import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from 
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { type Load, Loader, nextTrigger } from './loader.ts';
+import type { Load } from './load-execution.ts';
+import { Loader, nextTrigger } from './loader.ts';
 import { alwaysTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
@@ -64,7 +65,7 @@ export class Refresher<T> {
     const { runState } = rules;
     if (runState === 'closed') return rejected(closedError(name, entry.key));
     const waits = wait ?? !entry.isLoaded;
-    const decision = decide(entry, rules, this.loader.checkClocks(entry));
+    const decision = decide(entry, rules, this.loader.dueTimes.check(entry));
     const isToStart = decision !== 'serve' && decision !== 'reject';
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
     const mayStart = !isBusy(entry) && (isToStart || startsToWait);
@@ -88,7 +89,7 @@ export class Refresher<T> {
    * @returns whether a load was started and is under way: a listener may have ended it at once.
    */
   startAhead(entry: Entry<T>, until: number, lookAheadMs: number): boolean {
-    this.loader.checkClocks(entry);
+    this.loader.dueTimes.check(entry);
     if (this.loader.rules.runState !== 'open' || startableFrom(entry, lookAheadMs) > until) return false;
     this.loader.startBehind(entry);
     return entry.flight !== undefined;
@@ -127,7 +128,7 @@ export class Refresher<T> {
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */
   reschedule(entry: Entry<T>, schedule: ScheduleLike): void {
     this.loader.timing.schedule = scheduleArgument(this.options.name, schedule);
-    this.loader.reschedule(entry);
+    this.loader.dueTimes.rescheduled(entry);
   }
 
   /** Ends the load under way as failed. @returns whether there was one. */
@@ -169,7 +170,7 @@ export class Refresher<T> {
   /** The state of the entry at this instant. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
-    this.loader.compareClocks(entry, now);
+    this.loader.dueTimes.compareClocks(entry, now);
     const { timing, coordinator, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
     const lock = coordinator?.status(entry);
@@ -178,7 +179,7 @@ export class Refresher<T> {
 
   /** Computes the due time anew if the wall clock was stepped. */
   compareClocks(entry: Entry<T>, now: number): void {
-    this.loader.compareClocks(entry, now);
+    this.loader.dueTimes.compareClocks(entry, now);
   }
 
   /** Passes a promise to a platform. */

@@ -1,8 +1,9 @@
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
+import type { Load } from '../engine/load-execution.ts';
 import type { LoadAnswer } from '../engine/load-result.ts';
-import type { Load, ReadRules } from '../engine/loader.ts';
+import type { ReadRules } from '../engine/loader.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { namesArgument } from '../option-checks.ts';

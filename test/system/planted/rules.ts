@@ -168,14 +168,14 @@ export const rules: readonly RuleFault[] = [
     replace: 'Loader.abort',
     by: `(entry, reason) => {
       original(entry, reason);
-      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.#busy.delete(entry); }
+      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.#active.ended(entry); }
     }`,
   },
   {
     rule: 8,
     name: 'a background load keeps the process alive',
     in: 'src/engine/flight.ts',
-    replace: 'Flight.#startTimer',
+    replace: 'Flight.#addTimer',
     by: `(callback, delayMs) => {
       original(callback, delayMs);
       for (const timer of this.#timers) timer.ref();

@@ -165,9 +165,9 @@ export const simulation: readonly SimulationFault[] = [
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
     seeds: [35],
-    in: 'src/engine/loader.ts',
-    replace: 'Loader.reschedule',
-    by: '(entry) => { this.timing.rescheduled(entry); }',
+    in: 'src/engine/due-times.ts',
+    replace: 'DueTimes.rescheduled',
+    by: '(entry) => { this.#timing.rescheduled(entry); }',
   },
   {
     name: "the caller's AsyncLocalStorage reaches the load",
@@ -349,7 +349,7 @@ export const simulation: readonly SimulationFault[] = [
     rules: [8],
     seeds: [1],
     in: 'src/engine/flight.ts',
-    replace: 'Flight.#startTimer',
+    replace: 'Flight.#addTimer',
     by: `(callback, delayMs) => {
       original(callback, delayMs);
       for (const timer of this.#timers) timer.ref();
@@ -403,9 +403,9 @@ export const simulation: readonly SimulationFault[] = [
     name: 'reads do not compare the clocks',
     rules: [9],
     seeds: [2],
-    in: 'src/engine/loader.ts',
-    replace: 'Loader.checkClocks',
-    by: '() => this.options.clock.monotonic()',
+    in: 'src/engine/due-times.ts',
+    replace: 'DueTimes.check',
+    by: '() => this.#clock.monotonic()',
   },
   {
     name: 'a group does not learn that a member was resumed',

@@ -1,0 +1,144 @@
+import type { LoadTimeoutError } from '../errors.ts';
+import type { Events, LoadDetails } from '../observe/events.ts';
+import type { Clock } from '../time/clock.ts';
+import type { LazyAbort } from '../time/lazy-abort.ts';
+import type { ActiveLoads } from './active-loads.ts';
+import type { CoordinatedRound, Coordinator } from './coordinator.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { Entry } from './entry.ts';
+import type { KeyedOwner } from './entry-owner.ts';
+import { Flight, type FlightPlan, type Outcome } from './flight.ts';
+import { type LoadContext, TryContext } from './load-context.ts';
+import type { KeyedAnswer } from './load-result.ts';
+import { timeoutError } from './read-errors.ts';
+import type { RetryOptions } from './retry.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { RetryJitter } from './retry-jitter.ts';
+
+/** The function that loads or executes; the same for a value, a key or a task. */
+export type Load<T> = (
+  context: LoadContext,
+  entry: Entry<T>,
+  abort: LazyAbort,
+) => KeyedAnswer<T> | PromiseLike<KeyedAnswer<T>>;
+
+/** The loader, as its executions see it. */
+export interface ExecutionHost<T> {
+  readonly options: EngineOptions;
+  readonly events: Events;
+  readonly coordinator: Coordinator | undefined;
+  readonly active: ActiveLoads<T>;
+  readonly jitter: RetryJitter;
+  readonly load: Load<T>;
+  readonly keys: () => KeyedOwner<T> | undefined;
+  readonly settled: (execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>) => void;
+  /** An aborted load has settled, or its deadline has passed. */
+  readonly gone: (execution: LoadExecution<T>) => void;
+  /** The times of the entry may have changed after its load: its round is over. */
+  readonly changed: (entry: Entry<T>) => void;
+}
+
+/** One execution of the load of an entry: its flight, the contexts of its tries, and its round in the cluster. */
+export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
+  readonly entry: Entry<T>;
+  readonly details: LoadDetails;
+  readonly flight: Flight<KeyedAnswer<T>>;
+  readonly clock: Clock;
+  readonly retry: RetryOptions | undefined;
+  readonly failsOnStack: boolean;
+  readonly timeoutMs: number;
+  readonly wrap: FlightPlan<KeyedAnswer<T>>['wrap'];
+  /** Monotonic; of a load behind a lock: when it had the lease. */
+  startedAt: number;
+  round: CoordinatedRound<T> | undefined = undefined;
+  readonly #host: ExecutionHost<T>;
+  /** Of the last try. */
+  #context: TryContext | undefined;
+
+  constructor(host: ExecutionHost<T>, entry: Entry<T>, details: LoadDetails) {
+    const { options, coordinator } = host;
+    const { clock, retry, isRetryDefault, timeoutMs } = options;
+    this.#host = host;
+    this.entry = entry;
+    this.details = details;
+    this.clock = clock;
+    this.retry = isRetryDefault && entry.failures > 0 ? undefined : retry;
+    this.failsOnStack = isRetryDefault;
+    this.startedAt = clock.monotonic();
+    this.timeoutMs = Math.min(timeoutMs, Math.max(0, entry.answerBy - this.startedAt));
+    this.wrap =
+      coordinator &&
+      ((tries, scope) => {
+        this.round = this.#beginRound(coordinator);
+        return this.round.run(tries, scope);
+      });
+    this.flight = new Flight(this);
+  }
+
+  attempt(attempt: number, abort: LazyAbort): ReturnType<Load<T>> {
+    const { events, options, load } = this.#host;
+    const { round } = this;
+    if (round !== undefined && attempt === 1) {
+      this.startedAt = this.clock.monotonic();
+      events.emit('load-started', this.details);
+      abort.signal.throwIfAborted(); // a listener may have superseded it
+    }
+    const context = new TryContext(this.details, attempt, abort);
+    const { last, value } = this.entry;
+    if (options.kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
+    if (round?.token !== undefined) context.token = round.token;
+    this.#context = context;
+    return load(context, this.entry, abort);
+  }
+
+  random(error: unknown): number {
+    return this.#host.jitter.after(error);
+  }
+
+  restAfter(error: unknown): number {
+    return retryAfterMs(error, this.#host.options.now());
+  }
+
+  timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
+    const { options } = this.#host;
+    const limit = this.#context && options.loadLimit?.waitedFor(this.#context);
+    return timeoutError(options, this.entry.key, attempts, cause, limit?.max);
+  }
+
+  ended(reason: Error): void {
+    if (this.#context !== undefined) this.#host.options.loadLimit?.giveUp(this.#context, reason);
+  }
+
+  settle(outcome: Outcome<KeyedAnswer<T>>): void {
+    this.#host.settled(this, outcome);
+  }
+
+  late(): void {
+    this.#host.events.emit('late-result-dropped', this.details);
+  }
+
+  gone(): void {
+    this.#host.gone(this);
+  }
+
+  #beginRound(coordinator: Coordinator): CoordinatedRound<T> {
+    const { entry, flight } = this;
+    const { active, keys, changed } = this.#host;
+    const round: CoordinatedRound<T> = coordinator.begin(entry, {
+      ...this.details,
+      validSince: () => keys()?.validSince ?? Number.NEGATIVE_INFINITY,
+      began: () => {
+        if (entry.flight !== flight || entry.superseded === 'aborted') return;
+        entry.superseded = undefined;
+        keys()?.loadBegan(entry);
+      },
+      fail: (error) => flight.fail(error),
+      over: () => {
+        changed(entry);
+        active.roundEnded(round);
+      },
+    });
+    active.roundBegan(round);
+    return round;
+  }
+}
