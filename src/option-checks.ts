@@ -25,13 +25,11 @@ export class OptionChecks {
       const holds = known.includes(name) || received === undefined;
       if (holds) continue;
       const similar = known.find((one) => isSimilar(one, name)) ?? known.find((one) => isLonger(one, name));
-      const question = similar === undefined ? '' : `; did you mean ${prefix}${similar}?`;
-      this.that(
-        false,
-        `${prefix}${name}`,
-        `is unknown${question} (expected one of: ${known.join(', ')})`,
-        received,
-      );
+      const help =
+        similar === undefined
+          ? ` (expected one of: ${known.join(', ')})`
+          : `; did you mean ${prefix}${similar}?`;
+      this.that(false, `${prefix}${name}`, `is unknown${help}`, received);
     }
   }
 

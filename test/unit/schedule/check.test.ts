@@ -74,15 +74,15 @@ describe('an invalid argument of a schedule', () => {
     (words, call) => {
       const [subject, received] = words.split(' … ');
       const { message, rule } = optionErrorOf(() => call((value) => value as never));
-      expect(rule).toMatch(/^(must be|must have|must differ from|is unknown.* \(expected one of:) \S/);
+      expect(rule).toMatch(
+        /^(must be|must have|must differ from|is unknown \(expected one of:|is unknown; did you mean) \S/,
+      );
       expect(message).toBe(`${subject} ${rule}, received ${received}`);
     },
   );
 
-  it('that is an unknown option lists the known ones', () => {
+  it('that is an unknown option names a similar one', () => {
     const call = (): unknown => duringHours(1, { ...office, weekdays: [1] } as object as typeof office);
-    expect(optionErrorOf(call).rule).toBe(
-      'is unknown; did you mean days? (expected one of: from, to, zone, days)',
-    );
+    expect(optionErrorOf(call).rule).toBe('is unknown; did you mean days?');
   });
 });
