@@ -3,9 +3,9 @@ import type { GroupSlot, Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
-import type { ResolvedCacheOptions } from './cache-options.ts';
-import type { DueTimes, KeyedEntries } from './keyed-entries.ts';
+import type { EntryObserver, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
 /** Keys that were started together, and count as one load. */
 interface Started {
@@ -27,7 +27,7 @@ export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | '
  * The due times of the keys of a cache. It exists only once keys are to be started without a read of their own: in a
  * group, after `requestStart`, or where a due reload takes other keys along.
  */
-export class DueKeys<K, V> implements DueTimes<K, V> {
+export class DueKeys<K, V> implements EntryObserver<K, V> {
   readonly #entries: KeyedEntries<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #batch: BatchLimits;

@@ -6,15 +6,17 @@ import type { Refresher } from '../engine/refresher.ts';
 import { isAbsentError, OptionError } from '../errors.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { StepWatch } from '../time/step-watch.ts';
-import { type KeyContext, type ResolvedCacheOptions, sizeToKeep } from './cache-options.ts';
+import type { KeyContext } from './cache-options.ts';
 import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
+import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 import type { RestoredEntry } from './restored-entry.ts';
 import { SlotTable, type SlotTableOwner } from './slot-table.ts';
+import { sizeToKeep } from './value-size.ts';
 
 /** Learns of changes of entries, to start those that fall due without a read. See `due-keys.ts`. */
-export interface DueTimes<K, V> {
+export interface EntryObserver<K, V> {
   /** An entry with a slot has changed. */
   changed(slot: number, entry: KeyedEntry<K, V>): void;
   /** An entry has no load under way any longer. */
@@ -50,7 +52,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly epochs: Epochs = new Epochs();
   readonly stepWatch: StepWatch;
   validSince: number = Number.NEGATIVE_INFINITY;
-  dueTimes: DueTimes<K, V> | undefined = undefined;
+  observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #refresher: Refresher<V>;
@@ -177,7 +179,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     this.#distrustOlder();
     this.epochs.markTag(tag);
     if (this.epochs.isCrowded) this.#validateAll();
-    this.dueTimes?.markUnscanned();
+    this.observer?.markUnscanned();
   }
 
   /** Makes all entries out of date. */
@@ -187,7 +189,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     for (const { id, key } of this.active()) {
       this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
     }
-    this.dueTimes?.rebuild();
+    this.observer?.rebuild();
   }
 
   /** The store may have a snapshot of a key that is not held here, and yet was meant. */
@@ -276,14 +278,14 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   changed(entry: KeyedEntry<K, V>): void {
-    if (entry.flight === undefined) this.dueTimes?.ended(entry);
+    if (entry.flight === undefined) this.observer?.ended(entry);
     this.required?.changed(entry);
     if (entry.pins === 0) this.#settle(entry);
   }
 
   stateChanged(): void {
-    if (this.#refresher.runState === 'closed') this.dueTimes?.leave();
-    else this.dueTimes?.plan();
+    if (this.#refresher.runState === 'closed') this.observer?.leave();
+    else this.observer?.plan();
   }
 
   admit(entry: KeyedEntry<K, V>, { outcome, value }: LoadResult<V>): void {
@@ -301,7 +303,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   freed(slot: number): void {
-    this.dueTimes?.freed(slot);
+    this.observer?.freed(slot);
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
@@ -367,7 +369,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
       this.#active.delete(entry.id);
       this.table.passivate(slot, entry);
     }
-    this.dueTimes?.changed(slot, entry);
+    this.observer?.changed(slot, entry);
     if (this.#evicted.length === 0) return;
     for (const key of this.#evicted.splice(0)) this.#refresher.events.emit('evicted', { key });
   }

@@ -18,13 +18,7 @@ import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
-import {
-  type KeyContext,
-  type RefreshingCacheOptions,
-  type ResolvedCacheOptions,
-  resolveCacheOptions,
-  sizeArgument,
-} from './cache-options.ts';
+import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
 import { type CacheDump, dumpOf, type RestoreReport } from './dump.ts';
@@ -33,8 +27,10 @@ import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
+import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
 import { restore } from './restore.ts';
 import type { SlotTable } from './slot-table.ts';
+import { sizeArgument } from './value-size.ts';
 
 /** The options of `getMany`. */
 export interface GetManyOptions<K> extends ReadOptions {
@@ -449,7 +445,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   #startable(): DueKeys<K, V> {
     if (this.#dueKeys === undefined) {
       this.#dueKeys = new DueKeys(this.#entries, refresherOf(this), this.#options);
-      this.#entries.dueTimes = this.#dueKeys;
+      this.#entries.observer = this.#dueKeys;
     }
     return this.#dueKeys;
   }

@@ -1,11 +1,11 @@
 import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import { isThenable } from '../time/deferred.ts';
-import { type SizeOptions, sizeOfValue } from './cache-options.ts';
 import type { CacheDump, DumpedEntry, RestoreReport } from './dump.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyId } from './keyed-entry.ts';
 import type { RestoredEntry } from './restored-entry.ts';
+import { type SizeOptions, sizeOfValue } from './value-size.ts';
 
 /** An entry that is invalid ends a restore. At most this number is collected, to report them together. */
 const MOST_INVALID = 100;

@@ -8,24 +8,18 @@ import { OutageLog } from '../observe/outage-log.ts';
 export class ClusterLog {
   readonly #options: ResolvedOptions;
   readonly #lock: OutageLog;
-  readonly #leases: OutageLog;
-  readonly #records: OutageLog;
   readonly #store: OutageLog;
-  readonly #writes: OutageLog;
-  readonly #snapshots: OutageLog;
+  /** Those of single entries, from the first failure on. */
+  #leases: OutageLog | undefined;
+  #records: OutageLog | undefined;
+  #writes: OutageLog | undefined;
+  #snapshots: OutageLog | undefined;
 
   /** @param outages those of the backends, which all members of a lock or store object share. */
   constructor(options: ResolvedOptions, outages: { readonly lock?: Outage; readonly store?: Outage }) {
-    const { logger, clock } = options;
-    const log = (recovered?: string, outage?: Outage): OutageLog =>
-      new OutageLog(logger, clock, { recovered }, outage);
     this.#options = options;
-    this.#lock = log('lock available again', outages.lock);
-    this.#leases = log('lock usable again');
-    this.#records = log();
-    this.#store = log('store available again', outages.store);
-    this.#writes = log('snapshot written again');
-    this.#snapshots = log();
+    this.#lock = this.#log('lock available again', outages.lock);
+    this.#store = this.#log('store available again', outages.store);
   }
 
   /** @param isOutage the backend does not answer; else only this lease can't be had. */
@@ -34,17 +28,21 @@ export class ClusterLog {
       this.#options.whenLockUnavailable === 'load' ? 'loading without it' : 'executions are skipped';
     const text = `lock unavailable, ${next}`;
     if (isOutage) this.#failed(this.#lock, undefined, text, cause);
-    else this.#failed(this.#leases, entry, text, cause);
+    else {
+      this.#leases ??= this.#log('lock usable again');
+      this.#failed(this.#leases, entry, text, cause);
+    }
   }
 
   lockAnswered({ id }: Entry<unknown>): void {
     this.#lock.succeeded();
-    this.#leases.succeeded(id);
-    this.#records.succeeded(id);
+    this.#leases?.succeeded(id);
+    this.#records?.succeeded(id);
   }
 
   /** The record is replaced already. */
   recordDamaged(entry: Entry<unknown>, damage: string): void {
+    this.#records ??= this.#log();
     this.#failed(this.#records, entry, 'lock record damaged, it is replaced', damage);
   }
 
@@ -59,20 +57,31 @@ export class ClusterLog {
 
   /** @param isKnown it is logged already: the store is unavailable. */
   writeFailed(entry: Entry<unknown>, cause: unknown, isKnown: boolean): void {
+    this.#writes ??= this.#log('snapshot written again');
     this.#failed(this.#writes, entry, "the snapshot can't be written", cause, isKnown);
   }
 
   written({ id }: Entry<unknown>): void {
-    this.#writes.succeeded(id);
-    this.#snapshots.succeeded(id);
+    this.#writes?.succeeded(id);
+    this.#snapshots?.succeeded(id);
   }
 
   unreadable(entry: Entry<unknown>, cause: unknown): void {
-    this.#failed(this.#snapshots, entry, "the snapshot can't be read", cause);
+    this.#snapshotFailed(entry, "the snapshot can't be read", cause);
   }
 
   rejected(entry: Entry<unknown>, version: number, cause: Error): void {
-    this.#failed(this.#snapshots, entry, `snapshot of version ${version} rejected`, cause);
+    this.#snapshotFailed(entry, `snapshot of version ${version} rejected`, cause);
+  }
+
+  #snapshotFailed(entry: Entry<unknown>, text: string, cause: unknown): void {
+    this.#snapshots ??= this.#log();
+    this.#failed(this.#snapshots, entry, text, cause);
+  }
+
+  #log(recovered?: string, outage?: Outage): OutageLog {
+    const { logger, clock } = this.#options;
+    return new OutageLog(logger, clock, { recovered }, outage);
   }
 
   #failed(

@@ -47,20 +47,15 @@ export interface AsLockOptions {
  * ```
  *
  * @returns a lock with the methods of the object.
- * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is longer than 365 days, or
- * an option breaks a rule.
+ * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a duration over 0 of at
+ * most 365 days, or an option breaks a rule.
  */
 export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockProvider {
   const checks = new OptionChecks('lock');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  checks.that(
-    !(lock?.leaseFor > LONGEST_LEASE_MS),
-    'leaseFor',
-    'must not be longer than 365 d',
-    lock?.leaseFor,
-  );
+  checks.finiteDuration('leaseFor', lock?.leaseFor, LONGEST_LEASE_MS);
   checks.done();
   const wrapped: LockProvider = {
     leaseFor: lock.leaseFor,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveCacheOptions } from '../../../src/cache/cache-options.ts';
+import { resolveCacheOptions } from '../../../src/cache/resolve-cache-options.ts';
 import { type OptionError, RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';

@@ -1,0 +1,44 @@
+import { OptionError } from '../errors.ts';
+import { messageOf } from '../observe/logger.ts';
+import { isNumber } from '../option-checks.ts';
+import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
+
+/** The size of a value. Throws when `sizeOf` does, or returns what is not a size. */
+export function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], value: V, key: K): number {
+  if (sizeOf === undefined) return 1;
+  const size = sizeOf(value, key);
+  if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {
+    throw new TypeError(`sizeOf must return a finite number of 0 or more, returned ${String(size)}`);
+  }
+  return Math.max(1, Math.ceil(size));
+}
+
+/** The options that the size of a value depends on. */
+export type SizeOptions<K, V> = Pick<ResolvedCacheOptions<K, V>, 'member' | 'sizeOf' | 'bound'>;
+
+/** As {@link sizeOfValue}, of a value that is to be kept. Throws also when it is larger than `maxSize`. */
+export function sizeToKeep<K, V>({ sizeOf, bound }: SizeOptions<K, V>, value: V, key: K): number {
+  const size = sizeOfValue(sizeOf, value, key);
+  if (size > (bound.maxSize ?? Infinity)) {
+    throw new RangeError(`the value has the size ${size}, maxSize is ${bound.maxSize}`);
+  }
+  return size;
+}
+
+/**
+ * As {@link sizeToKeep}, for a value that was given to a method.
+ *
+ * @throws {OptionError} naming the key.
+ */
+export function sizeArgument<K, V>(options: SizeOptions<K, V>, value: V, key: K): number {
+  try {
+    return sizeToKeep(options, value, key);
+  } catch (cause) {
+    const problem = {
+      option: 'value',
+      rule: `must have a size up to maxSize: ${messageOf(cause)}`,
+      received: value,
+    };
+    throw new OptionError([problem], { cacheName: options.member.name, key, cause });
+  }
+}
