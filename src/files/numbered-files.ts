@@ -170,9 +170,11 @@ export class NumberedFiles {
    * Deletes the files of a name that is not used any more, temporary files of processes that were killed, and then the
    * folder. If there are neither, the folder is left alone: nothing shows that it is ours.
    */
-  async sweep(folder: string, listing: Listing, numbers: readonly number[]): Promise<void> {
+  async sweep(folder: string, listing: Listing, numbers: readonly number[]): Promise<'deleted' | 'kept'> {
     const hasRemoved = await this.remove(folder, numbers);
-    if ((await this.tidy(folder, listing)) || hasRemoved) await this.removeFolder(folder);
+    if (!(await this.tidy(folder, listing)) && !hasRemoved) return 'kept';
+    await this.removeFolder(folder);
+    return 'deleted';
   }
 
   /** Deletes the folder if it is empty. */

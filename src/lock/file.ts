@@ -10,7 +10,7 @@ import {
   type Moment,
 } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
-import { Sweep } from '../files/sweep.ts';
+import { Sweep, type Visited } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
@@ -129,7 +129,7 @@ class FileLock implements LockEngine {
       longest: LONGEST_BYTES,
     });
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
-    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
+    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
@@ -239,18 +239,20 @@ class FileLock implements LockEngine {
     const old = listing.numbers.filter((one) => one <= number + 1 - KEPT_COUNT);
     await this.#files.remove(folder, old).catch(() => {}); // no right to delete files of another user
     await this.#files.tidy(folder, listing).catch(() => {});
-    if (this.#retentionMs !== Infinity) this.#sweep.step();
+    this.#sweep.step(written.record.keepFor !== undefined);
     return true;
   }
 
   /** Deletes the files of a name that has not been used for the retention. */
-  async #forget(folder: string): Promise<void> {
+  async #forget(folder: string): Promise<Visited> {
     const head = await this.#head(folder);
     const now = this.#clock.now();
     if (head?.written === undefined) return this.#files.sweep(folder, await this.#files.list(folder), []);
-    const { leaseUntil, notBefore } = recordAt(now, head.written);
-    if (now.at - Math.max(leaseUntil, notBefore) < this.#retentionMs) return;
-    await this.#files.sweep(folder, head.listing, head.listing.numbers);
+    const { leaseUntil, notBefore, keepFor = Infinity } = recordAt(now, head.written);
+    const unusedFor = now.at - Math.max(leaseUntil, notBefore);
+    if (unusedFor < Math.min(this.#retentionMs, keepFor))
+      return keepFor < this.#retentionMs ? 'brief' : 'kept';
+    return this.#files.sweep(folder, head.listing, head.listing.numbers);
   }
 }
 
@@ -276,14 +278,14 @@ function parsed(text: string | undefined): Written | undefined {
   try {
     const written = JSON.parse(String(text));
     const { token, owner, requestId, host, state, tookOver, ...others } = written.record;
-    const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError } = others;
+    const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError, keepFor } = others;
     const isWhole =
       isMoment(written) &&
       [written.name, owner, requestId, host].every((one) => typeof one === 'string') &&
       Number.isSafeInteger(token) &&
       STATES.includes(state) &&
       typeof tookOver === 'boolean' &&
-      [leaseUntil, notBefore, acquiredAt, finishedAt ?? 0].every(isInstant) &&
+      [leaseUntil, notBefore, acquiredAt, finishedAt ?? 0, keepFor ?? 0].every(isInstant) &&
       (finishedAt !== null) === (state !== 'running') &&
       (lastError === null || typeof lastError === 'string');
     return isWhole ? written : undefined;

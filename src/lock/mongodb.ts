@@ -161,7 +161,7 @@ class MongodbLock implements LockEngine {
     ]);
   }
 
-  async release(lease: LeaseId, { state, holdFor, error }: Ending): Promise<boolean> {
+  async release(lease: LeaseId, { state, holdFor, error, keepFor }: Ending): Promise<boolean> {
     if (!isLeaseId(lease)) return false;
     const ended = {
       state,
@@ -169,7 +169,7 @@ class MongodbLock implements LockEngine {
       notBefore: after(holdFor),
       finishedAt: NOW,
       lastError: error === undefined ? null : text(String(error).slice(0, MAX_ERROR_LENGTH)),
-      expireAt: this.#documents.expiry(holdFor),
+      expireAt: this.#documents.expiry(holdFor, keepFor),
     };
     const isRepeated = { $eq: ['$state', state] }; // after a lost reply
     return this.#documents.change(

@@ -162,7 +162,7 @@ return 1
 `);
 
 const RELEASE = new Script(`${RECORD}
-local state, holdFor, error = ARGV[4], ARGV[5], ARGV[6]
+local state, holdFor, keepFor, error = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 if not record or not isOf(record, ARGV[2], ARGV[3]) then return 0 end
 if record.state == state then return 1 end -- repeated after a lost reply
 if not isLive(record) then return 0 end
@@ -170,7 +170,7 @@ local notBefore = after(holdFor)
 redis.call('HSET', key, 'state', state, 'leaseUntil', digits(now), 'notBefore', digits(notBefore),
   'finishedAt', digits(now))
 if error then redis.call('HSET', key, 'lastError', error) else redis.call('HDEL', key, 'lastError') end
-keep(notBefore)
+keep(notBefore, keepFor)
 return 1
 `);
 
@@ -250,9 +250,9 @@ function acquireCall({ name, owner, requestId, host, leaseFor, force }: AcquireR
 }
 
 function releaseCall({ lease: { name, token, requestId }, ending }: LeaseEnd): NameCall {
-  const { state, holdFor, error } = ending;
+  const { state, holdFor, keepFor = '', error } = ending;
   const text = error === undefined ? [] : [String(error).slice(0, MAX_ERROR_LENGTH)];
-  return { name, args: [String(token), String(requestId), state, String(holdFor), ...text] };
+  return { name, args: [String(token), String(requestId), state, String(holdFor), String(keepFor), ...text] };
 }
 
 function isYes(reply: unknown): boolean {

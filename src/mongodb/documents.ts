@@ -25,7 +25,9 @@ export class MongoDocuments {
   readonly #collection: MongoCollection;
   readonly #retentionMs: number;
   readonly #timeoutMs: number;
-  #hasIndex: boolean;
+  /** A document of this process expires. */
+  #needsIndex = false;
+  #hasIndex = false;
 
   /**
    * @param about the subject of errors: 'lock' or 'store'.
@@ -39,12 +41,18 @@ export class MongoDocuments {
     checks.done();
     this.#collection = collection;
     this.#timeoutMs = commandTimeoutMs(about, timeout);
-    this.#hasIndex = this.#retentionMs === Infinity;
   }
 
-  /** Expiry of a document that is in use for `usedForMs` more milliseconds; `null`: never. */
-  expiry(usedForMs: number): object | null {
-    return this.#retentionMs === Infinity ? null : after(usedForMs + this.#retentionMs);
+  /**
+   * Expiry of a document that is in use for `usedForMs` more milliseconds; `null`: never.
+   *
+   * @param keepFor how long it is kept after that, if that is shorter than the retention.
+   */
+  expiry(usedForMs: number, keepFor: number = Infinity): object | null {
+    const keptMs = Math.min(this.#retentionMs, keepFor);
+    if (keptMs === Infinity) return null;
+    this.#needsIndex = true;
+    return after(usedForMs + keptMs);
   }
 
   /** Replaces a document by the result of the pipeline, or creates it. @returns the new document. */
@@ -99,9 +107,9 @@ export class MongoDocuments {
     return { ...this.#inTime, writeConcern: { w: 'majority' } };
   }
 
-  /** Creates the TTL index once, after the first successful step. Errors are ignored: an index is optional. */
+  /** Creates the TTL index once, after the first successful step that needs it. Errors are ignored: an index is optional. */
   #makeIndex(): void {
-    if (this.#hasIndex) return;
+    if (this.#hasIndex || !this.#needsIndex) return;
     this.#hasIndex = true;
     this.#collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }).catch(() => {});
   }

@@ -33,9 +33,9 @@ local function after(ms)
   return math.min(now + math.ceil(tonumber(ms) * 1000), most - 1)
 end
 
--- sets the key to expire when the retention is over, counted from that instant
-local function keep(till)
-  local ms = math.ceil((till - now) / 1000 + retention)
+-- sets the key to expire when the retention is over, or that many milliseconds if they are fewer, counted from that instant
+local function keep(till, most)
+  local ms = math.ceil((till - now) / 1000 + math.min(retention, most or retention))
   if ms > 1e15 then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, digits(ms)) end
 end
 `;

@@ -1,8 +1,8 @@
 import { isPlausibleToken } from '../cluster/plausible.ts';
 import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
-import { isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
+import { isInstant, isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
-import { Sweep } from '../files/sweep.ts';
+import { Sweep, type Visited } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
@@ -68,6 +68,8 @@ const LONGEST_BYTES = 256 * 1024 * 1024;
 interface Header extends Moment {
   /** Length of the payload in UTF-16 code units, to detect a truncated file. */
   readonly length: number;
+  /** As of `write`. */
+  readonly keepFor?: number | undefined;
 }
 
 interface Snapshot {
@@ -98,7 +100,7 @@ class FileStore implements StoreEngine {
     const kind = { folder: 'snapshot-', file: '.snapshot', longest: LONGEST_BYTES };
     this.#files = new NumberedFiles('store', options, kind);
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
-    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder));
+    this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
@@ -108,8 +110,14 @@ class FileStore implements StoreEngine {
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
 
-  write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
-    const write = (): Promise<WriteAnswer> => this.#write(name, payload, token, rejected);
+  write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor?: number,
+  ): Promise<WriteAnswer> {
+    const write = (): Promise<WriteAnswer> => this.#write(name, payload, token, rejected, keepFor);
     return token === undefined ? this.#unfenced.run(write) : write();
   }
 
@@ -118,6 +126,7 @@ class FileStore implements StoreEngine {
     payload: string,
     token: number | undefined,
     rejected: number | undefined,
+    keepFor: number | undefined,
   ): Promise<WriteAnswer> {
     const folder = this.#files.folderOf(name);
     for (;;) {
@@ -130,12 +139,13 @@ class FileStore implements StoreEngine {
         if (isRefused) return { kind: 'refused', version: newer.version };
       }
       const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
-      const header: Header = { ...now, length: payload.length };
+      const header: Header = { ...now, length: payload.length, keepFor };
       const content = `${JSON.stringify(header)}\n${payload}`;
       if (token !== undefined) await this.#files.replace(folder, version, content);
       else if (!(await this.#createLast(folder, version, content))) continue; // another process was faster
       if (rejected !== undefined && rejected > version) await this.#files.remove(folder, [rejected]);
       await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete files of another user
+      this.#sweep.step(keepFor !== undefined);
       return { kind: 'written', version };
     }
   }
@@ -187,19 +197,21 @@ class FileStore implements StoreEngine {
     const older = listing.numbers.filter((number) => number < version);
     await this.#files.remove(folder, older);
     await this.#files.tidy(folder, listing);
-    if (this.#retentionMs !== Infinity) this.#sweep.step();
   }
 
   /** Deletes the files of a name that has not been written for the retention. */
-  async #forget(folder: string): Promise<void> {
+  async #forget(folder: string): Promise<Visited> {
     const newest = await this.#newest(folder, -1);
     const listing = await this.#files.list(folder);
     let expired: readonly number[] = [];
     if (newest !== undefined && !('damage' in newest)) {
-      if (passedSince(newest.header, this.#clock.now()) < this.#retentionMs) return;
+      const { keepFor = Infinity } = newest.header;
+      const unusedFor = passedSince(newest.header, this.#clock.now());
+      if (unusedFor < Math.min(this.#retentionMs, keepFor))
+        return keepFor < this.#retentionMs ? 'brief' : 'kept';
       expired = listing.numbers.filter((number) => number <= newest.version);
     }
-    await this.#files.sweep(folder, listing, expired);
+    return this.#files.sweep(folder, listing, expired);
   }
 }
 
@@ -214,7 +226,8 @@ function parsed(text: string): Snapshot | undefined {
     const end = text.indexOf('\n');
     const header = JSON.parse(text.slice(0, end));
     const payload = text.slice(end + 1);
-    return isMoment(header) && header.length === payload.length ? { header, payload } : undefined;
+    const isWhole = isMoment(header) && header.length === payload.length && isInstant(header.keepFor ?? 0);
+    return isWhole ? { header, payload } : undefined;
   } catch {
     return undefined;
   }

@@ -86,13 +86,19 @@ class MongodbStore implements StoreEngine {
     };
   }
 
-  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
+  async write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor?: number,
+  ): Promise<WriteAnswer> {
     const written = {
       _id: '$_id',
       version: token ?? next('$version'),
       writtenAt: NOW,
       payload: text(payload),
-      expireAt: this.#documents.expiry(0),
+      expireAt: this.#documents.expiry(0, keepFor),
     };
     const isRejected = { $eq: ['$version', rejected ?? -1] };
     const isNewer = { $and: [isPlausible('$version'), { $gt: ['$version', token] }, { $not: [isRejected] }] };

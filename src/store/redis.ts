@@ -71,7 +71,7 @@ export function redisStore(options: RedisStoreOptions): SnapshotStore {
 
 /** Returns the payload only if it is newer; for a hash that was damaged by an edit, the damaged field. */
 const READ = new Script(`
-local held = redis.call('HMGET', key, 'version', 'writtenAt')
+local held = redis.call('HMGET', key, 'version', 'writtenAt', 'brief')
 local version, writtenAt = whole(held[1]), whole(held[2])
 if not version then return redis.call('EXISTS', key) == 1 and {'0', 'version'} or false end
 if not plausible(held[1]) then return {digits(version), 'version'} end
@@ -79,17 +79,18 @@ if version <= tonumber(ARGV[2]) then return false end
 if not writtenAt then return {digits(version), 'writtenAt'} end
 local payload = redis.call('HGET', key, 'payload')
 if not payload then return {digits(version), 'payload'} end
-keep(now)
+if held[3] ~= held[1] then keep(now) end
 return {digits(version), digits(now - writtenAt), payload}
 `);
 
 const WRITE = new Script(`
 local held = plausible(redis.call('HGET', key, 'version')) or 0
-local token, rejected = tonumber(ARGV[3] or ''), tonumber(ARGV[4] or '')
+local token, rejected, keepFor = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if token and token < held and held ~= rejected then return {0, digits(held)} end
 local version = digits(token or math.max(held + 1, now))
 redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2])
-keep(now)
+if keepFor then redis.call('HSET', key, 'brief', version) end -- of this version: reads do not prolong it
+keep(now, keepFor)
 return {1, version}
 `);
 
@@ -114,8 +115,14 @@ class RedisStore implements StoreEngine {
     return replies.map((reply) => (reply instanceof Error ? reply : snapshotOf(reply)));
   }
 
-  async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
-    const { args } = writeCall({ name, payload, token, rejected });
+  async write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected?: number,
+    keepFor?: number,
+  ): Promise<WriteAnswer> {
+    const { args } = writeCall({ name, payload, token, rejected, keepFor });
     return writeAnswerOf(await this.#hashes.run(WRITE, name, ...args));
   }
 
@@ -133,8 +140,8 @@ function readCall({ name, newerThan = -1 }: SnapshotRead): NameCall {
   return { name, args: [String(newerThan)] };
 }
 
-function writeCall({ name, payload, token, rejected }: SnapshotWrite): NameCall {
-  return { name, args: token === undefined ? [payload] : [payload, String(token), String(rejected ?? '')] };
+function writeCall({ name, payload, token, rejected, keepFor }: SnapshotWrite): NameCall {
+  return { name, args: [payload, ...[token, rejected, keepFor].map((one) => String(one ?? ''))] };
 }
 
 function snapshotOf(reply: unknown): StoredSnapshot | undefined {

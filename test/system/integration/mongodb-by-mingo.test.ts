@@ -150,6 +150,36 @@ describe('a record in MongoDB, by mingo', () => {
     expect(await bench.lock.inspect('rates')).toBeUndefined();
   });
 
+  it.each([7 * DAY, Infinity])(
+    'is deleted sooner where it is of no use for as long, and not once it is: retention %d',
+    async (retention) => {
+      const bench = new Bench({ retention });
+      const release = async (keepFor?: number) =>
+        bench.lock.release(await bench.lease(), { as: 'done', holdFor: 1000, keepFor });
+      await release(MINUTE);
+      expect(bench.document.expireAt).toEqual(new Date(START + 1000 + MINUTE));
+      bench.now += 1000;
+      await release();
+      const kept = retention === Infinity ? null : new Date(START + 2000 + retention);
+      expect(bench.document.expireAt).toEqual(kept);
+      expect(bench.collection.commands.map(({ name }) => name)).toContain('createIndex');
+    },
+  );
+
+  it('so is a snapshot, whoever reads it', async () => {
+    let now = START;
+    const collection = new EvaluatedCollection({ now: () => now });
+    const store = mongodbStore({ collection });
+    await store.write('absent', '', 1, undefined, MINUTE);
+    await store.write('present', '', 1, undefined, MINUTE);
+    await store.write('present', '', 2);
+    now += MINUTE - 1;
+    expect(await store.read('absent')).toMatchObject({ version: 1 });
+    now += 1;
+    expect(await store.read('absent')).toBeUndefined();
+    expect(await store.read('present')).toMatchObject({ version: 2 });
+  });
+
   it('stays for ever where that is wanted, without an index', async () => {
     const bench = new Bench({ retention: Infinity });
     const lease = await bench.lease();

@@ -117,8 +117,8 @@ describe('a release as failed', () => {
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
     expect(commands.map(([command, _, ...args]) => [command, ...args])).toEqual([
       [
-        ...['evalsha', '1', 'tickless:lock:rates', '604800000', '5'],
-        ...['5', 'r', 'failed', '10', 'x'.repeat(16_000)],
+        ...['evalsha', '1', 'tickless:lock:rates', '604800000', '6'],
+        ...['5', 'r', 'failed', '10', '', 'x'.repeat(16_000)],
       ],
     ]);
   });

@@ -165,6 +165,7 @@ describe('fileLock: an unreadable state', () => {
     field('finishedAt', 0), // of a running round
     field('tookOver', 'yes'),
     field('lastError', 5),
+    field('keepFor', 'soon'),
   ])('%s: counts as absent, and the token grows all the same', async (_, change) => {
     const directory = temporaryDirectory();
     const lock = fileLock({ directory });
@@ -332,6 +333,31 @@ describe('fileLock: retention', () => {
     });
     expect((await lock.list()).map(({ name }) => name)).toEqual(['held', 'n', 'recent']);
     expect((await leaseOf(lock, 'done')).token).toBeGreaterThan(Date.now() * 999);
+  });
+
+  it.each([7 * DAY, Infinity])('a keepFor ends it sooner, of that round: retention %d', async (retention) => {
+    const directory = temporaryDirectory();
+    const setup = fileLock({ directory, retention: Infinity });
+    const brief = { as: 'done', holdFor: 0, keepFor: HOUR } as const;
+    const names = ['absent', 'held', 'later', 'present', 'running'];
+    for (const name of names) {
+      await setup.release(await leaseOf(setup, name), name === 'held' ? { ...brief, holdFor: DAY } : brief);
+    }
+    await rounds(setup, 1, 'present');
+    await leaseOf(setup, 'running', DAY);
+    const lock = fileLock({ directory, retention });
+    age(directory, ['absent', 'held', 'present', 'running'], 2 * HOUR);
+    await vi.waitFor(async () => {
+      await lock.release(await leaseOf(lock), brief);
+      expect((await lock.list()).map(({ name }) => name)).toEqual([
+        'held',
+        'later',
+        'n',
+        'present',
+        'running',
+      ]);
+    });
+    expect(readdirSync(directory)).not.toContain('lock-absent');
   });
 
   it('is the option', async () => {

@@ -204,4 +204,22 @@ describe('fileStore: retention', () => {
     });
     expect(await store.read('recent')).toMatchObject({ payload: 'payload', version: 5 });
   });
+
+  it.each([7 * DAY, Infinity])(
+    'a keepFor ends it sooner, of that snapshot: retention %d',
+    async (retention) => {
+      const directory = temporaryDirectory();
+      const setup = fileStore({ directory, retention: Infinity });
+      for (const name of ['absent', 'later', 'present']) await setup.write(name, '', 5, undefined, HOUR);
+      const by = (ms: number) => (header: Header) => ({ at: header.at - ms, wall: header.wall - ms });
+      for (const name of ['absent', 'present']) edit(directory, 5, by(2 * HOUR), name);
+      await setup.write('present', 'payload', 6);
+      edit(directory, 6, by(2 * HOUR), 'present');
+      const store = fileStore({ directory, retention });
+      await vi.waitFor(async () => {
+        await store.write('n', '', undefined, undefined, HOUR);
+        expect(readdirSync(directory).sort()).toEqual(['snapshot-later', 'snapshot-n', 'snapshot-present']);
+      });
+    },
+  );
 });
