@@ -9,6 +9,7 @@ import { requiredHealth } from './required-health.ts';
 export class CacheMember<V> implements Member {
   readonly name: string;
   readonly isRequired: boolean;
+  readonly refresher: Member['refresher'];
   readonly status: (hasValues: boolean) => unknown;
   readonly #member: KeyedMember<V>;
   readonly #keys: Refreshable;
@@ -17,6 +18,7 @@ export class CacheMember<V> implements Member {
   constructor(member: KeyedMember<V>, keys: Refreshable) {
     this.name = member.options.name;
     this.isRequired = member.required !== undefined;
+    this.refresher = member.refresher;
     this.status = member.status;
     this.#member = member;
     this.#keys = keys;
@@ -60,18 +62,6 @@ export class CacheMember<V> implements Member {
       { name, key, kind: 'failing', isFatal: false, message, error },
       ...backends,
     ];
-  }
-
-  pause(): void {
-    this.#member.refresher.pause();
-  }
-
-  resume(): void {
-    this.#member.refresher.resume();
-  }
-
-  close(timeoutMs: number): Promise<void> {
-    return this.#member.refresher.close(timeoutMs);
   }
 
   firstLoads(): readonly (() => Promise<void>)[] {

@@ -10,6 +10,7 @@ import type { HealthProblem, Member } from './member.ts';
 export class EntryMember<T> implements Member, EntryOwner<T> {
   readonly name: string;
   readonly isRequired: boolean;
+  readonly refresher: Member['refresher'];
   readonly status: (hasValues: boolean) => unknown;
   readonly #member: SingleMember<T>;
   readonly #slot: GroupSlot;
@@ -22,6 +23,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {
     this.name = member.options.name;
     this.isRequired = member.isRequired;
+    this.refresher = member.refresher;
     this.status = member.status;
     this.#member = member;
     this.#slot = join(this);
@@ -71,18 +73,6 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
       ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
       ...backendHealth(refresher.problems(), name),
     ];
-  }
-
-  pause(): void {
-    this.#member.refresher.pause();
-  }
-
-  resume(): void {
-    this.#member.refresher.resume();
-  }
-
-  close(timeoutMs: number): Promise<void> {
-    return this.#member.refresher.close(timeoutMs);
   }
 
   firstLoads(): (() => Promise<void>)[] {

@@ -1,4 +1,5 @@
 import type { Refreshable } from '../due/refreshable.ts';
+import type { Refresher } from '../engine/refresher.ts';
 
 /** One problem of a member. */
 export interface HealthProblem {
@@ -35,11 +36,9 @@ export interface HealthProblem {
 export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
+  readonly refresher: Pick<Refresher<unknown>, 'pause' | 'resume' | 'close'>;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
-  pause(): void;
-  resume(): void;
-  close(timeoutMs: number): Promise<void>;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */
   firstLoads(): readonly (() => Promise<void>)[];
 }

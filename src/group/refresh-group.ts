@@ -255,13 +255,13 @@ export class RefreshGroup implements GroupLike {
   pause(): void {
     if (this.#closing !== undefined) return;
     this.#isPaused = true;
-    for (const member of this.#members.values()) member.pause();
+    for (const member of this.#members.values()) member.refresher.pause();
   }
 
   /** Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. */
   resume(): void {
     this.#isPaused = false;
-    for (const member of this.#members.values()) member.resume();
+    for (const member of this.#members.values()) member.refresher.resume();
   }
 
   /**
@@ -279,7 +279,7 @@ export class RefreshGroup implements GroupLike {
     for (const end of this.#waits) end();
     this.#queue.close();
     const members = [...this.#members.values()];
-    Promise.all(members.map((member) => member.close(timeoutMs))).then(() => closing.resolve());
+    Promise.all(members.map((member) => member.refresher.close(timeoutMs))).then(() => closing.resolve());
     return closing.promise;
   }
 

@@ -25,6 +25,24 @@ async function expectGivenUp(step: Promise<unknown>): Promise<void> {
   await expect(step).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
 }
 
+/** An acquire waits for a row that `hold` has locked until its caller has given up: it is not applied later. */
+async function expectNotApplied(
+  lock: Lock,
+  other: Lock,
+  hold: () => Promise<() => Promise<void>>,
+): Promise<void> {
+  const first = await lock.acquire({ name: 'row' });
+  if (first.kind !== 'acquired') throw new Error(first.kind);
+  await lock.release(first.lease, { as: 'abandoned' });
+  const letGo = await hold();
+  await expectGivenUp(lock.acquire({ name: 'row' }));
+  await sleep(TIMEOUT_MS);
+  await letGo();
+  await sleep(100);
+  expect(await other.inspect('row')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
+  expect(await other.acquire({ name: 'row' })).toMatchObject({ kind: 'acquired' });
+}
+
 /** Neither now nor soon. */
 async function expectNoLease(lock: Lock, name: string): Promise<void> {
   for (let i = 0; i < 5; i++) {
@@ -84,19 +102,14 @@ describe('PostgreSQL', () => {
   });
 
   it('an acquire that waits for a row longer than its caller is not applied later', async () => {
-    const [lock, other] = [lockOf(poolOf(1)), lockOf(poolOf(1))];
-    const first = await lock.acquire({ name: 'row' });
-    if (first.kind !== 'acquired') throw new Error(first.kind);
-    await lock.release(first.lease, { as: 'abandoned' });
-    const holding = await poolOf(1).connect();
-    await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'row' FOR UPDATE`);
-    await expectGivenUp(lock.acquire({ name: 'row' }));
-    await sleep(TIMEOUT_MS);
-    await holding.query('ROLLBACK');
-    holding.release();
-    await sleep(100);
-    expect(await other.inspect('row')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
-    expect(await other.acquire({ name: 'row' })).toMatchObject({ kind: 'acquired' });
+    await expectNotApplied(lockOf(poolOf(1)), lockOf(poolOf(1)), async () => {
+      const holding = await poolOf(1).connect();
+      await holding.query(`BEGIN; SELECT 1 FROM "${table('lock')}" WHERE name = 'row' FOR UPDATE`);
+      return async () => {
+        await holding.query('ROLLBACK');
+        holding.release();
+      };
+    });
   });
 
   it('a connection that breaks under a command: is told, and replaced', async () => {
@@ -191,18 +204,14 @@ describe('MariaDB', () => {
       ended.push(() => client.end());
       return mysqlLock({ client, table: table('lock'), timeout: TIMEOUT_MS });
     }) as [Lock, Lock];
-    const first = await lock.acquire({ name: 'row' });
-    if (first.kind !== 'acquired') throw new Error(first.kind);
-    await lock.release(first.lease, { as: 'abandoned' });
-    const holding = await (pools[2] as (typeof pools)[number]).getConnection();
-    await holding.query('START TRANSACTION');
-    await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'row' FOR UPDATE`);
-    await expectGivenUp(lock.acquire({ name: 'row' }));
-    await sleep(TIMEOUT_MS);
-    await holding.query('ROLLBACK');
-    holding.release();
-    await sleep(100);
-    expect(await other.inspect('row')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
-    expect(await other.acquire({ name: 'row' })).toMatchObject({ kind: 'acquired' });
+    await expectNotApplied(lock, other, async () => {
+      const holding = await (pools[2] as (typeof pools)[number]).getConnection();
+      await holding.query('START TRANSACTION');
+      await holding.query(`SELECT 1 FROM ${table('lock')} WHERE name = 'row' FOR UPDATE`);
+      return async () => {
+        await holding.query('ROLLBACK');
+        holding.release();
+      };
+    });
   });
 });

@@ -8,16 +8,11 @@ import { isLockUnavailableError, isOptionError } from '../../../src/errors.ts';
 import { fileLock } from '../../../src/lock/file.ts';
 import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { OLD, RECENT } from '../../support/temporary-files.ts';
 import { edit, leaseOf, pathOf, rounds, type State, states } from './file-states.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-/** Temporary files, as a process leaves them behind that is killed. */
-const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp`) as [
-  string,
-  string,
-];
 
 const DAMAGED = { token: 2 ** 53 - 2, leaseUntil: 2 ** 53 - 2, notBefore: 2 ** 53 - 2, state: 'abc' };
 

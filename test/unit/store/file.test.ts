@@ -15,15 +15,10 @@ import { isOptionError, isStoreUnavailableError } from '../../../src/errors.ts';
 import { fileStore } from '../../../src/store/file.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { OLD, RECENT } from '../../support/temporary-files.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-/** Temporary files, as a process leaves them behind that is killed. */
-const [OLD, RECENT] = [1, 2].map((n) => `tickless-${n}e3f1c3a-7d43-4bb1-9d9b-0f8d2a1c3e55.tmp`) as [
-  string,
-  string,
-];
 
 describe.concurrent('fileStore: conformance', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-'));

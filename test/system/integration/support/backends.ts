@@ -9,6 +9,7 @@ import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../../src/loc
 import { type PostgresClient, postgresLock } from '../../../../src/lock/postgres.ts';
 import { redisLock } from '../../../../src/lock/redis.ts';
 import { sqlLock } from '../../../../src/lock/sql.ts';
+import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
 import type { StoreOptions } from '../../../../src/store/create-store.ts';
 import { mysqlStore } from '../../../../src/store/mysql.ts';
@@ -60,6 +61,13 @@ const ignore = (): void => {};
 
 /** The adapters, and what is done to their records. */
 type Adapters = Omit<Connected, 'close' | 'destroy'>;
+
+function redis(client: RedisClient): Pick<Adapters, 'lock' | 'store'> {
+  return {
+    lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
+    store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+  };
+}
 
 function postgres(client: PostgresClient): Adapters {
   return {
@@ -123,8 +131,7 @@ export const backends: readonly Backend[] = [
       const client = new Redis(url);
       client.on('error', ignore);
       return {
-        lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
-        store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+        ...redis(client),
         async forget(space, name) {
           await client.del(lockPrefix(space) + name);
         },
@@ -151,8 +158,7 @@ export const backends: readonly Backend[] = [
       const connected = client.connect().catch(ignore); // it goes on trying by itself
       await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
       return {
-        lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
-        store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+        ...redis(client),
         async forget(space, name) {
           await client.del(lockPrefix(space) + name);
         },
