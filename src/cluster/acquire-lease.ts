@@ -53,7 +53,7 @@ export async function acquireLease(
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
     const sentAt = clock.monotonic();
-    if (left < tries && sentAt >= endAt) break;
+    if (left < tries && isOver(endAt, sentAt)) break;
     const request = pending.begin(sentAt);
     const { id: requestId, sentAt: firstSentAt } = request;
     const asked = callOf(() =>
@@ -86,6 +86,11 @@ export async function acquireLease(
     }
   }
   throw cause;
+}
+
+/** Whether that time is used up; a timer may fire up to a millisecond early. */
+export function isOver(endAt: number, now: number): boolean {
+  return now >= endAt - 1;
 }
 
 /** A promise of a step that may throw instead of rejecting. */

@@ -117,6 +117,11 @@ export class BackendAccess<S> {
     }
   }
 
+  /** Asks once more, although the backend rests: the answer of the step before may be lost. */
+  askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+    return this.#semaphore.run(() => this.#try(step, options));
+  }
+
   /** Asks as the pilot. */
   #lead<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
     const isWrite = options.isWrite === true;

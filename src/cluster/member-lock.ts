@@ -1,6 +1,6 @@
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
-import { acquireLease, TRIES } from './acquire-lease.ts';
+import { acquireLease, isOver, TRIES } from './acquire-lease.ts';
 import type { Asked, BackendAccess } from './backend-access.ts';
 import { acquireLimitMs, type BackendPatience } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
@@ -58,14 +58,17 @@ export class MemberLock {
    *
    * @throws {OptionError} when the lock does not accept the name of the entry.
    */
-  async acquire(entry: Entry<unknown>, force: boolean, patience: BackendPatience): Promise<Acquired> {
+  async acquire(entry: Entry<unknown>, force: boolean, patienceOf: () => BackendPatience): Promise<Acquired> {
     const access = this.#access;
     const { clock, timeoutMs } = this.#context.options;
     const { leaseFor, longestName } = access.steps;
     const state = sharedStateOf(entry);
     const name = await this.#context.names.atBackend(entry, longestName);
+    const patience = patienceOf();
     const acquireMs = acquireLimitMs(access.limitMs, timeoutMs, patience, clock.monotonic());
+    let askedAt = Infinity;
     const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
+      if (!isProbe) askedAt = clock.monotonic();
       try {
         const tries = isProbe ? 1 : TRIES;
         return await acquireLease(access, { name, leaseFor, force }, state.request, clock, {
@@ -76,7 +79,10 @@ export class MemberLock {
         this.#unanswered.note(state.request, name);
       }
     };
-    const asked = await access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+    let asked = await access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
+    const isTimedOut = asked.kind === 'failed' && isOver(askedAt + acquireMs, clock.monotonic());
+    // The lock may have given the lease, and no reader is kept waiting.
+    if (isTimedOut && patienceOf().waitsForProbe) asked = await access.askAgain(step, { clock });
     if (asked.kind === 'resting') {
       void asked.probe?.then(
         (probed) => {

@@ -191,7 +191,7 @@ export class Round<T> implements CoordinatedRound<T> {
     for (let polls = 0; ; polls++) {
       const wasForced = force;
       signal.throwIfAborted();
-      const answer = await lock.acquire(entry, force, this.#patience);
+      const answer = await lock.acquire(entry, force, () => this.#patience);
       this.#enteredAt = undefined;
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;

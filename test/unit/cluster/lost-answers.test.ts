@@ -31,6 +31,38 @@ describe('answers that are lost', () => {
     expect((await cluster.store.read('v'))?.version).toBe(manual.call(0).context.token);
   });
 
+  it('an acquire that is carried out and stays without an answer is repeated behind a reload, as a probe', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    await cluster.clock.advance(1030);
+    a.link.take();
+    a.link.breakOnce(new Promise(() => {}), 'acquire');
+    a.value.current;
+    await cluster.clock.advance(1000);
+    expect(a.link.take()).toEqual(['acquire', 'acquire', 'extend']); // half of the lease is over
+    expect(a.manual.call(1).context.token).toBeGreaterThan(0);
+    a.manual.call(1).resolve('two');
+    await cluster.clock.flush();
+    expect((await cluster.store.read('v'))?.version).toBe(a.manual.call(1).context.token);
+  });
+
+  it('but once only, also where timers fire early', async () => {
+    const cluster = new ManualCluster();
+    const { clock } = cluster;
+    const setTimeout = (callback: () => void, ms: number) => clock.setTimeout(callback, ms - 0.7);
+    const early = { now: () => clock.now(), monotonic: () => clock.monotonic(), setTimeout };
+    const [a] = await cluster.warm(1, { clock: early });
+    await clock.advance(1030);
+    a.link.take();
+    a.link.break('no-answer', 'acquire');
+    a.value.current;
+    await clock.advance(1900);
+    expect(a.manual.calls).toHaveLength(1);
+    await clock.advance(100);
+    expect(a.link.take()).toEqual(['acquire', 'acquire']);
+    expect(a.manual.call(1).context.token).toBeUndefined();
+  });
+
   it('where both are lost, the next round asks with that request once more: it does not wait for itself', async () => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { whenLockUnavailable: 'skip' });

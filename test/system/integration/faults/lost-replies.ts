@@ -28,10 +28,10 @@ type Step = (typeof STEPS)[number];
 /** What tells the commands of a step from others. */
 const COMMANDS: Readonly<Record<'redis' | 'sql', Readonly<Record<Step | 'read', RegExp>>>> = {
   redis: {
-    acquire: /tickless:lock:\S+ \S+ \d+-[0-9a-f]{8}-/, // an owner
-    publish: /tickless:snapshot:\S+ \S+ \{"tickless"/,
+    acquire: /tickless:lock:.* \d+-[0-9a-f]{8}-/, // an owner
+    publish: /tickless:snapshot:.* \{"tickless"/,
     release: /tickless:lock:.* done /,
-    read: /tickless:snapshot:\S+ \S+ -?\d+$/,
+    read: /tickless:snapshot:[^{]* -?\d+$/,
   },
   sql: {
     acquire: /INSERT INTO .tickless_lock/,
