@@ -24,9 +24,13 @@ export interface ReloadStall {
   readonly shape: string;
   readonly here: Stall;
   readonly thread: Stall;
+  /** Loaded in a thread, and published to a file store. */
+  readonly publish: Stall;
+  /** Adopted from that store. */
+  readonly adopt: Stall;
 }
 
-/** Reloads JSON of that size in processes of their own, once on their main thread and once by `loadInWorker`. */
+/** Reloads JSON of that size in processes of their own: on their main thread, by `loadInWorker`, and through a store. */
 export function measureReloadStalls(bytes: number): ReloadStall[] {
   const directory = mkdtempSync(join(tmpdir(), 'tickless-bench-'));
   const file = join(directory, 'reference.json');
@@ -34,17 +38,22 @@ export function measureReloadStalls(bytes: number): ReloadStall[] {
     writeReference(file, bytes);
     return SHAPES.map((shape) => ({
       shape,
-      here: stallOf('here', file, shape),
-      thread: stallOf('thread', file, shape),
+      here: stallOf('here', file, shape, directory),
+      thread: stallOf('thread', file, shape, directory),
+      publish: stallOf('publish', file, shape, directory),
+      adopt: stallOf('adopt', file, shape, directory),
     }));
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-function stallOf(place: 'here' | 'thread', file: string, shape: string): Stall {
+type Place = keyof Omit<ReloadStall, 'shape'>;
+
+function stallOf(place: Place, file: string, shape: string, directory: string): Stall {
   const script = fileURLToPath(new URL('reload-stall/main.ts', import.meta.url));
-  const output = execFileSync(process.execPath, ['--import', import.meta.resolve('tsx'), script, place], {
+  const args = ['--import', import.meta.resolve('tsx'), script, place, join(directory, 'store')];
+  const output = execFileSync(process.execPath, args, {
     encoding: 'utf8',
     env: { ...process.env, FILE: file, SHAPE: shape },
   });

@@ -116,16 +116,24 @@ export function keyedCountsTable({ batches, largestShare, startedByRequest }: Ke
 
 export function reloadStallTable(bytes: number, stalls: readonly ReloadStall[]): string {
   const title = `Longest stall while ${bytes / 1e6} MB of JSON are reloaded`;
+  const columns = [
+    'here, ms of work',
+    'loadInWorker',
+    'to here',
+    'and a store',
+    'to here',
+    'adopted',
+    'to here',
+  ];
   return table(
-    [title, 'here, ms', 'loadInWorker, ms', 'to here', 'here, ms of work', 'loadInWorker', 'to here'],
-    stalls.map(({ shape, here, thread }) => [
+    [title, ...columns],
+    stalls.map(({ shape, here, ...others }) => [
       shape,
-      here.elapsed.toFixed(0),
-      thread.elapsed.toFixed(0),
-      (thread.elapsed / here.elapsed).toFixed(3),
       here.worked.toFixed(0),
-      thread.worked.toFixed(0),
-      (thread.worked / here.worked).toFixed(3),
+      ...[others.thread, others.publish, others.adopt].flatMap(({ worked }) => [
+        worked.toFixed(0),
+        (worked / here.worked).toFixed(3),
+      ]),
     ]),
   );
 }

@@ -23,6 +23,7 @@ const MAY_IMPORT = {
   value: [...ENGINE, 'options'],
   cache: [...ENGINE, 'due', 'options', 'value'],
   group: CORE,
+  parts: [],
   cluster: ENGINE,
   sql: [...BASE, 'cluster'],
   redis: [...BASE, 'cluster'],
@@ -30,9 +31,9 @@ const MAY_IMPORT = {
   files: [...BASE, 'cluster'],
   memory: [],
   lock: [...BASE, 'cluster', ...BACKENDS],
-  store: [...BASE, 'cluster', ...BACKENDS],
+  store: [...BASE, 'cluster', 'parts', ...BACKENDS],
   testing: [...BASE, 'cluster'],
-  worker: [...BASE, 'schedule', 'engine'],
+  worker: [...BASE, 'schedule', 'engine', 'parts'],
   'index.ts': [...CORE, 'cluster'],
 };
 

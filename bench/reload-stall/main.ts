@@ -1,21 +1,30 @@
-// Prints the longest stall of the event loop during each of some reloads, in milliseconds: `main.ts here` or `main.ts
-// thread`, with FILE and SHAPE in the environment.
+// Prints the longest stall of the event loop during each of some reloads, in milliseconds, with FILE and SHAPE in the
+// environment: `main.ts here`, `thread`, `publish` (a thread, and a file store) or `adopt` (from that store).
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshingValue } from '../../dist/index.js';
+import { fileStore } from '../../dist/store/file.js';
 import { loadInWorker } from '../../dist/worker/index.js';
 
 const RELOADS = 3;
 const module = new URL('reference.mjs', import.meta.url);
 const { load } = (await import(module.href)) as { load: () => Promise<unknown> };
 
-const value = new RefreshingValue({
-  name: 'reference',
-  load: process.argv[2] === 'thread' ? loadInWorker(module) : load,
-  timeout: { minutes: 5 },
-});
-await value.get();
+const [, , place, directory = ''] = process.argv;
+const store = place === 'publish' || place === 'adopt' ? fileStore({ directory }) : undefined;
+
+function newValue(): RefreshingValue<unknown> {
+  return new RefreshingValue({
+    name: 'reference',
+    load: place === 'here' ? load : loadInWorker(module),
+    timeout: { minutes: 5 },
+    store,
+  });
+}
+
+const value = newValue();
+await value.refresh();
 
 /** The processor time of this thread by the counters of Linux, without the time of other programs. */
 function workedMs(): number {
@@ -45,7 +54,7 @@ const stalls: Stall[] = [];
 for (let i = 0; i < RELOADS; i++) {
   await sleep(100);
   longest = { elapsed: 0, worked: 0 };
-  await value.refresh();
+  await (place === 'adopt' ? newValue().get() : value.refresh());
   await sleep(1);
   stalls.push(longest);
 }

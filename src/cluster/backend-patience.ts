@@ -26,6 +26,15 @@ export function readLimitMs(
   return Math.min(limitMs * part, timeoutMs * PART_OF_DEADLINE);
 }
 
+/**
+ * How long the slices of a large value get a turn of the event loop each, in milliseconds; then they get fewer.
+ *
+ * @param leftMs until the work has to be done: of the deadline of a load, or of its lease, which is not extended meanwhile.
+ */
+export function turnsLimitMs(leftMs: number): number {
+  return leftMs * PART_OF_DEADLINE;
+}
+
 /** How long all tries of an acquire may take, in milliseconds. @param limitMs the limit of the backend. */
 export function acquireLimitMs(
   limitMs: number,

@@ -46,11 +46,11 @@ export class HeldLease {
 
   /** It has ended, or may have ended. */
   get isLost(): boolean {
-    return this.#isLost || this.#left <= 0;
+    return this.#isLost || this.leftMs <= 0;
   }
 
   /** How long it is still valid, in milliseconds. */
-  get #left(): number {
+  get leftMs(): number {
     return this.#validUntil - this.#clock.monotonic();
   }
 
@@ -102,10 +102,10 @@ export class HeldLease {
     /** Checks it after `ms` milliseconds, but no later than it expires. */
     const checkAfter = (ms: number): void => {
       this.#timer?.cancel();
-      this.#timer = this.#clock.setTimeout(check, Math.max(0, Math.min(ms, this.#left)));
+      this.#timer = this.#clock.setTimeout(check, Math.max(0, Math.min(ms, this.leftMs)));
     };
     /** Checks it when two thirds of it are left; at once if an answer came late and less is left. */
-    const checkInTime = (): void => checkAfter(this.#left - (2 * this.#leaseFor) / 3);
+    const checkInTime = (): void => checkAfter(this.leftMs - (2 * this.#leaseFor) / 3);
     checkInTime();
   }
 
@@ -121,7 +121,7 @@ export class HeldLease {
     this.#cancelTimers();
     this.#isEnded = true;
     if (over === undefined) return;
-    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.#left));
+    this.#timer = this.#clock.setTimeout(over, Math.max(0, this.leftMs));
   }
 
   /**
@@ -154,7 +154,7 @@ export class HeldLease {
 
   async #releaseLater(outcome: () => ReleaseOutcome): Promise<void> {
     for (let pause = RELEASE_PAUSE_MS; !this.isLost; pause = Math.min(2 * pause, LONGEST_RELEASE_PAUSE_MS)) {
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.#left)));
+      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.leftMs)));
       if (this.isLost) return;
       try {
         await this.#limited((lock) => lock.release(this.id, outcome()));

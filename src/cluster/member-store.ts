@@ -1,14 +1,16 @@
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isOptionError, type StoreUnavailableError } from '../errors.ts';
+import { turnsFor } from '../time/turns.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
-import { type BackendPatience, readLimitMs } from './backend-patience.ts';
+import { type BackendPatience, readLimitMs, turnsLimitMs } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
 import { sharedStateOf } from './shared-state.ts';
-import { decodeSnapshot, encodeBody, type Snapshot, withMetadata } from './snapshot.ts';
+import { decodeSnapshot, type Snapshot, withMetadata } from './snapshot.ts';
+import { encodeBody, type Pace } from './snapshot-body.ts';
 import type { WriteAnswer } from './store-contract.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
 
@@ -80,10 +82,11 @@ export class MemberStore {
       if (damage === undefined && version <= newerThan) return undefined;
       try {
         if (damage !== undefined) throw new UndecodableError(damage);
-        const snapshot = await limited(
-          () => decodeSnapshot(payload, steps, names.makerOf(entry)),
-          clock,
-          stepMs,
+        const snapshot = await decodeSnapshot(
+          payload,
+          steps,
+          names.makerOf(entry),
+          this.#pace(timeoutMs, stepMs),
         );
         const isValue = snapshot.value !== undefined || allowUndefined;
         if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
@@ -117,7 +120,8 @@ export class MemberStore {
     const token = lease?.id.token;
     try {
       const { isAbsent } = metadata();
-      const body = await limited(() => encodeBody(value, isAbsent, steps.codec), clock);
+      const pace = this.#pace(lease?.leftMs ?? options.timeoutMs);
+      const body = await encodeBody(value, isAbsent, steps.codec, pace);
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
       const { undecodableVersion } = sharedStateOf(entry);
@@ -158,6 +162,15 @@ export class MemberStore {
       this.#writeError = error;
       return undefined;
     }
+  }
+
+  /** @param limitMs of each step of user code. @default the longest step */
+  #pace(leftMs: number, limitMs?: number): Pace {
+    const { clock } = this.#context.options;
+    return {
+      turn: turnsFor(clock, turnsLimitMs(leftMs)),
+      limit: (step) => limited(step, clock, limitMs),
+    };
   }
 
   #noteRead(asked: Asked<unknown>): void {

@@ -1,8 +1,9 @@
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
-import { checksum } from './checksum.ts';
+import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
+import { decodeBody, type EncodedBody, formatOf, type Pace } from './snapshot-body.ts';
 import type { Codec, SnapshotStore } from './store-contract.ts';
 
 /** The value or key that has made a snapshot. One of another maker is not used. */
@@ -33,19 +34,20 @@ export interface Snapshot {
 
 /**
  * The version of this envelope: one line of JSON, then the value as the codec wrote it. The line ends in a checksum of
- * all the rest. JSON of which a digit was changed, or `12345` that was cut to `123`, would be a value like any other.
+ * all the rest; for a long value, of the rest of the line, in which the value has a checksum of its own. JSON of which a
+ * digit was changed, or `12345` that was cut to `123`, would be a value like any other.
  */
 const ENVELOPE = 1;
 
 /** A foreign text under the name may be large: without this beginning it is not read to the end. */
 const BEGINNING = '{"tickless":';
 
-/** The end of the line. @param line the rest of it. */
-function sealOf(line: string, body: string): string {
-  return `,"sum":"${checksum(`${line}\n${body}`)}"}`;
+/** The end of the line. */
+function sealOf(sum: string): string {
+  return `,"sum":"${sum}"}`;
 }
 
-const SEAL_LENGTH = sealOf('', '').length;
+const SEAL_LENGTH = sealOf(checksum('')).length;
 
 interface Header {
   readonly tickless: number;
@@ -63,26 +65,13 @@ interface Header {
   readonly tags?: readonly string[];
   /** Of what follows the line, in UTF-16 code units. */
   readonly length: number;
-}
-
-/** A value as its codec has encoded it. */
-interface EncodedBody {
-  readonly format: string;
-  readonly text: string;
-  readonly isText: boolean;
-}
-
-/** Encodes the value of a snapshot. Rejects with the error of the codec. */
-export async function encodeBody(value: unknown, isAbsent: boolean, codec: Codec): Promise<EncodedBody> {
-  const body = isAbsent ? '' : await codec.encode(value);
-  const isText = typeof body === 'string';
-  if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
-  return { format: formatOf(codec), text: isText ? body : toBase64(body), isText };
+  /** Of what follows the line, if that is long. The checksum of the line then covers the line only. */
+  readonly bodySum?: string;
 }
 
 /** The whole text of a snapshot. The age in the metadata is that of the moment of the write. */
 export function withMetadata(
-  { format, text, isText }: EncodedBody,
+  { format, text, isText, sum }: EncodedBody,
   { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags }: Omit<Snapshot, 'value'>,
   { kind, name }: SnapshotMaker,
 ): string {
@@ -100,9 +89,10 @@ export function withMetadata(
     ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
     ...(tags === undefined ? {} : { tags }),
     length: text.length,
+    ...(sum === undefined ? {} : { bodySum: sum }),
   };
   const line = JSON.stringify(header).slice(0, -1);
-  return `${line}${sealOf(line, text)}\n${text}`;
+  return `${line}${sealOf(checksum(`${line}\n${sum === undefined ? text : ''}`))}\n${text}`;
 }
 
 /**
@@ -113,12 +103,13 @@ export async function decodeSnapshot(
   payload: string,
   { codec, schema }: { readonly codec: Codec } & Pick<SnapshotStore, 'schema'>,
   reader: SnapshotMaker,
+  pace: Pace,
 ): Promise<Snapshot> {
   const end = payload.indexOf('\n');
   const line = payload.slice(0, end);
   const body = payload.slice(end + 1);
   const header = readHeader(line);
-  checkWhole(header, line, body);
+  await checkWhole(header, line, body, pace);
   checkMaker(header, reader);
   if (header.format !== formatOf(codec)) {
     const [written, read] = [header.format, formatOf(codec)].map(showKey);
@@ -137,12 +128,12 @@ export async function decodeSnapshot(
   if (isAbsent) return { ...about, value: undefined };
   let value: unknown;
   try {
-    value = await codec.decode(header.isBase64 ? fromBase64(body) : body);
+    value = await decodeBody(body, Boolean(header.isBase64), codec, pace);
   } catch (cause) {
     throw new UndecodableError(`the codec can't decode it: ${messageOf(cause)}`, { cause });
   }
   if (schema === undefined) return { ...about, value };
-  const result = await schema['~standard'].validate(value);
+  const result = await pace.limit(() => schema['~standard'].validate(value));
   if (result.issues === undefined) return { ...about, value: result.value };
   throw new Error(`the schema refuses it: ${showIssues(result.issues)}`);
 }
@@ -167,13 +158,20 @@ function showMaker(kind: SnapshotMaker['kind'] | undefined, name: string | undef
   return `${kind === 'key' ? 'the key' : 'the value'} ${showKey(name)}`;
 }
 
-/** Throws if anything was cut off, added or changed since the write. */
-function checkWhole({ length }: Header, line: string, body: string): void {
+/** Rejects if anything was cut off, added or changed since the write. */
+async function checkWhole(
+  { length, bodySum }: Header,
+  line: string,
+  body: string,
+  { turn }: Pace,
+): Promise<void> {
   if (body.length !== length)
     throw new UndecodableError(`it is ${body.length} characters long, and was ${length}`);
-  if (line.slice(-SEAL_LENGTH) !== sealOf(line.slice(0, -SEAL_LENGTH), body)) {
-    throw new UndecodableError('its checksum is wrong: it was damaged, or edited by hand');
-  }
+  const summed = [line.slice(0, -SEAL_LENGTH), '\n', bodySum === undefined ? body : ''];
+  const isWhole =
+    line.slice(-SEAL_LENGTH) === sealOf(await checksumInSlices(summed, turn)) &&
+    (bodySum === undefined || bodySum === (await checksumInSlices([body], turn)));
+  if (!isWhole) throw new UndecodableError('its checksum is wrong: it was damaged, or edited by hand');
 }
 
 function readHeader(line: string): Header {
@@ -196,31 +194,13 @@ function readHeader(line: string): Header {
     [undefined, 'value', 'key'].includes(header.kind) &&
     ['undefined', 'string'].includes(typeof header.name) &&
     isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
+    ['undefined', 'string'].includes(typeof header.bodySum) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string');
   if (!isWhole) throw new UndecodableError('its envelope is damaged');
   return header as Header;
 }
 
-function formatOf({ format = 'custom' }: Codec): string {
-  return format;
-}
-
 function orNull(number: number): number | null {
   return number === Infinity ? null : number;
-}
-
-/** The number of bytes per call: a call takes a bounded number of arguments. */
-const CHUNK = 0x8000;
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  }
-  return btoa(binary);
-}
-
-function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

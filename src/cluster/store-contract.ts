@@ -5,7 +5,11 @@ export interface Codec {
    * absent, and is reported. @default 'custom'
    */
   readonly format?: string | undefined;
-  /** @throws for a value that it can't encode; the snapshot is not published then. */
+  /**
+   * Text or bytes; large ones block the event loop for as long as this takes, unless it is asynchronous (in a thread, say).
+   *
+   * @throws for a value that it can't encode; the snapshot is not published then.
+   */
   encode(value: unknown): string | Uint8Array | PromiseLike<string | Uint8Array>;
   /**
    * The value; may be asynchronous, as `encode` may: a promise is awaited.

@@ -23,7 +23,9 @@ import { namespacedStore } from './namespaced-store.ts';
 export interface StoreOptions {
   /**
    * Encodes values as text or bytes, and decodes them. @default JSON, or devalue for what JSON would change: `Map`, `Set`,
-   * `Date`, `BigInt`, typed arrays, `undefined`, `NaN`. Functions and instances of your classes are rejected
+   * `Date`, `BigInt`, typed arrays, `undefined`, `NaN`. Functions and instances of your classes are rejected. A value of more
+   * than some 30,000 objects and primitive values (8,000 where JSON would change it) is encoded and decoded in parts of about a
+   * millisecond, and the event loop runs between them: do not change it after the load
    */
   readonly codec?: Codec | undefined;
   /**

@@ -1,45 +1,48 @@
-import { DevalueError, parse, stringify } from 'devalue';
-import type { Codec } from '../cluster/store-contract.ts';
-import { strictJson } from './strict-json.ts';
-
-/** Marks a text of devalue. No JSON text begins like this. */
-const DEVALUE = 'devalue:';
+import type { SlicedCodec } from '../cluster/snapshot-body.ts';
+import { weightOf } from '../parts/walk.ts';
+import { nextTurn } from '../time/turns.ts';
+import { JsonCheck } from './json-check.ts';
+import { decodeInParts, encodeInParts, isInParts, VISITS_OF_SLICE } from './text-in-parts.ts';
+import { decodeWhole, encodeChecked } from './whole-text.ts';
 
 /**
  * The codec of stores without an option `codec`: JSON for a value that JSON keeps exactly, else devalue, which also keeps
  * `Map`, `Set`, `Date`, `BigInt`, typed arrays, `RegExp`, `URL`, `undefined`, `NaN`, `-0`, and references within the value.
  *
  * JSON is several times as fast, and older versions of tickless read it; they reject a text of devalue as damaged.
+ *
+ * A value of more than about 30,000 objects, numbers and texts (8,000 where JSON does not keep it) is encoded and decoded in
+ * parts, each as JSON or by devalue, and the event loop makes a turn after each. Smaller values are encoded at once. It must
+ * not be changed meanwhile.
  */
-export const defaultCodec: Codec = {
+export const defaultCodec: SlicedCodec = {
   format: 'json',
-  encode(value) {
-    try {
-      return strictJson(value);
-    } catch {
-      return DEVALUE + stringified(value);
-    }
+  worksInSlices: true,
+  encode(value: unknown, turn = nextTurn) {
+    const check = new JsonCheck(value);
+    const isSmall = check.run(VISITS_OF_SLICE) && (check.isExact || !isHeavy(value));
+    return isSmall ? encodeChecked(value, check) : encodeInParts(value, check, turn);
   },
-  decode(encoded) {
+  decode(encoded: string | Uint8Array, turn = nextTurn) {
     const text = encoded as string;
-    // devalue refuses `__proto__` as a key, JSON.parse makes a property of it like any other.
-    return text.startsWith(DEVALUE) ? parse(text.slice(DEVALUE.length)) : JSON.parse(text);
+    return isInParts(text) ? decodeInParts(text, turn) : decodeWhole(text);
   },
 };
 
-/** @throws {TypeError} for functions, symbols, and instances of classes that devalue does not know. */
-function stringified(value: unknown): string {
-  try {
-    return stringify(value);
-  } catch (error) {
-    if (!(error instanceof DevalueError)) throw error;
-    const at = error.path === '' ? '' : ` (at ${error.path})`;
-    throw new TypeError(`the default codec can't keep ${kindOf(error)}${at}; give the store a codec`);
-  }
-}
+/** Devalue is slower than JSON; and of a `Map` the parts are mostly JSON. */
+const HEAVY = VISITS_OF_SLICE / 4;
 
-function kindOf({ value, message }: DevalueError): string {
-  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
-  const name: unknown = Object(value).constructor?.name;
-  return typeof name === 'string' && name !== 'Object' ? `a ${name}` : `this value: ${message}`;
+function isHeavy(value: unknown): boolean {
+  const seen = new Set<unknown>();
+  const isKnown = (one: unknown): boolean => {
+    if (typeof one !== 'object' || one === null) return false;
+    const isAgain = seen.has(one);
+    seen.add(one);
+    return isAgain;
+  };
+  try {
+    return weightOf(value, HEAVY, isKnown) >= HEAVY;
+  } catch {
+    return false; // nested too deeply for the stack: so it is for devalue
+  }
 }

@@ -1,6 +1,7 @@
 import { OptionError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
+import { areTurnsAwaited } from '../time/turns.ts';
 
 /** Options of {@link FakeClock}. */
 export interface FakeClockOptions {
@@ -19,9 +20,10 @@ const { setImmediate, setTimeout } = globalThis as unknown as {
   readonly setTimeout: (callback: () => void) => void;
 };
 
-/** Runs all ready promise jobs, and the jobs that these create. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => (setImmediate ?? setTimeout)(resolve));
+/** Runs all ready promise jobs, the jobs that these create, and work in slices to its end. */
+async function settle(): Promise<void> {
+  do await new Promise<void>((resolve) => (setImmediate ?? setTimeout)(resolve));
+  while (areTurnsAwaited());
 }
 
 /**

@@ -93,6 +93,12 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * of
  * the same data. Buffers are transferred.
  *
+ * **With a store** the value is encoded, checked and decoded in this thread, in slices of about a millisecond too, if the
+ * store has the default codec: do not change it after the load. These take one slice each, whatever their size: a text, a
+ * buffer or an instance in it; the list of the keys of one object (a `Map` has none); the join of the text, and the copy
+ * that a client makes of it; `encode` and `decode` of your own codec, and a `schema`. The same holds for a value that
+ * would arrive in one part.
+ *
  * **Deadline and abort** (`timeout`, `invalidate`, `set`, `close`) abort the `signal` in the thread, and end the thread
  * 100 ms later, or as soon as the load has settled. Synchronous code is interrupted too.
  *

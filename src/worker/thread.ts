@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers'; // never those of a test kit: threads run in real time
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { Assembly } from './assembly.ts';
+import { Assembly } from '../parts/assembly.ts';
 import { decodeError, encodeError } from './error-codec.ts';
 import { argumentsNotCloneable, crashed, exited, failedAt, startFailed, unreadable } from './failures.ts';
 import type { FromThread, Handshake, Request, ToThread } from './protocol.ts';

@@ -1,13 +1,14 @@
 // The program of the thread. scripts/thread-code.mjs bundles it into a string, src/worker/thread-code.ts.
 
 import type { MessagePort } from 'node:worker_threads';
+import type { Part } from '../../parts/part.ts';
+import { parts } from '../../parts/parts.ts';
+import { buffersIn } from '../../parts/walk.ts';
 import { decodeError, encodeError } from '../error-codec.ts';
-import type { FailedStep, FromThread, Handshake, Part, Request, ToThread } from '../protocol.ts';
+import type { FailedStep, FromThread, Handshake, Request, ToThread } from '../protocol.ts';
 import { encodeResult } from '../result-codec.ts';
 import { findLoad } from './find-load.ts';
 import { flushOutput } from './flush-output.ts';
-import { parts } from './parts.ts';
-import { buffersIn } from './walk.ts';
 
 // Neither `import` nor `require`: the string may be evaluated as either kind of module.
 const { parentPort } = process.getBuiltinModule('node:worker_threads');

@@ -1,4 +1,4 @@
-import type { Container, Part, ReferencesOfPart } from './protocol.ts';
+import type { Container, Part, ReferencesOfPart } from './part.ts';
 import { setOwn } from './set-own.ts';
 
 type OpenContainer =

@@ -1,5 +1,5 @@
-import type { Part, ReferencesOfPart } from '../protocol.ts';
-import { setOwn } from '../set-own.ts';
+import type { Part, ReferencesOfPart } from './part.ts';
+import { setOwn } from './set-own.ts';
 import { containerOf } from './walk.ts';
 
 /**
@@ -32,6 +32,9 @@ export class References {
     if (this.#shared.size === 0) return { kind: 'fill', keys, values, references: undefined };
     const references = { shared: [], holders: [], keys: [], numbers: [] };
     const copies = this.#copyOf(values, references) as readonly unknown[];
+    const { shared, holders } = references;
+    if (shared.length === 0 && holders.length === 0)
+      return { kind: 'fill', keys, values, references: undefined };
     return { kind: 'fill', keys, values: copies, references };
   }
 

@@ -1,10 +1,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Assembly } from '../../../src/worker/assembly.ts';
-import type { Part } from '../../../src/worker/protocol.ts';
-import { parts } from '../../../src/worker/thread/parts.ts';
-import { weightOf } from '../../../src/worker/thread/walk.ts';
+import { Assembly } from '../../../src/parts/assembly.ts';
+import type { Part } from '../../../src/parts/part.ts';
+import { parts } from '../../../src/parts/parts.ts';
+import { weightOf } from '../../../src/parts/walk.ts';
+import { graph, plain, shapeOf } from '../../support/shapes.ts';
 
 /** Sends a value in parts, each cloned as between threads. */
 function throughParts(value: unknown, mostWeight?: number): { whole: unknown; sent: Part[] } {
@@ -13,23 +14,6 @@ function throughParts(value: unknown, mostWeight?: number): { whole: unknown; se
   for (const part of sent) assembly.add(structuredClone(part));
   return { whole: assembly.whole, sent };
 }
-
-const plain = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 4 },
-    fc.oneof(
-      fc.integer(),
-      fc.string(),
-      fc.constantFrom(undefined, null, true, Number.NaN, -0, 5n),
-      fc.date({ noInvalidDate: true }),
-      fc.uint8Array({ maxLength: 5 }),
-    ),
-    fc.array(tie('value'), { maxLength: 12 }),
-    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '5', '')), tie('value')),
-    fc.array(fc.tuple(tie('value'), tie('value'))).map((entries) => new Map(entries)),
-    fc.array(tie('value')).map((values) => new Set(values)),
-  ),
-})).value;
 
 describe('a value in parts', () => {
   it('is equal to its structured clone, in the same order', () => {
@@ -40,24 +24,11 @@ describe('a value in parts', () => {
   });
 
   it('is equal to it also with shared objects and cycles', () => {
-    const end = fc.nat({ max: 14 });
-    const links = fc.array(fc.tuple(end, end, fc.boolean()), { maxLength: 40 });
-    const kinds = fc.array(fc.constantFrom('array', 'object', 'map', 'set', 'date', 'bytes'), {
-      minLength: 1,
-      maxLength: 15,
+    const property = fc.property(graph, fc.integer({ min: 1, max: 30 }), (nodes, mostWeight) => {
+      for (const value of [nodes, nodes[0], { all: nodes, again: new Map([['nodes', nodes]]) }]) {
+        deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
+      }
     });
-    const property = fc.property(
-      kinds,
-      links,
-      fc.integer({ min: 1, max: 30 }),
-      (kinds, links, mostWeight) => {
-        const nodes = kinds.map(made);
-        for (const [from, to, isKey] of links) link(nodes[from], nodes[to], isKey && from > 12);
-        for (const value of [nodes, nodes[0], { all: nodes, again: new Map([['nodes', nodes]]) }]) {
-          deepStrictEqual(shapeOf(throughParts(value, mostWeight).whole), shapeOf(structuredClone(value)));
-        }
-      },
-    );
     fc.assert(property, { numRuns: 200 });
   });
 
@@ -161,36 +132,3 @@ describe('a value in parts', () => {
     expect(sent.length).toBeGreaterThan(8);
   });
 });
-
-function made(kind: string): unknown {
-  if (kind === 'array') return [];
-  if (kind === 'map') return new Map();
-  if (kind === 'set') return new Set();
-  if (kind === 'date') return new Date(5);
-  return kind === 'bytes' ? new Uint8Array(3) : {};
-}
-
-/** Makes one object refer to another. */
-function link(from: unknown, to: unknown, isKey: boolean): void {
-  if (to === undefined) return;
-  if (Array.isArray(from)) from.push(to);
-  else if (from instanceof Map) isKey ? from.set(to, from.size) : from.set(from.size, to);
-  else if (from instanceof Set) from.add(isKey ? to : from.size);
-  else if (Object.getPrototypeOf(from ?? 0) === Object.prototype) {
-    Object.assign(from as object, { [`to ${Object.keys(from as object).length}`]: to });
-  }
-}
-
-/** Classes, keys and elements in their order, and which objects are the same, in arrays that can be compared. */
-function shapeOf(value: unknown, seen: Map<unknown, number> = new Map()): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const number = seen.get(value);
-  if (number !== undefined) return ['again', number];
-  seen.set(value, seen.size);
-  const kind = Object.getPrototypeOf(value).constructor.name;
-  const shape = (one: unknown): unknown => shapeOf(one, seen);
-  if (value instanceof Date) return [kind, value.getTime()];
-  if (value instanceof Map) return [kind, [...value].map((entry) => entry.map(shape))];
-  if (value instanceof Set) return [kind, [...value].map(shape)];
-  return [kind, Object.entries(value).map(([key, one]) => [key, shape(one)])];
-}

@@ -1,0 +1,70 @@
+import type { Turn } from '../time/turns.ts';
+import { fromBase64, toBase64 } from './base64.ts';
+import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
+import type { Codec } from './store-contract.ts';
+
+/**
+ * A codec that works in slices, with a turn of the event loop after each. It always ends, so its time is not limited as
+ * that of user code is.
+ */
+export interface SlicedCodec extends Codec {
+  readonly worksInSlices: true;
+  /** @param turn waits for the next turn. @default one after each slice */
+  encode(value: unknown, turn?: Turn): string | Promise<string>;
+  decode(encoded: string | Uint8Array, turn?: Turn): unknown;
+}
+
+/** How long work on one snapshot takes. */
+export interface Pace {
+  /** Between two slices. */
+  readonly turn: Turn;
+  /** Limits the time of a step of user code. */
+  readonly limit: <R>(step: () => R | PromiseLike<R>) => Promise<R>;
+}
+
+/** A value as its codec has encoded it. */
+export interface EncodedBody {
+  readonly format: string;
+  readonly text: string;
+  readonly isText: boolean;
+  /** The checksum of a long text. */
+  readonly sum: string | undefined;
+}
+
+/** Encodes the value of a snapshot. Rejects with the error of the codec. */
+export async function encodeBody(
+  value: unknown,
+  isAbsent: boolean,
+  codec: Codec,
+  { turn, limit }: Pace,
+): Promise<EncodedBody> {
+  const encode = (): ReturnType<Codec['encode']> => {
+    if (isAbsent) return '';
+    return isSliced(codec) ? codec.encode(value, turn) : limit(() => codec.encode(value));
+  };
+  const body = await encode();
+  const isText = typeof body === 'string';
+  if (!isText && !ArrayBuffer.isView(body)) throw new TypeError('encode() must return text or a Uint8Array');
+  const text = isText ? body : await toBase64(body, turn);
+  const sum = text.length > CHARACTERS_OF_SLICE ? await checksumInSlices([text], turn) : undefined;
+  return { format: formatOf(codec), text, isText, sum };
+}
+
+/** The value of a snapshot. Rejects with the error of the codec. */
+export async function decodeBody(
+  text: string,
+  isBase64: boolean,
+  codec: Codec,
+  { turn, limit }: Pace,
+): Promise<unknown> {
+  const body = isBase64 ? await fromBase64(text, turn) : text;
+  return isSliced(codec) ? codec.decode(body, turn) : limit(() => codec.decode(body));
+}
+
+export function formatOf({ format = 'custom' }: Codec): string {
+  return format;
+}
+
+function isSliced(codec: Codec): codec is SlicedCodec {
+  return 'worksInSlices' in codec;
+}

@@ -1,0 +1,127 @@
+import type { Container, Part } from './part.ts';
+import { References } from './references.ts';
+import { containerOf, searchShared, weightOf } from './walk.ts';
+
+/** The weight that is received, encoded or decoded in about a millisecond. */
+const MOST_WEIGHT = 4096;
+
+/**
+ * Splits a value into parts, so that receiving it blocks the other thread for one part at a time. Receiving the whole
+ * value at once could block it for as long as the load itself would have.
+ *
+ * Large containers, at any depth, are split entry by entry; everything else stays as it is. An object that occurs
+ * several times comes once, and is referred to by its number after that. A reference cannot be filled in later inside the
+ * key of a `Map`, a `Set` or anything that is kept as a whole: a value with such a reference is one part.
+ */
+export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Generator<Part> {
+  yield* partsOf(value, sharedIn(value), mostWeight);
+}
+
+/**
+ * {@link parts} of a value whose shared objects are known already, from `searchShared`. An empty set: no object is taken for
+ * one that came before. Without a set the value is one part.
+ *
+ * @throws {TypeError} when a container has gained or lost entries between two parts.
+ */
+export function* partsOf(
+  value: unknown,
+  shared: ReadonlySet<object> | undefined,
+  mostWeight: number = MOST_WEIGHT,
+): Generator<Part> {
+  if (shared === undefined) yield { kind: 'fill', keys: [], values: [value], references: undefined };
+  else yield* new Splitter(mostWeight, new References(shared)).of(undefined, value);
+}
+
+function sharedIn(value: unknown): ReadonlySet<object> | undefined {
+  try {
+    const search = searchShared(value);
+    for (;;) {
+      const step = search.next();
+      if (step.done === true) return step.value;
+    }
+  } catch {
+    return undefined; // a getter threw: the structured clone reports it
+  }
+}
+
+class Splitter {
+  readonly #mostWeight: number;
+  readonly #references: References;
+
+  constructor(mostWeight: number, references: References) {
+    this.#mostWeight = mostWeight;
+    this.#references = references;
+  }
+
+  *of(key: unknown, value: unknown, weightOfValue: number = this.#weightOf(value)): Generator<Part> {
+    const isHeavy = weightOfValue >= this.#mostWeight && !this.#references.isKnown(value);
+    const container = isHeavy ? splittableAs(value) : undefined;
+    if (container === undefined) {
+      yield this.#references.fill(key === undefined ? [] : [key], [value]);
+      return;
+    }
+    yield { kind: 'open', container, key, isShared: this.#references.register(value as object) };
+    const hasKeys = container === 'map' || container === 'object';
+    const size = sizeOf(value as object);
+    let count = 0;
+    let keys: unknown[] = [];
+    let values: unknown[] = [];
+    let weight = 0;
+    for (const [innerKey, inner] of entriesOf(container, value)) {
+      count += 1;
+      const innerWeight = this.#weightOf(inner);
+      const added = this.#weightOf(innerKey) + innerWeight;
+      if (weight + added > this.#mostWeight && values.length > 0) {
+        yield this.#references.fill(keys, values);
+        [keys, values, weight] = [[], [], 0];
+      }
+      if (added > this.#mostWeight) yield* this.of(innerKey, inner, innerWeight);
+      else {
+        if (hasKeys) keys.push(innerKey);
+        values.push(inner);
+        weight += added;
+      }
+    }
+    if (values.length > 0) yield this.#references.fill(keys, values);
+    if (size !== undefined && count !== size) throw new TypeError('the value was changed while it was split');
+    yield { kind: 'close' };
+  }
+
+  #weightOf(value: unknown): number {
+    return weightOf(value, this.#mostWeight, (one) => this.#references.isKnown(one));
+  }
+}
+
+/** The number of entries; `undefined` for an object, whose keys are listed in one go. */
+function sizeOf(container: object): number | undefined {
+  if (container instanceof Map || container instanceof Set) return container.size;
+  return Array.isArray(container) ? container.length : undefined;
+}
+
+function splittableAs(value: unknown): Container | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  // An array with holes, or with properties beside its elements, is kept as a whole.
+  if (Array.isArray(value) && Object.values(value).length !== value.length) return undefined;
+  return containerOf(value);
+}
+
+function entriesOf(container: Container, value: unknown): Iterable<readonly [unknown, unknown]> {
+  switch (container) {
+    case 'array':
+    case 'set':
+      return withoutKeys(value as Iterable<unknown>);
+    case 'map':
+      return value as Map<unknown, unknown>;
+    case 'object':
+      return ownEntries(value as Record<string, unknown>);
+  }
+}
+
+function* withoutKeys(values: Iterable<unknown>): Generator<readonly [undefined, unknown]> {
+  for (const value of values) yield [undefined, value];
+}
+
+/** As `Object.entries`, one at a time. */
+function* ownEntries(value: Record<string, unknown>): Generator<readonly [string, unknown]> {
+  for (const key of Object.keys(value)) yield [key, value[key]];
+}

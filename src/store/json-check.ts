@@ -1,0 +1,108 @@
+/** A value nested deeper is not JSON: it may contain itself. */
+const MOST_DEPTH = 10_000;
+
+/** No text can be as long; objects that occur often can multiply without end. */
+const MOST_VISITS = 2 ** 29;
+
+/** This many characters take as long as one object or number. */
+const CHARACTERS_PER_VISIT = 256;
+
+type Holder = Readonly<Record<string | number, unknown>>;
+
+/** An object, and how many of its values have been checked. */
+interface Frame {
+  readonly holder: Holder;
+  /** `undefined` for an array. */
+  readonly keys: readonly string[] | undefined;
+  readonly size: number;
+  at: number;
+}
+
+/**
+ * Checks whether JSON keeps a value exactly, so that decoding gives the same value again. It does not for a `Map`, a
+ * `Date`, an instance of a class, `NaN`, -0, `undefined`. Some changes are accepted, because readers see no difference: an
+ * object without a prototype gets one; symbols as keys, and properties of an array beside its elements, are left out.
+ *
+ * The check can be made in slices; the value must not change meanwhile.
+ */
+export class JsonCheck {
+  readonly #frames: Frame[];
+  #visits = 0;
+  #isExact = true;
+
+  constructor(value: unknown) {
+    this.#frames = [{ holder: { 0: value }, keys: undefined, size: 1, at: 0 }];
+  }
+
+  /** So far; final once {@link run} has returned `true`. */
+  get isExact(): boolean {
+    return this.#isExact;
+  }
+
+  /**
+   * Goes on with the check.
+   *
+   * @param visits about how many objects and primitive values to look at.
+   * @returns whether the check is over.
+   */
+  run(visits: number): boolean {
+    const end = this.#visits + visits;
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const inner = this.#firstObject(frame, end);
+      if (!this.#isExact) return true;
+      if (inner !== undefined) this.#open(inner);
+      else if (frame.at === frame.size) this.#frames.pop();
+      if (this.#visits >= end && this.#frames.length > 0) return false;
+    }
+    return true;
+  }
+
+  /** Checks values of a frame up to the first object, which it returns, or to the end of the slice. */
+  #firstObject(frame: Frame, end: number): object | undefined {
+    const { holder, keys, size } = frame;
+    let { at } = frame;
+    let visits = this.#visits;
+    let found: object | undefined;
+    while (at < size && found === undefined && visits < end) {
+      const value = keys === undefined ? holder[at] : holder[keys[at] as string];
+      at += 1;
+      visits += 1;
+      if (typeof value === 'string') visits += value.length / CHARACTERS_PER_VISIT;
+      else if (typeof value === 'object' && value !== null) found = value;
+      else if (!isKept(value)) this.#isExact = false;
+    }
+    frame.at = at;
+    this.#visits = visits;
+    return found;
+  }
+
+  #open(value: object): void {
+    const isTooLarge = this.#frames.length > MOST_DEPTH || this.#visits > MOST_VISITS;
+    if (isTooLarge || !isPlain(value) || hasToJson(value)) {
+      this.#isExact = false;
+      this.#frames.length = 0;
+      return;
+    }
+    const holder = value as Holder;
+    const keys = Array.isArray(value) ? undefined : Object.keys(value);
+    this.#frames.push({ holder, keys, size: keys?.length ?? (value as readonly unknown[]).length, at: 0 });
+  }
+}
+
+/** @param value no object, no string. */
+function isKept(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return value === null || typeof value === 'boolean';
+}
+
+function isPlain(value: object): boolean {
+  // By the length of the chain, not by identity: the object may come from another realm (a worker, vm, an iframe).
+  const prototype = Object.getPrototypeOf(value);
+  const base = Array.isArray(value) && prototype !== null ? Object.getPrototypeOf(prototype) : prototype;
+  return base === null || Object.getPrototypeOf(base) === null;
+}
+
+/** JSON.stringify would call it, also one that `Object.keys` leaves out. */
+function hasToJson(value: object): boolean {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
+}

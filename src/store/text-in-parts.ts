@@ -1,0 +1,110 @@
+import { Assembly } from '../parts/assembly.ts';
+import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
+import { partsOf } from '../parts/parts.ts';
+import { searchShared } from '../parts/walk.ts';
+import type { Turn } from '../time/turns.ts';
+import type { JsonCheck } from './json-check.ts';
+import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
+
+/** The first line; each further line is a part. JSON and devalue write line ends inside of texts as `\n`. */
+const FIRST_LINE = 'parts:';
+const BEGINNING = `${FIRST_LINE}\n`;
+
+/** How many values are checked at a time: about a millisecond. */
+export const VISITS_OF_SLICE = 32_768;
+
+const NONE: ReadonlySet<object> = new Set();
+
+/** A part as a line: `[]` closes a container; its name opens one; the keys and values fill it. */
+type Line =
+  | readonly []
+  | readonly [container: Container, isShared: boolean, key?: unknown]
+  | readonly [keys: readonly unknown[], values: readonly unknown[], references?: ReferencesOfPart];
+
+/** Whether {@link encodeInParts} has written a text. */
+export function isInParts(text: string): boolean {
+  return text.startsWith(BEGINNING);
+}
+
+/**
+ * Encodes a large value part by part, with a turn of the event loop after each. A value that JSON keeps loses references
+ * within it, as JSON does.
+ *
+ * @param check of the value, under way.
+ * @param mostWeight of a part. @default about a millisecond
+ * @throws {TypeError} as `encodeWhole`, and when the value is changed meanwhile, as far as that can be seen.
+ */
+export async function encodeInParts(
+  value: unknown,
+  check: JsonCheck,
+  turn: Turn,
+  mostWeight?: number,
+): Promise<string> {
+  while (!check.run(VISITS_OF_SLICE)) await turn();
+  const shared = check.isExact ? NONE : await sharedIn(value, turn);
+  if (shared === undefined) return encodeWhole(value);
+  const lines = [FIRST_LINE];
+  for (const part of partsOf(value, shared, mostWeight)) {
+    lines.push(encoded(part));
+    await turn();
+  }
+  return lines.join('\n');
+}
+
+/** Decodes a text of {@link encodeInParts}, with a turn of the event loop after each part. @throws for any other text. */
+export async function decodeInParts(text: string, turn: Turn): Promise<unknown> {
+  const assembly = new Assembly();
+  for (let at = BEGINNING.length; at <= text.length; ) {
+    const end = text.indexOf('\n', at);
+    const next = end === -1 ? text.length : end;
+    assembly.add(partOf(decodeWhole(text.slice(at, next)) as Line));
+    at = next + 1;
+    await turn();
+  }
+  return assembly.whole;
+}
+
+async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object> | undefined> {
+  const search = searchShared(value);
+  for (;;) {
+    const step = search.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
+}
+
+function encoded(part: Part): string {
+  // JSON would lose which object of the values is meant.
+  const isRich = part.kind === 'fill' && part.references !== undefined;
+  return (isRich ? encodeRich : encodeWhole)(lineOf(part), pathInEntry);
+}
+
+/** A path in a line begins with the place of the entry in it, which says nothing. */
+function pathInEntry(path: string): string {
+  return path.replace(/^\[\d\]\[\d+\]/, '…');
+}
+
+function lineOf(part: Part): Line {
+  switch (part.kind) {
+    case 'open':
+      return part.key === undefined
+        ? [part.container, part.isShared]
+        : [part.container, part.isShared, part.key];
+    case 'fill':
+      return part.references === undefined
+        ? [part.keys, part.values]
+        : [part.keys, part.values, part.references];
+    case 'close':
+      return [];
+  }
+}
+
+function partOf(line: Line): Part {
+  const [first, second, third] = line;
+  if (first === undefined) return { kind: 'close' };
+  if (typeof first === 'string') {
+    return { kind: 'open', container: first, isShared: second === true, key: third };
+  }
+  const references = third as ReferencesOfPart | undefined;
+  return { kind: 'fill', keys: first, values: second as readonly unknown[], references };
+}
