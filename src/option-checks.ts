@@ -190,3 +190,17 @@ export function signalArgument(cacheName: string, received: AbortSignal | undefi
   checks.methods('signal', received, ['addEventListener', 'throwIfAborted']);
   checks.done();
 }
+
+/**
+ * Checks the names given to a step for several of them.
+ *
+ * @param about the subject of the error: 'lock' or 'store'.
+ * @throws {OptionError} when a name occurs twice.
+ */
+export function distinctNames(about: string, names: readonly string[]): void {
+  const checks = new OptionChecks(about);
+  const seen: Set<string> = new Set();
+  const twice = names.find((name) => seen.has(name) || !seen.add(name));
+  checks.that(twice === undefined, 'name', 'must not occur twice', twice);
+  checks.done();
+}

@@ -1,13 +1,10 @@
-import type { LockSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
-import { DamagedRecordError } from '../cluster/damage.ts';
 import { randomId, thisHost, thisProcess } from '../cluster/identity.ts';
 import { lockAccess } from '../cluster/joined-steps.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
   LeaseId,
-  LeaseRelease,
   ListOptions,
   LockProvider,
   LockRecord,
@@ -16,12 +13,14 @@ import type {
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
-import { isOptionError, LockUnavailableError, showKey } from '../errors.ts';
-import { isText, OptionChecks } from '../option-checks.ts';
+import { isOptionError, LockUnavailableError } from '../errors.ts';
+import { distinctNames, isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import { type Ending, type LockEngine, type LockRow, REPLACED } from './lock-backend.ts';
+import { endingOf, recordOf } from './answers.ts';
+import { BackendSteps } from './backend-steps.ts';
+import type { LockEngine } from './lock-backend.ts';
 import { namespacedLock } from './namespaced-lock.ts';
 
 /** The options of all locks. */
@@ -48,10 +47,17 @@ export interface LockOptions {
 /** A lock of one of the backends: a {@link LockProvider} that can be used by hand too. */
 export interface Lock extends LockProvider {
   /** As of {@link LockProvider}. Only the name is required; the defaults: this process, a new request, `leaseFor`, no force. */
-  acquire(request: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer>;
+  acquire(request: RequestOfLock): Promise<AcquireAnswer>;
   /** As of {@link LockProvider}. @param leaseFor @default the option `leaseFor` */
   extend(lease: LeaseId, leaseFor?: number): Promise<boolean>;
+  /** As of {@link LockProvider}, where the backend has it; the defaults are those of `acquire`. An `Error` of a name is what `acquire` would reject with. */
+  readonly acquireMany?:
+    | ((requests: readonly RequestOfLock[]) => Promise<(AcquireAnswer | Error)[]>)
+    | undefined;
 }
+
+/** A request whose other fields have defaults. */
+type RequestOfLock = Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>;
 
 /** The particulars of a backend. */
 export interface LockEngineKind {
@@ -64,9 +70,6 @@ export interface LockEngineKind {
   /** Adds what the client knows of an error that a step has thrown. @default the error as it is */
   readonly explain?: ((error: unknown) => unknown) | undefined;
 }
-
-/** The row has neither a lease nor a hold by the time of its own answer: it changed in between. */
-const SOON_MS = 10;
 
 /**
  * Makes a lock of a backend: checks requests, limits the time of each step, turns rows into answers and errors into
@@ -89,63 +92,12 @@ export function createLock(engine: LockEngine, options: LockOptions, kind: LockE
   return new CheckedLock(backend, steps, timeoutMs, { ...kind, longestName });
 }
 
-/** The steps of members: their requests are known to be sound, and they limit the time themselves. */
-class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'releaseMany'> {
-  readonly leaseFor: number;
-  readonly longestName: number | undefined;
-  readonly acquireMany: LockProvider['acquireMany'];
-  readonly releaseMany: LockProvider['releaseMany'];
-  readonly #backend: LockEngine;
-  #isChecked = false;
-
-  constructor(backend: LockEngine, leaseFor: number, longestName: number | undefined) {
-    this.leaseFor = leaseFor;
-    this.longestName = longestName;
-    this.#backend = backend;
-    if (backend.acquireMany !== undefined) this.acquireMany = (requests) => this.#acquireMany(requests);
-    if (backend.releaseMany !== undefined) this.releaseMany = (releases) => this.#releaseMany(releases);
-  }
-
-  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
-    return answerOf(checkRow(await this.#backend.acquire(request)), request);
-  }
-
-  extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
-    return this.#backend.extend(lease, leaseFor);
-  }
-
-  release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
-    return this.#backend.release(lease, endingOf(outcome));
-  }
-
-  async #acquireMany(requests: readonly AcquireRequest[]): Promise<(AcquireAnswer | Error)[]> {
-    const rows = await (this.#backend as Required<LockEngine>).acquireMany(requests);
-    return rows.map((row, index) => {
-      if (row instanceof Error) return row;
-      try {
-        return answerOf(checkRow(row), requests[index] as AcquireRequest);
-      } catch (error) {
-        return error as Error;
-      }
-    });
-  }
-
-  #releaseMany(releases: readonly LeaseRelease[]): Promise<readonly (boolean | Error)[]> {
-    const ends = releases.map(({ lease, outcome }) => ({ lease, ending: endingOf(outcome) }));
-    return (this.#backend as Required<LockEngine>).releaseMany(ends);
-  }
-
-  async warning(): Promise<string | undefined> {
-    if (this.#isChecked) return undefined;
-    this.#isChecked = true;
-    return this.#backend.warning?.().catch(() => undefined); // no right to ask
-  }
-}
-
 /** The lock for use by hand: checks each request and limits the time of each step. */
 class CheckedLock implements Lock {
   readonly leaseFor: number;
   readonly longestName: number | undefined;
+  readonly acquireMany: Lock['acquireMany'];
+  readonly releaseMany: Lock['releaseMany'];
   readonly #backend: LockEngine;
   readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
@@ -166,10 +118,30 @@ class CheckedLock implements Lock {
     this.#steps = steps;
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
+    const { acquireMany, releaseMany } = steps;
+    if (acquireMany !== undefined) {
+      this.acquireMany = async (given) => {
+        const requests = given.map((one) => this.#completed(one));
+        for (const request of requests) this.#checkRequest(request);
+        return this.#askMany(requests, ({ name }) => name, acquireMany);
+      };
+    }
+    if (releaseMany !== undefined) {
+      this.releaseMany = async (releases) => {
+        for (const { lease, outcome } of releases) this.#checkRelease(lease, outcome);
+        return this.#askMany(releases, ({ lease }) => lease.name, releaseMany);
+      };
+    }
   }
 
-  async acquire(given: Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>): Promise<AcquireAnswer> {
-    const request: AcquireRequest = {
+  async acquire(given: RequestOfLock): Promise<AcquireAnswer> {
+    const request = this.#completed(given);
+    this.#checkRequest(request);
+    return this.#ask(request.name, () => this.#steps.acquire(request));
+  }
+
+  #completed(given: RequestOfLock): AcquireRequest {
+    return {
       owner: thisProcess(),
       requestId: randomId(),
       leaseFor: this.leaseFor,
@@ -177,7 +149,9 @@ class CheckedLock implements Lock {
       force: false,
       ...given,
     };
-    const { name, owner, requestId, host, leaseFor } = request;
+  }
+
+  #checkRequest({ name, owner, requestId, host, leaseFor }: AcquireRequest): void {
     this.#check(name, (checks) => {
       checks.name('owner', owner);
       checks.name('requestId', requestId);
@@ -185,7 +159,6 @@ class CheckedLock implements Lock {
       checks.storable('host', host);
       checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
     });
-    return this.#ask(name, () => this.#steps.acquire(request));
   }
 
   async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
@@ -197,6 +170,11 @@ class CheckedLock implements Lock {
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {
+    this.#checkRelease(lease, outcome);
+    return this.#ask(lease.name, () => this.#steps.release(lease, outcome));
+  }
+
+  #checkRelease(lease: LeaseId, outcome: ReleaseOutcome): void {
     const { state, holdFor, keepFor } = endingOf(outcome);
     this.#check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
@@ -204,7 +182,6 @@ class CheckedLock implements Lock {
       checks.finiteDurationFromZero('holdFor', holdFor, LONGEST_LEASE_MS);
       if (keepFor !== undefined) checks.finiteDuration('keepFor', keepFor);
     });
-    return this.#ask(lease.name, () => this.#steps.release(lease, outcome));
   }
 
   async inspect(name: string): Promise<LockRecord | undefined> {
@@ -246,70 +223,28 @@ class CheckedLock implements Lock {
     try {
       return await withTimeout(step, this.#timeoutMs, this.#clock);
     } catch (thrown) {
-      if (isOptionError(thrown)) throw thrown;
-      const cause = this.#explain(thrown);
-      const message = cause instanceof Error ? cause.message || cause.name : String(cause);
-      throw new LockUnavailableError(`the lock is unavailable: ${message}`, { cacheName: name, cause });
+      throw this.#errorOf(name, thrown);
     }
   }
-}
 
-function endingOf(outcome: ReleaseOutcome): Ending {
-  return {
-    state: outcome?.as,
-    holdFor: outcome?.as === 'abandoned' ? 0 : outcome?.holdFor,
-    error: outcome?.as === 'failed' ? outcome.error : undefined,
-    keepFor: outcome?.as === 'done' ? outcome.keepFor : undefined,
-  };
-}
-
-/** @throws {DamagedRecordError} for a record that was edited by hand and can't be used. */
-function checkRow(row: LockRow): LockRow {
-  if (!Number.isSafeInteger(row.token)) {
-    throw new DamagedRecordError(`its record has the token ${showKey(row.token)}, which has no successor`);
+  async #askMany<Q, A>(
+    requests: readonly Q[],
+    nameOf: (request: Q) => string,
+    step: (requests: readonly Q[]) => Promise<readonly (A | Error)[]>,
+  ): Promise<(A | Error)[]> {
+    distinctNames('lock', requests.map(nameOf));
+    const [first] = requests;
+    if (first === undefined) return [];
+    const answers = await this.#ask(nameOf(first), () => step(requests));
+    return answers.map((answer, i) =>
+      answer instanceof Error ? this.#errorOf(nameOf(requests[i] as Q), answer) : answer,
+    );
   }
-  const { leaseLeft, holdLeft, acquiredAgo, finishedAgo = 0, now } = row;
-  for (const [what, ms] of Object.entries({ leaseLeft, holdLeft, acquiredAgo, finishedAgo, now })) {
-    if (!Number.isFinite(ms))
-      throw new DamagedRecordError(`its record is damaged: ${what} is ${showKey(ms)}`);
-  }
-  return row;
-}
 
-function answerOf(row: LockRow, { requestId }: AcquireRequest): AcquireAnswer {
-  const { name, owner, host, token, now, tookOver, leaseLeft, holdLeft } = row;
-  const isLive = row.state === 'running' && leaseLeft > 0;
-  if (isLive && row.requestId === requestId) {
-    return {
-      kind: 'acquired',
-      lease: { name, owner, requestId, token, remaining: leaseLeft },
-      tookOver,
-      damage: damageOf(row),
-      now,
-    };
+  #errorOf(name: string, thrown: unknown): Error {
+    if (isOptionError(thrown)) return thrown;
+    const cause = this.#explain(thrown);
+    const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+    return new LockUnavailableError(`the lock is unavailable: ${message}`, { cacheName: name, cause });
   }
-  if (!isLive && row.state === 'done' && holdLeft > 0) {
-    const finishedAgo = Math.max(0, row.finishedAgo ?? 0);
-    return { kind: 'done', retryAfter: holdLeft, finishedAgo, owner, host, token, now };
-  }
-  const left = isLive ? leaseLeft : holdLeft;
-  return {
-    kind: 'held',
-    retryAfter: left > 0 ? left : SOON_MS,
-    heldFor: Math.max(0, row.acquiredAgo),
-    owner,
-    host,
-    token,
-    isBackoff: row.state === 'failed',
-    now,
-  };
-}
-
-function damageOf({ lastError }: LockRow): string | undefined {
-  if (lastError?.startsWith(REPLACED) !== true) return undefined;
-  return `its ${lastError.slice(REPLACED.length)} was implausible or of a wrong type`;
-}
-
-function recordOf({ requestId: _, now: __, ...row }: LockRow): LockRecord {
-  return { ...row, leaseLeft: Math.max(0, row.leaseLeft), holdLeft: Math.max(0, row.holdLeft) };
 }

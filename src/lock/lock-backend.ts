@@ -43,9 +43,11 @@ export interface LockEngine {
    * `acquire` of several names in one command, or as few as the backend allows; no name occurs twice. Optional, together
    * with `releaseMany`. Each row, or the `Error` of one name, is at the index of its request.
    */
-  acquireMany?(requests: readonly AcquireRequest[]): Promise<readonly (LockRow | Error)[]>;
+  readonly acquireMany?:
+    | ((requests: readonly AcquireRequest[]) => Promise<readonly (LockRow | Error)[]>)
+    | undefined;
   /** `release` of several leases, as `acquireMany`. */
-  releaseMany?(ends: readonly LeaseEnd[]): Promise<readonly (boolean | Error)[]>;
+  readonly releaseMany?: ((ends: readonly LeaseEnd[]) => Promise<readonly (boolean | Error)[]>) | undefined;
   find(name: string): Promise<LockRow | undefined>;
   /** In any order. */
   list(prefix: string, limit: number): Promise<LockRow[]>;

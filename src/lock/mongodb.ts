@@ -1,17 +1,19 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { after, isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
-import { type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
+import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import {
   CLOCK_BACK_MS,
   type Ending,
+  type LeaseEnd,
   LONGEST_AHEAD_MS,
   type LockEngine,
   type LockRow,
   REPLACED,
 } from './lock-backend.ts';
 import { rowOf } from './record.ts';
+import { releasedLeases } from './released-leases.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';
 
@@ -125,13 +127,39 @@ const IS_HELD_BACK = {
 const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
 
 class MongodbLock implements LockEngine {
+  readonly acquireMany: LockEngine['acquireMany'];
+  readonly releaseMany: LockEngine['releaseMany'];
   readonly #documents: MongoDocuments;
 
   constructor(options: MongodbLockOptions) {
     this.#documents = new MongoDocuments('lock', options);
+    if (!this.#documents.changesMany) return;
+    this.acquireMany = (requests) => this.#acquireEach(requests);
+    this.releaseMany = (ends) => this.#releaseEach(ends);
   }
 
-  async acquire({ name, owner, requestId, host, leaseFor, force }: AcquireRequest): Promise<LockRow> {
+  async acquire(request: AcquireRequest): Promise<LockRow> {
+    return rowFrom(await this.#documents.put(request.name, this.#acquisition(request)));
+  }
+
+  /** The documents are read in a second command: each shows the lease of its request, or what prevents it. */
+  async #acquireEach(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
+    const changes = requests.map((request) => ({
+      filter: { _id: request.name },
+      pipeline: this.#acquisition(request),
+    }));
+    const errors = await this.#documents.putEach(changes);
+    const names = requests.map(({ name }) => name);
+    const found = await this.#documents.find(
+      [{ $match: { _id: { $in: names } } }, { $set: { askedAt: NOW } }],
+      names.length,
+    );
+    const rows = new Map(found.map((document) => [document._id, rowFrom(document)]));
+    const deleted = (): Error => new Error('the document of the lock was deleted right after the write');
+    return names.map((name) => errors.get(name) ?? rows.get(name) ?? deleted());
+  }
+
+  #acquisition({ owner, requestId, host, leaseFor, force }: AcquireRequest): object[] {
     const lease = {
       _id: '$_id',
       token: next('$token'),
@@ -149,9 +177,7 @@ class MongodbLock implements LockEngine {
       expireAt: this.#documents.expiry(leaseFor),
     };
     const isTaken = force ? IS_LIVE : { $or: [IS_LIVE, IS_HELD_BACK] };
-    return rowFrom(
-      await this.#documents.put(name, [{ $replaceWith: { $cond: [isTaken, UNCHANGED, lease] } }]),
-    );
+    return [{ $replaceWith: { $cond: [isTaken, UNCHANGED, lease] } }];
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
@@ -161,8 +187,38 @@ class MongodbLock implements LockEngine {
     ]);
   }
 
-  async release(lease: LeaseId, { state, holdFor, error, keepFor }: Ending): Promise<boolean> {
+  async release(lease: LeaseId, ending: Ending): Promise<boolean> {
     if (!isLeaseId(lease)) return false;
+    const { filter, pipeline } = this.#end({ lease, ending });
+    return this.#documents.change(filter, pipeline);
+  }
+
+  async #releaseEach(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
+    const sound = ends.filter(({ lease }) => isLeaseId(lease));
+    const { matched, errors } = await this.#documents.changeEach(sound.map((end) => this.#end(end)));
+    const ended = matched < sound.length ? await this.#ended(sound) : sound.map(({ lease }) => lease.name);
+    const answers = releasedLeases(sound, matched, new Set(ended));
+    return ends.map(({ lease: { name } }) => errors.get(name) ?? answers.get(name) ?? false);
+  }
+
+  /** The names of the leases that have ended in that way. */
+  async #ended(ends: readonly LeaseEnd[]): Promise<readonly string[]> {
+    const found = await this.#documents.find(
+      [
+        { $match: { _id: { $in: ends.map(({ lease }) => lease.name) }, $expr: IS_SOUND } },
+        { $project: { token: 1, requestId: 1, state: 1 } },
+      ],
+      ends.length,
+    );
+    const states = new Map(
+      found.map(({ _id, token, requestId, state }) => [_id, [Number(token), requestId, state]]),
+    );
+    const hasEnded = ({ lease, ending }: LeaseEnd): boolean =>
+      String(states.get(lease.name)) === String([lease.token, lease.requestId, ending.state]);
+    return ends.filter(hasEnded).map(({ lease }) => lease.name);
+  }
+
+  #end({ lease, ending: { state, holdFor, error, keepFor } }: LeaseEnd): MongoChange {
     const ended = {
       state,
       leaseUntil: NOW,
@@ -172,10 +228,11 @@ class MongodbLock implements LockEngine {
       expireAt: this.#documents.expiry(holdFor, keepFor),
     };
     const isRepeated = { $eq: ['$state', state] }; // after a lost reply
-    return this.#documents.change(
-      { ...filterOf(lease), $expr: { $and: [IS_SOUND, { $or: [isRepeated, IS_LIVE] }] } },
-      [{ $replaceWith: { $cond: [isRepeated, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
-    );
+    const filter = { ...filterOf(lease), $expr: { $and: [IS_SOUND, { $or: [isRepeated, IS_LIVE] }] } };
+    return {
+      filter,
+      pipeline: [{ $replaceWith: { $cond: [isRepeated, '$$ROOT', { $mergeObjects: ['$$ROOT', ended] }] } }],
+    };
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -209,7 +266,7 @@ function isLeaseId({ token, requestId }: LeaseId): boolean {
   return typeof token === 'number' && typeof requestId === 'string';
 }
 
-function filterOf({ name, token, requestId }: LeaseId): object {
+function filterOf({ name, token, requestId }: LeaseId): MongoChange['filter'] & Record<string, unknown> {
   return { _id: name, token, requestId };
 }
 

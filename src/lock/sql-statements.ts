@@ -1,4 +1,5 @@
 import type { SqlDialect } from '../sql/dialect.ts';
+import { type Given, insertedRow, ofEach, ofOne } from '../sql/given.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { PURGED_NAMES } from '../sql/sql-table.ts';
 import { CLOCK_BACK_MS, LONGEST_AHEAD_MS, REPLACED } from './lock-backend.ts';
@@ -8,6 +9,14 @@ export interface LockStatements {
   /** Followed by `returning` if the server supports it; else `find` is sent next. */
   readonly acquire: string;
   readonly returning: string;
+  /** `acquire` of several names; `givenParameters` has their values. */
+  readonly acquireEach: (count: number) => string;
+  readonly releaseEach: (count: number) => string;
+  /** Where an UPDATE returns no names: those of the leases that have ended as given. */
+  readonly endedOfEach: (count: number) => string;
+  readonly findEach: (count: number) => string;
+  /** `releaseEach` returns the names of those that were released. */
+  readonly updateReturnsNames: boolean;
   readonly extend: string;
   readonly release: string;
   readonly forceRelease: string;
@@ -16,6 +25,17 @@ export interface LockStatements {
   readonly expired: string;
   readonly purge: string;
 }
+
+/** The values of each name. */
+const ACQUIRED = { name: 'key', owner: 'text', requestId: 'key', host: 'text', leaseFor: 'number' } as const;
+const RELEASED = {
+  name: 'key',
+  token: 'whole',
+  requestId: 'key',
+  state: 'key',
+  holdFor: 'number',
+  error: 'text',
+} as const;
 
 /** @param table a result of `tableName`. */
 export function lockStatements(dialect: SqlDialect, table: string): LockStatements {
@@ -57,14 +77,42 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   // Where an assignment sees the earlier ones, the columns that isFree reads come last; by then the row itself shows
   // whether this request has taken it. Of one request that is sent twice within a microsecond, the second gets the lease.
   // isFree is tested as well: in MariaDB's mode SIMULTANEOUS_ASSIGNMENT no assignment sees another.
-  const isTaken = dialect.assignsInTurn
-    ? `((request_id = :requestId AND acquired_at = ${now}) OR ${isFree})`
-    : isFree;
+  const isTakenBy = (requestId: string): string =>
+    dialect.assignsInTurn ? `((request_id = ${requestId} AND acquired_at = ${now}) OR ${isFree})` : isFree;
   const assign = (column: string, value: string, where = isFree): string =>
     `${column} = CASE WHEN ${where} THEN ${value} ELSE ${stored(column)} END`;
-  const columns =
-    'name, token, owner, request_id, lease_until, not_before, state, took_over, acquired_at, finished_at, host, last_error';
-  const leaseEnd = plus(now, ':leaseFor');
+  /** The row of a new lease. */
+  const lease = (given: Given): Readonly<Record<string, string>> => ({
+    name: given('name'),
+    token: dialect.micros,
+    owner: given('owner'),
+    request_id: given('requestId'),
+    lease_until: plus(now, given('leaseFor')),
+    not_before: now,
+    state: `'running'`,
+    took_over: 'FALSE',
+    acquired_at: now,
+    finished_at: 'NULL',
+    host: given('host'),
+    last_error: 'NULL',
+  });
+  /** Updates the row of a name that exists, if it is free. @param incoming a value of the row of the new lease. */
+  const takeOver = (incoming: (column: string) => string): string => {
+    const isTaken = isTakenBy(incoming('request_id'));
+    return `${dialect.orUpdate} ${[
+      assign('owner', incoming('owner')),
+      assign('request_id', incoming('request_id')),
+      assign('host', incoming('host')),
+      assign('took_over', `(${stored('state')} = 'running')`),
+      assign('last_error', damage(stored, REPLACED)),
+      assign('acquired_at', now),
+      assign('token', successorOf(dialect, stored('token')), isTaken),
+      assign('state', `'running'`, isTaken),
+      assign('lease_until', incoming('lease_until'), isTaken),
+      assign('not_before', now, isTaken),
+      assign('finished_at', 'NULL', isTaken),
+    ].join(', ')}`;
+  };
   const row = [
     ...['name', 'owner', 'request_id', 'host', 'last_error'].map(dialect.returned),
     'token, state',
@@ -76,40 +124,40 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     `${dialect.micros} AS server_micros`,
     `${damage(own, '')} AS damage`,
   ].join(', ');
-  const isOwn = 'name = :name AND token = :token AND request_id = :requestId';
-  const unlessEnded = (column: string, value: string): string =>
-    `${column} = CASE WHEN state = :state THEN ${column} ELSE ${value} END`;
+  const isOwn = (given: Given): string =>
+    `name = ${given('name')} AND token = ${given('token')} AND request_id = ${given('requestId')}`;
+  // A repeated release, after a lost reply, finds the row and leaves it unchanged. The state is assigned last.
+  const endAs = (given: Given): string => {
+    const unlessEnded = (column: string, value: string): string =>
+      `${column} = CASE WHEN state = ${given('state')} THEN ${column} ELSE ${value} END`;
+    return [
+      unlessEnded('lease_until', now),
+      unlessEnded('not_before', plus(now, given('holdFor'))),
+      unlessEnded('finished_at', now),
+      unlessEnded('last_error', given('error')),
+      `state = ${given('state')}`,
+    ].join(', ');
+  };
+  const canEnd = (given: Given): string => `${isOwn(given)} AND (state = ${given('state')} OR ${isLive})`;
   const isExpired = `${plus(dialect.greater('lease_until', 'not_before'), ':retention')} < ${now}`;
 
   return {
-    acquire: `INSERT INTO ${table} (${columns}) VALUES (:name, ${dialect.micros}, :owner, :requestId, ${leaseEnd},
-      ${now}, 'running', FALSE, ${now}, NULL, :host, NULL)
-      ${dialect.orUpdate} ${[
-        assign('owner', ':owner'),
-        assign('request_id', ':requestId'),
-        assign('host', ':host'),
-        assign('took_over', `(${stored('state')} = 'running')`),
-        assign('last_error', damage(stored, REPLACED)),
-        assign('acquired_at', now),
-        assign('token', successorOf(dialect, stored('token')), isTaken),
-        assign('state', `'running'`, isTaken),
-        assign('lease_until', leaseEnd, isTaken),
-        assign('not_before', now, isTaken),
-        assign('finished_at', 'NULL', isTaken),
-      ].join(', ')}`,
+    acquire: `INSERT INTO ${table} ${insertedRow(lease(ofOne))} ${takeOver((column) => lease(ofOne)[column] as string)}`,
     returning: `RETURNING ${row}`,
-    extend: `UPDATE ${table} SET lease_until = ${leaseEnd} WHERE ${isOwn} AND ${isLive}`,
-    // A repeated release, after a lost reply, finds the row and leaves it unchanged. The state is assigned last.
-    release: `UPDATE ${table} SET ${[
-      unlessEnded('lease_until', now),
-      unlessEnded('not_before', plus(now, ':holdFor')),
-      unlessEnded('finished_at', now),
-      unlessEnded('last_error', ':error'),
-      'state = :state',
-    ].join(', ')} WHERE ${isOwn} AND (state = :state OR ${isLive})`,
+    acquireEach: (count) =>
+      `INSERT INTO ${table} ${dialect.row(lease(ofEach), dialect.rows(ACQUIRED, count))} ${takeOver(dialect.incoming)}`,
+    extend: `UPDATE ${table} SET lease_until = ${plus(now, ':leaseFor')} WHERE ${isOwn(ofOne)} AND ${isLive}`,
+    release: `UPDATE ${table} SET ${endAs(ofOne)} WHERE ${canEnd(ofOne)}`,
+    updateReturnsNames: dialect.updateReturnsNames,
+    releaseEach: (count) =>
+      dialect.updateEach(table, endAs(ofEach), dialect.rows(RELEASED, count), canEnd(ofEach)),
+    endedOfEach: (count) =>
+      `SELECT ${dialect.returned('name')} FROM ${dialect.rows(RELEASED, count)} JOIN ${table} ON ${isOwn(ofEach)} AND state = ${ofEach('state')}`,
     forceRelease: `UPDATE ${table} SET state = 'released', lease_until = ${now}, not_before = ${now}, finished_at = ${now}
       WHERE name = :name AND token = :token`,
     find: `SELECT ${row} FROM ${table} WHERE name = :name`,
+    findEach: (count) =>
+      `SELECT ${row} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${table} ON name = ${ofEach('name')}`,
     list: `SELECT ${row} FROM ${table} WHERE ${dialect.beginsWith('name', ':prefix')} ORDER BY ${table}.name LIMIT :limit`,
     expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
       ORDER BY ${table}.name LIMIT :limit`,

@@ -1,11 +1,14 @@
 import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
-import type { SqlParameters, SqlRow } from '../sql/client.ts';
+import type { SqlParameters, SqlRow, SqlValue } from '../sql/client.ts';
+import { eachName } from '../sql/each-name.ts';
+import { givenParameters } from '../sql/given.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import { durationParameter, type SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LockEngine, LockRow } from './lock-backend.ts';
+import type { Ending, LeaseEnd, LockEngine, LockRow } from './lock-backend.ts';
+import { releasedLeases } from './released-leases.ts';
 import { type LockStatements, lockStatements } from './sql-statements.ts';
 
 /** Options of all SQL locks. */
@@ -43,6 +46,8 @@ export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
  * 1. `acquire` inserts the row, or updates it if it is free, and returns the result. It writes unchanged columns with
  *    their present values, so that one statement covers both cases. Without RETURNING a SELECT of the row follows.
  * 2. `extend`, `release` and `forceRelease` are an UPDATE with all conditions in its WHERE.
+ * 3. The statements for several names are the same, with a row of values for each name. Without RETURNING a SELECT follows
+ *    an acquire, and a release that has not ended all leases.
  *
  * Row locks last as long as a statement. All instants of a statement are those of its start, even if it had to wait. An
  * `acquire` that had to wait for longer than its caller does leaves the row as it is.
@@ -59,28 +64,50 @@ class SqlLock implements LockEngine {
   }
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
-    const { name, owner, requestId, leaseFor, host, force } = request;
-    this.#check(name, { owner, requestId, host });
-    const { acquire, returning } = this.#statements;
+    const problem = this.#problemOf(request);
+    if (problem !== undefined) throw problem;
+    const parameters = { ...acquireValues(request), ...this.#acquireOptions(request) };
+    const [row] = await this.#acquire(this.#statements.acquire, parameters);
+    const found = row === undefined ? await this.find(request.name) : rowOf(row);
+    if (found === undefined) throw deletedRow();
+    return found;
+  }
+
+  async acquireMany(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
+    const problems = new Map(requests.map((request) => [request.name, this.#problemOf(request)]));
+    const sound = requests.filter(({ name }) => problems.get(name) === undefined);
+    const rows = await eachName<AcquireRequest, LockRow>(sound, {
+      nameOf: ({ name }) => name,
+      kindOf: ({ force }) => String(force),
+      send: (some) => this.#acquireEach(some),
+      missing: deletedRow,
+      isOfValues: (error) => this.#table.isOfValues(error),
+    });
+    return requests.map(({ name }) => problems.get(name) ?? (rows.shift() as LockRow | Error));
+  }
+
+  async #acquireEach(requests: readonly AcquireRequest[]): Promise<ReadonlyMap<string, LockRow>> {
+    const [first] = requests as [AcquireRequest];
+    const { acquireEach, findEach } = this.#statements;
+    const { length } = requests;
+    const parameters = { ...givenParameters(requests.map(acquireValues)), ...this.#acquireOptions(first) };
+    const returned = await this.#acquire(acquireEach(length), parameters);
+    const names = givenParameters(requests.map(({ name }) => ({ name })));
+    const rows = returned.length > 0 ? returned : await this.#table.query(findEach(length), names);
+    return new Map(rows.map(rowOf).map((row) => [row.name, row]));
+  }
+
+  /** @returns no rows where the server has no RETURNING. */
+  async #acquire(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
     const endAt = this.#table.endAt();
     const hasReturning = await this.#table.hasReturning(endAt);
-    const parameters: SqlParameters = {
-      name,
-      owner,
-      requestId,
-      leaseFor: durationParameter(leaseFor),
-      host,
-      force: force ? 1 : 0,
-      patience: durationParameter(this.#table.timeoutMs),
-    };
-    const [row] = await this.#table.query(
-      hasReturning ? `${acquire} ${returning}` : acquire,
-      parameters,
-      endAt,
-    );
-    const found = row === undefined ? await this.find(name) : rowOf(row);
-    if (found === undefined) throw new Error('the row of the lock was deleted right after the write');
-    return found;
+    const { returning } = this.#statements;
+    return this.#table.query(hasReturning ? `${sql} ${returning}` : sql, parameters, endAt);
+  }
+
+  /** The parameters of an acquire that are the same for all of its names. */
+  #acquireOptions({ force }: AcquireRequest): SqlParameters {
+    return { force: force ? 1 : 0, patience: durationParameter(this.#table.timeoutMs) };
   }
 
   async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
@@ -92,18 +119,34 @@ class SqlLock implements LockEngine {
     });
   }
 
-  async release({ name, token, requestId }: LeaseId, ending: Ending): Promise<boolean> {
-    const { state, holdFor, error } = ending;
-    const isReleased = await this.#finds(this.#statements.release, {
-      name,
-      token,
-      requestId,
-      state,
-      holdFor: durationParameter(holdFor),
-      error: error === undefined ? null : storable(error),
-    });
+  async release(lease: LeaseId, ending: Ending): Promise<boolean> {
+    const isReleased = await this.#finds(this.#statements.release, releaseValues({ lease, ending }));
     this.#table.purgeSoon();
     return isReleased;
+  }
+
+  async releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
+    const areReleased = await eachName<LeaseEnd, boolean>(ends, {
+      nameOf: ({ lease }) => lease.name,
+      send: (some) => this.#releaseEach(some),
+      missing: () => false,
+      isOfValues: (error) => this.#table.isOfValues(error),
+    });
+    this.#table.purgeSoon();
+    return areReleased;
+  }
+
+  async #releaseEach(ends: readonly LeaseEnd[]): Promise<ReadonlyMap<string, boolean | Error>> {
+    const { releaseEach, endedOfEach, updateReturnsNames } = this.#statements;
+    const { length } = ends;
+    const parameters = givenParameters(ends.map(releaseValues));
+    const yes = ({ name }: { readonly name?: unknown }): [string, boolean] => [String(name), true];
+    if (updateReturnsNames)
+      return new Map((await this.#table.query(releaseEach(length), parameters)).map(yes));
+    const { matched } = await this.#table.change(releaseEach(length), parameters);
+    if (matched === length) return new Map(ends.map(({ lease }) => yes(lease)));
+    const ended = await this.#table.query(endedOfEach(length), parameters);
+    return releasedLeases(ends, matched, new Set(ended.map(({ name }) => String(name))));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -121,18 +164,41 @@ class SqlLock implements LockEngine {
   }
 
   /** A server that is not strict cuts longer texts, and would not recognize the request again. */
-  #check(name: string, texts: Readonly<Record<string, string>>): void {
+  #problemOf({ name, owner, requestId, host }: AcquireRequest): Error | undefined {
     const most = this.#longestText;
     const checks = new OptionChecks(name);
-    for (const [option, text] of Object.entries(texts)) {
+    for (const [option, text] of Object.entries({ owner, requestId, host })) {
       checks.that(text.length <= most, option, `must be at most ${most} characters long`, text);
     }
-    checks.done();
+    try {
+      checks.done();
+      return undefined;
+    } catch (error) {
+      return error as Error;
+    }
   }
 
   async #finds(sql: string, parameters: SqlParameters): Promise<boolean> {
     return (await this.#table.change(sql, parameters)).matched > 0;
   }
+}
+
+function acquireValues({ name, owner, requestId, host, leaseFor }: AcquireRequest): Record<string, SqlValue> {
+  return { name, owner, requestId, host, leaseFor: durationParameter(leaseFor) };
+}
+
+function releaseValues({ lease, ending }: LeaseEnd): Record<string, SqlValue> {
+  const { name, token, requestId } = lease;
+  const { state, holdFor, error } = ending;
+  return {
+    ...{ name, token, requestId, state },
+    holdFor: durationParameter(holdFor),
+    error: error === undefined ? null : storable(error),
+  };
+}
+
+function deletedRow(): Error {
+  return new Error('the row of the lock was deleted right after the write');
 }
 
 /** Cuts an error text to the limit, and replaces U+0000, which PostgreSQL does not store. */

@@ -7,6 +7,8 @@ import { LONGEST_AHEAD_MICROS } from '../cluster/plausible.ts';
 export interface MongoCollection {
   findOneAndUpdate(filter: object, update: object[], options: object): Promise<unknown>;
   aggregate(pipeline: object[], options: object): { toArray(): Promise<unknown[]> };
+  /** Steps for several names share a command where the collection has it. It is called with update operations. */
+  bulkWrite?(operations: never[], options: object): Promise<{ readonly matchedCount: number }>;
   deleteOne(filter: object, options: object): Promise<{ readonly deletedCount: number }>;
   createIndex(keys: { readonly expireAt: 1 }, options: object): Promise<unknown>;
 }

@@ -13,6 +13,12 @@ export interface MongoDocumentsOptions {
 /** A document as the driver returns it. */
 export type MongoDocument = Readonly<{ _id: string } & Record<string, unknown>>;
 
+/** An update of one document. */
+export interface MongoChange {
+  readonly filter: { readonly _id: string };
+  readonly pipeline: object[];
+}
+
 /** Error code of a duplicate `_id`: two concurrent upserts of a new name. */
 const DUPLICATE_KEY = 11_000;
 const MAX_ATTEMPTS = 4;
@@ -63,8 +69,7 @@ export class MongoDocuments {
         if (found === undefined) throw new Error('the server has returned no document');
         return found;
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || (error as { code?: unknown } | null)?.code !== DUPLICATE_KEY)
-          throw error;
+        if (attempt === MAX_ATTEMPTS || !isDuplicateKey(error)) throw error;
       }
     }
   }
@@ -74,9 +79,59 @@ export class MongoDocuments {
     return (await this.#update(filter, pipeline, { projection: { _id: 1 } })) !== undefined;
   }
 
-  /** Reads from the primary: a secondary may lag behind, and has its own clock. */
-  async find(pipeline: object[]): Promise<MongoDocument[]> {
-    const cursor = this.#collection.aggregate(pipeline, { ...this.#inTime, readPreference: 'primary' });
+  /** Whether `putEach` and `changeEach` are there. */
+  get changesMany(): boolean {
+    return typeof this.#collection.bulkWrite === 'function';
+  }
+
+  /** `put` of several documents in one command. @returns the errors of those that failed, by name. */
+  async putEach(changes: readonly MongoChange[]): Promise<ReadonlyMap<string, Error>> {
+    for (let attempt = 1, left = changes; ; attempt += 1) {
+      const { errors } = await this.changeEach(left, true);
+      const again = left.filter(({ filter }) => isDuplicateKey(errors.get(filter._id)));
+      if (again.length === 0 || attempt === MAX_ATTEMPTS) return errors;
+      left = again;
+    }
+  }
+
+  /** `change` of several documents in one command. @returns how many matched, and the errors of those that failed. */
+  async changeEach(
+    changes: readonly MongoChange[],
+    upsert = false,
+  ): Promise<{ readonly matched: number; readonly errors: ReadonlyMap<string, Error> }> {
+    const operations = changes.map(({ filter, pipeline }) => ({
+      updateOne: { filter, update: pipeline, upsert },
+    }));
+    try {
+      const done = await this.#collection.bulkWrite?.(operations as never[], {
+        ...this.#safely,
+        ordered: false,
+      });
+      this.#makeIndex();
+      return { matched: done?.matchedCount ?? 0, errors: new Map() };
+    } catch (error) {
+      const { writeErrors, result } = error as BulkWriteError;
+      const failed = [writeErrors ?? []].flat();
+      if (failed.length === 0) throw error;
+      const nameAt = (index: number): string => changes[index]?.filter._id as string;
+      return {
+        matched: result?.matchedCount ?? 0,
+        errors: new Map(failed.map((one) => [nameAt(one.index), one])),
+      };
+    }
+  }
+
+  /**
+   * Reads from the primary: a secondary may lag behind, and has its own clock.
+   *
+   * @param most how many documents there can be, so that one command returns them.
+   */
+  async find(pipeline: object[], most: number = 1): Promise<MongoDocument[]> {
+    const cursor = this.#collection.aggregate(pipeline, {
+      ...this.#inTime,
+      readPreference: 'primary',
+      ...(most > 100 && { batchSize: most + 1 }),
+    });
     return (await cursor.toArray()) as MongoDocument[];
   }
 
@@ -113,4 +168,16 @@ export class MongoDocuments {
     this.#hasIndex = true;
     this.#collection.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }).catch(() => {});
   }
+}
+
+/** Used part of the error of a `bulkWrite` of which some operations failed. */
+interface BulkWriteError {
+  readonly writeErrors?: WriteError | readonly WriteError[];
+  readonly result?: { readonly matchedCount?: number };
+}
+
+type WriteError = Error & { readonly index: number };
+
+function isDuplicateKey(error: unknown): boolean {
+  return (error as { code?: unknown } | null | undefined)?.code === DUPLICATE_KEY;
 }

@@ -36,6 +36,8 @@ export interface SqlClient {
   isTablePresent(error: unknown): boolean;
   /** The statement failed because of concurrent statements, without effect. It may be retried at once. */
   isContention(error: unknown): boolean;
+  /** The statement failed because of one of its values, or because of their size, without effect. */
+  isOfValues(error: unknown): boolean;
 }
 
 /** A statement with positional parameters: its text, and the values in their order. */
@@ -46,12 +48,16 @@ export interface Positional {
 
 /** Replaces names by `$1`, `$2`, …; a name that occurs twice is sent once. */
 export function withNumbers(sql: string): Positional {
-  const names: string[] = [];
+  const numbers: Map<string, number> = new Map();
   const text = sql.replace(PARAMETER, (_, name: string) => {
-    if (!names.includes(name)) names.push(name);
-    return `$${names.indexOf(name) + 1}`;
+    const number = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, number);
+    return `$${number}`;
   });
-  return { text, values: (parameters) => names.map((name) => parameterOf(parameters, name)) };
+  return {
+    text,
+    values: (parameters) => Array.from(numbers.keys(), (name) => parameterOf(parameters, name)),
+  };
 }
 
 /** Replaces each occurrence of a name by a question mark. */

@@ -1,4 +1,10 @@
 /**
+ * Use of a parameter in rows. `key`: a text that is compared with a column; `text`: one that is only assigned, as is `long`;
+ * `whole` and `number`: a number without or with a fraction.
+ */
+export type GivenType = 'key' | 'text' | 'long' | 'whole' | 'number';
+
+/**
  * SQL expressions of one database for the statements of locks and stores. Instants are SQL expressions; durations are
  * milliseconds. `now` is one instant per statement.
  */
@@ -27,8 +33,21 @@ export interface SqlDialect {
   long(parameter: string): string;
   /** Wraps a number that a statement without RETURNING returns as `SqlChange.generatedId`; elsewhere the number itself. */
   generateId(expression: string): string;
-  /** Columns and values after INSERT INTO and the table, for use with `incoming`. */
-  row(values: Readonly<Record<string, string>>): string;
+  /**
+   * Columns and values after INSERT INTO and the table, for use with `incoming`.
+   *
+   * @param rows a row for each of these `rows`, whose columns the values may contain. @default one row
+   */
+  row(values: Readonly<Record<string, string>>, rows?: string): string;
+  /** Rows of parameters, for use after FROM: see `givenRows`. */
+  rows(columns: Readonly<Record<string, GivenType>>, count: number): string;
+  /**
+   * An UPDATE of all rows that have the name of one of the given `rows`, and for which the condition holds. It takes the
+   * row locks in the order of the names, so that two of them can't wait for each other.
+   */
+  updateEach(table: string, assignments: string, rows: string, condition: string): string;
+  /** `updateEach` returns the names. */
+  readonly updateReturnsNames: boolean;
   /** Precedes the assignments of an INSERT whose name exists already. */
   readonly orUpdate: string;
   /** A column of the stored row, in such an assignment. */

@@ -10,7 +10,8 @@ import {
   type SqlValue,
   throwIfLate,
 } from './client.ts';
-import type { SqlDialect } from './dialect.ts';
+import type { GivenType, SqlDialect } from './dialect.ts';
+import { parameterRows } from './given.ts';
 
 /**
  * The used part of a MySQL or MariaDB client: a pool or a connection of the package `mysql2`, version 3, either from
@@ -75,12 +76,24 @@ export const MYSQL: SqlDialect = {
   long: (parameter) => `${BASE64}${parameter})`,
   generateId: (expression) => `LAST_INSERT_ID(${expression})`,
   // MySQL deprecates the function VALUES(), and MariaDB does not know its replacement. Both accept this form.
-  row: (values) => {
+  row: (values, rows) => {
     const columns = Object.keys(values);
     const incoming = Object.entries(values).map(([column, value]) => `${value} AS new_${column}`);
     const named = columns.map((column) => `new_${column}`);
-    return `(${columns.join(', ')}) SELECT ${named.join(', ')} FROM (SELECT ${incoming.join(', ')}) AS incoming`;
+    const from = rows === undefined ? '' : ` FROM ${rows}`;
+    return `(${columns.join(', ')}) SELECT ${named.join(', ')} FROM (SELECT ${incoming.join(', ')}${from}) AS incoming`;
   },
+  // The two products write VALUES with several rows differently; both accept this form.
+  rows: (columns, count) => {
+    const rows = parameterRows(columns, count, literalOf);
+    const named = Object.keys(columns).map((column, i) => `${rows[0]?.[i]} AS given_${column}`);
+    const others = rows.slice(1).map((row) => ` UNION ALL SELECT ${row.join(', ')}`);
+    return `(SELECT ${named.join(', ')}${others.join('')}) AS given`;
+  },
+  // Finds the rows by their names one after the other, in the order of the given ones.
+  updateEach: (table, assignments, rows, condition) =>
+    `UPDATE ${rows} JOIN ${table} ON name = given_name SET ${assignments} WHERE ${condition}`,
+  updateReturnsNames: false,
   orUpdate: 'ON DUPLICATE KEY UPDATE',
   stored: (_, column) => column,
   incoming: (column) => `incoming.new_${column}`,
@@ -91,8 +104,14 @@ export const MYSQL: SqlDialect = {
  * A collation that compares texts byte by byte, trailing spaces included. The two products name it differently; each
  * ignores the comment of the other. MySQL has it since 8.0.17.
  */
-export const MYSQL_TEXT =
-  'CHARACTER SET utf8mb4 COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
+const COLLATION = 'COLLATE /*!80017 utf8mb4_0900_bin */ /*M! utf8mb4_nopad_bin */';
+export const MYSQL_TEXT: string = `CHARACTER SET utf8mb4 ${COLLATION}`;
+
+/** A key has the collation of the columns, so that the index serves the comparison. */
+function literalOf(parameter: string, type: GivenType): string {
+  if (type === 'long') return MYSQL.long(parameter);
+  return type === 'key' ? `${parameter} ${COLLATION}` : parameter;
+}
 
 /** Marks a parameter to be written in base64, a third longer than its bytes; hexadecimal would take twice its bytes. */
 const BASE64 = 'FROM_BASE64(';
@@ -103,6 +122,8 @@ const NO_SUCH_TABLE = 1146;
 const PACKET_TOO_LARGE = 1153;
 /** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
 const CONTENTION = [1213, 1020];
+/** Errors of values: out of range, invalid, too long, and a statement that is too large. */
+const OF_VALUES = [1264, 1366, 1406, PACKET_TOO_LARGE];
 
 /**
  * Writes texts into the statement as hexadecimal digits with their charset, or as base64. Escaping would depend on
@@ -155,6 +176,10 @@ export class MysqlSql implements SqlClient {
 
   isContention(error: unknown): boolean {
     return CONTENTION.some((errno) => errno === propertyOf(error, 'errno'));
+  }
+
+  isOfValues(error: unknown): boolean {
+    return OF_VALUES.some((errno) => errno === propertyOf(error, 'errno'));
   }
 
   async #send(

@@ -9,7 +9,8 @@ import {
   throwIfLate,
   withNumbers,
 } from './client.ts';
-import type { SqlDialect } from './dialect.ts';
+import type { GivenType, SqlDialect } from './dialect.ts';
+import { insertedRow, LONGEST_KEPT, valuesRelation } from './given.ts';
 
 /**
  * The used part of a PostgreSQL client: a `Pool`, a `Client` or a `PoolClient` of the package `pg`, version 8, or a
@@ -67,11 +68,27 @@ export const POSTGRES: SqlDialect = {
   returned: (column) => column,
   long: (parameter) => parameter,
   generateId: (expression) => expression,
-  row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
+  row: insertedRow,
+  rows: (columns, count) =>
+    valuesRelation(columns, count, (parameter, type) => `${parameter}::${TYPES[type]}`),
+  // The order of the locks is that of the subquery, which other sessions' inserts keep to as well.
+  updateEach: (table, assignments, rows, condition) => `UPDATE ${table} SET ${assignments} FROM (
+    SELECT given.* FROM ${rows} JOIN ${table} AS locked ON locked.name = given_name
+    ORDER BY locked.name COLLATE "C" FOR UPDATE OF locked) AS given
+    WHERE name = given_name AND ${condition} RETURNING name`,
+  updateReturnsNames: true,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
   assignsInTurn: false,
+};
+
+const TYPES: Readonly<Record<GivenType, string>> = {
+  key: 'text',
+  text: 'text',
+  long: 'text',
+  whole: 'bigint',
+  number: 'double precision',
 };
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -81,6 +98,8 @@ const CODES = {
   present: ['42P07', '42710', '23505'],
   /** A serialization failure (only if the default isolation level is above READ COMMITTED), and a deadlock. */
   contention: ['40001', '40P01'],
+  /** Classes of data exceptions, and of exceeded limits. */
+  values: ['22', '54'],
 } as const;
 
 /** @param timeoutMs how long the client waits for an answer. */
@@ -118,13 +137,17 @@ export class PostgresSql implements SqlClient {
     return CODES.contention.some((code) => code === propertyOf(error, 'code'));
   }
 
+  isOfValues(error: unknown): boolean {
+    return CODES.values.some((begin) => String(propertyOf(error, 'code')).startsWith(begin));
+  }
+
   async #send(
     sql: string,
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<PostgresResult> {
     const statement = this.#statements.get(sql) ?? withNumbers(sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
-    this.#statements.set(sql, statement);
+    if (sql.length <= LONGEST_KEPT) this.#statements.set(sql, statement);
     const { text } = statement;
     const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };
     if (isPool(this.#client)) return onConnection(this.#client, command, endAt);

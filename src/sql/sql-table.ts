@@ -63,6 +63,10 @@ export class SqlTable {
     return this.#options.client.hasReturning(endAt);
   }
 
+  isOfValues(error: unknown): boolean {
+    return this.#options.client.isOfValues(error);
+  }
+
   query(sql: string, parameters: SqlParameters, endAt: number = this.endAt()): Promise<readonly SqlRow[]> {
     return this.#run(endAt, () => this.#options.client.query(sql, parameters, endAt));
   }

@@ -8,6 +8,7 @@ import {
   withQuestionMarks,
 } from './client.ts';
 import type { SqlDialect } from './dialect.ts';
+import { insertedRow, LONGEST_KEPT, valuesRelation } from './given.ts';
 
 /**
  * The used part of an SQLite client: a `Database` of the package `better-sqlite3`, a `DatabaseSync` of `node:sqlite`, or
@@ -45,7 +46,11 @@ export const SQLITE: SqlDialect = {
   returned: (column) => column,
   long: (parameter) => parameter,
   generateId: (expression) => expression,
-  row: (values) => `(${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
+  row: insertedRow,
+  rows: (columns, count) => valuesRelation(columns, count, (parameter) => parameter),
+  updateEach: (table, assignments, rows, condition) =>
+    `UPDATE ${table} SET ${assignments} FROM ${rows} WHERE name = given_name AND ${condition} RETURNING name`,
+  updateReturnsNames: true,
   orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
@@ -54,6 +59,9 @@ export const SQLITE: SqlDialect = {
 
 /** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, has a lock. */
 const CONTENTION = { codes: [5, 6], name: /^SQLITE_(BUSY|LOCKED)/ };
+
+/** A text that is longer than a row can be. */
+const TOO_BIG = { code: 18, name: 'SQLITE_TOOBIG' };
 
 /** Prepares each statement anew: it costs microseconds, and no statement outlives a closed database. */
 export class SqliteSql implements SqlClient {
@@ -94,9 +102,14 @@ export class SqliteSql implements SqlClient {
     );
   }
 
+  isOfValues(error: unknown): boolean {
+    const isTooBig = (Number(propertyOf(error, 'errcode')) & 0xff) === TOO_BIG.code;
+    return isTooBig || propertyOf(error, 'code') === TOO_BIG.name;
+  }
+
   #positional(sql: string): Positional {
     const statement = this.#statements.get(sql) ?? withQuestionMarks(sql);
-    this.#statements.set(sql, statement);
+    if (sql.length <= LONGEST_KEPT) this.#statements.set(sql, statement);
     return statement;
   }
 }

@@ -5,14 +5,16 @@ import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import type {
   Codec,
+  SnapshotRead,
   SnapshotStore,
+  SnapshotWrite,
   StandardSchema,
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
-import { isText, OptionChecks } from '../option-checks.ts';
+import { distinctNames, isText, OptionChecks } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -106,11 +108,45 @@ export function createStore(
     try {
       return await withTimeout(step, limitMs, clock);
     } catch (thrown) {
-      if (isOptionError(thrown)) throw thrown;
-      const cause = explain(thrown);
-      const message = cause instanceof Error ? cause.message || cause.name : String(cause);
-      throw new StoreUnavailableError(`the store is unavailable: ${message}`, { cacheName: name, cause });
+      throw errorOf(name, thrown);
     }
+  }
+
+  function errorOf(name: string, thrown: unknown): Error {
+    if (isOptionError(thrown)) return thrown;
+    const cause = explain(thrown);
+    const message = cause instanceof Error ? cause.message || cause.name : String(cause);
+    return new StoreUnavailableError(`the store is unavailable: ${message}`, { cacheName: name, cause });
+  }
+
+  async function askMany<Q extends { readonly name: string }, A>(
+    requests: readonly Q[],
+    step: (requests: readonly Q[]) => Promise<readonly (A | Error)[]>,
+    limitMs: number = timeoutMs,
+  ): Promise<(A | Error)[]> {
+    distinctNames(
+      'store',
+      requests.map(({ name }) => name),
+    );
+    const [first] = requests;
+    if (first === undefined) return [];
+    const answers = await ask(first.name, () => step(requests), limitMs);
+    return answers.map((answer, i) =>
+      answer instanceof Error ? errorOf((requests[i] as Q).name, answer) : answer,
+    );
+  }
+
+  function checkRead({ name, newerThan }: SnapshotRead): void {
+    check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
+  }
+
+  function checkWrite({ name, payload, token, rejected, keepFor }: SnapshotWrite): void {
+    check(name, (found) => {
+      found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
+      found.that(isVersion(token), 'token', 'must be a token', token);
+      found.that(isVersion(rejected), 'rejected', 'must be a version', rejected);
+      if (keepFor !== undefined) found.finiteDuration('keepFor', keepFor);
+    });
   }
 
   /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
@@ -122,12 +158,13 @@ export function createStore(
     write: async (...args) => checkAnswer(await backend.write(...args)),
     ...manySteps(backend),
   };
+  const { readMany, writeMany } = steps;
   const store: SnapshotStore = {
     codec,
     schema,
     longestName,
     async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
-      check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
+      checkRead({ name, newerThan });
       const read = await ask(name, () => steps.read(name, newerThan));
       return read && withDamage(read);
     },
@@ -138,18 +175,26 @@ export function createStore(
       rejected?: number,
       keepFor?: number,
     ): Promise<WriteAnswer> {
-      check(name, (found) => {
-        found.that(typeof payload === 'string', 'payload', 'must be a string', payload);
-        found.that(isVersion(token), 'token', 'must be a token', token);
-        found.that(isVersion(rejected), 'rejected', 'must be a version', rejected);
-        if (keepFor !== undefined) found.finiteDuration('keepFor', keepFor);
-      });
+      checkWrite({ name, payload, token, rejected, keepFor });
       return ask(name, () => steps.write(name, payload, token, rejected, keepFor), writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       check(name);
       return ask(name, () => backend.delete(name));
     },
+    ...(readMany && {
+      async readMany(reads) {
+        reads.forEach(checkRead);
+        const found = await askMany(reads, readMany);
+        return found.map((read) => (read === undefined || read instanceof Error ? read : withDamage(read)));
+      },
+    }),
+    ...(writeMany && {
+      async writeMany(writes) {
+        writes.forEach(checkWrite);
+        return askMany(writes, writeMany, writeTimeoutMs(timeoutMs));
+      },
+    }),
   };
   return withCoordination(store, storeAccess(steps, timeoutMs, explain));
 }

@@ -1,7 +1,14 @@
+import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import type {
+  SnapshotRead,
+  SnapshotStore,
+  SnapshotWrite,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../cluster/store-contract.ts';
 import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
-import { MongoDocuments } from '../mongodb/documents.ts';
+import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
@@ -56,34 +63,26 @@ export function mongodbStore(options: MongodbStoreOptions): SnapshotStore {
 }
 
 class MongodbStore implements StoreEngine {
+  readonly readMany: StoreEngine['readMany'];
+  readonly writeMany: StoreEngine['writeMany'];
   readonly #documents: MongoDocuments;
 
   constructor(options: MongodbStoreOptions) {
     this.#documents = new MongoDocuments('store', options);
+    if (!this.#documents.changesMany) return;
+    this.readMany = (reads) => this.#readEach(reads);
+    this.writeMany = (writes) => this.#writeEach(writes);
   }
 
-  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
-    const isRead = { $or: [{ $gt: ['$version', newerThan] }, { $not: [isPlausible('$version')] }] };
-    const isDate = { $eq: [{ $type: '$writtenAt' }, 'date'] };
-    const [found] = await this.#documents.find([
-      { $match: { _id: name, $expr: isRead } },
-      {
-        $project: {
-          version: 1,
-          payload: 1,
-          isPlausible: isPlausible('$version'),
-          age: { $cond: [isDate, { $subtract: [NOW, '$writtenAt'] }, null] },
-        },
-      },
-    ]);
-    if (found === undefined) return undefined;
-    const { payload, age } = found;
-    if (found.isPlausible !== true) return implausibleSnapshot(found.version);
-    return {
-      version: Number(found.version),
-      age: age === null ? Number.NaN : Number(age),
-      payload: payload as string,
-    };
+  async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
+    const [found] = await this.#documents.find(snapshots([{ name, newerThan }]));
+    return found && snapshotFrom(found);
+  }
+
+  async #readEach(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
+    const documents = await this.#documents.find(snapshots(reads), reads.length);
+    const found = new Map(documents.map((document) => [document._id, snapshotFrom(document)]));
+    return reads.map(({ name }) => found.get(name));
   }
 
   async write(
@@ -93,6 +92,37 @@ class MongodbStore implements StoreEngine {
     rejected?: number,
     keepFor?: number,
   ): Promise<WriteAnswer> {
+    const { pipeline } = this.#replacement({ name, payload, token, rejected, keepFor });
+    return answerFrom(await this.#documents.put(name, pipeline, { version: 1 }), token);
+  }
+
+  /** The versions are read in a second command. Without a token that could be the version of the next write. */
+  async #writeEach(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
+    const withToken = writes.filter(({ token }) => token !== undefined);
+    const others = writes.filter(({ token }) => token === undefined);
+    const answers: Map<string, WriteAnswer | Error> = new Map();
+    const single = await oneByOne(others, ({ name, payload, rejected, keepFor }) =>
+      this.write(name, payload, undefined, rejected, keepFor),
+    );
+    for (const [i, { name }] of others.entries()) answers.set(name, single[i] as WriteAnswer | Error);
+    if (withToken.length > 0) {
+      const errors = await this.#documents.putEach(withToken.map((write) => this.#replacement(write)));
+      const names = withToken.map(({ name }) => name);
+      const found = await this.#documents.find(
+        [{ $match: { _id: { $in: names } } }, { $project: { version: 1 } }],
+        names.length,
+      );
+      const versions = new Map(found.map((document) => [document._id, document]));
+      for (const { name, token } of withToken) {
+        const document = versions.get(name);
+        const deleted = (): Error => new Error('the document of the store was deleted right after the write');
+        answers.set(name, errors.get(name) ?? (document ? answerFrom(document, token) : deleted()));
+      }
+    }
+    return writes.map(({ name }) => answers.get(name) as WriteAnswer | Error);
+  }
+
+  #replacement({ name, payload, token, rejected, keepFor }: SnapshotWrite): MongoChange {
     const written = {
       _id: '$_id',
       version: token ?? next('$version'),
@@ -103,12 +133,45 @@ class MongodbStore implements StoreEngine {
     const isRejected = { $eq: ['$version', rejected ?? -1] };
     const isNewer = { $and: [isPlausible('$version'), { $gt: ['$version', token] }, { $not: [isRejected] }] };
     const result = token === undefined ? written : { $cond: [isNewer, '$$ROOT', written] };
-    const found = await this.#documents.put(name, [{ $replaceWith: result }], { version: 1 });
-    const version = Number(found.version);
-    return { kind: token === undefined || version === token ? 'written' : 'refused', version };
+    return { filter: { _id: name }, pipeline: [{ $replaceWith: result }] };
   }
 
   async delete(name: string): Promise<boolean> {
     return this.#documents.delete(name);
   }
+}
+
+/** Finds those of the snapshots that are newer than the version of their read. */
+function snapshots(reads: readonly SnapshotRead[]): object[] {
+  const names: Map<number, string[]> = new Map();
+  for (const { name, newerThan = -1 } of reads) {
+    const same = names.get(newerThan);
+    if (same === undefined) names.set(newerThan, [name]);
+    else same.push(name);
+  }
+  const wanted = Array.from(names, ([newerThan, some]) => ({
+    _id: some.length === 1 ? some[0] : { $in: some },
+    $expr: { $or: [{ $gt: ['$version', newerThan] }, { $not: [isPlausible('$version')] }] },
+  }));
+  const isDate = { $eq: [{ $type: '$writtenAt' }, 'date'] };
+  const age = { $cond: [isDate, { $subtract: [NOW, '$writtenAt'] }, null] };
+  return [
+    { $match: wanted.length === 1 ? wanted[0] : { $or: wanted } },
+    { $project: { version: 1, payload: 1, isPlausible: isPlausible('$version'), age } },
+  ];
+}
+
+function snapshotFrom(found: MongoDocument): StoredSnapshot {
+  const { payload, age } = found;
+  if (found.isPlausible !== true) return implausibleSnapshot(found.version);
+  return {
+    version: Number(found.version),
+    age: age === null ? Number.NaN : Number(age),
+    payload: payload as string,
+  };
+}
+
+function answerFrom(found: MongoDocument, token: number | undefined): WriteAnswer {
+  const version = Number(found.version);
+  return { kind: token === undefined || version === token ? 'written' : 'refused', version };
 }

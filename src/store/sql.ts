@@ -1,7 +1,16 @@
+import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
-import type { SqlParameters } from '../sql/client.ts';
+import type {
+  SnapshotRead,
+  SnapshotStore,
+  SnapshotWrite,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../cluster/store-contract.ts';
+import type { SqlParameters, SqlRow } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
+import { eachName } from '../sql/each-name.ts';
+import { type Given, givenParameters, ofEach, ofOne } from '../sql/given.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import { PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
@@ -39,6 +48,13 @@ interface StoreStatements {
   readonly read: string;
   readonly write: string;
   readonly writeWithToken: string;
+  /** `read` and the writes of several names; `givenParameters` has their values. */
+  readonly readEach: (count: number) => string;
+  readonly writeEach: (count: number) => string;
+  readonly writeEachWithToken: (count: number) => string;
+  readonly versionOfEach: (count: number) => string;
+  /** The columns that the writes of several names return. */
+  readonly versionOfName: string;
   /** The writes return the version as a row; else as `SqlChange.generatedId`. */
   readonly hasReturning: boolean;
   readonly delete: string;
@@ -46,40 +62,60 @@ interface StoreStatements {
   readonly purge: string;
 }
 
+/** The values of each name. */
+const READ = { name: 'key', newerThan: 'whole' } as const;
+const WRITTEN = { name: 'key', payload: 'long' } as const;
+
 function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
-  const { now, incoming, generateId } = dialect;
+  const { now, incoming } = dialect;
   const stored = (column: string): string => dialect.stored(table, column);
   const hasReturning = !dialect.assignsInTurn;
-  const insert = (version: string): string => {
-    const row = dialect.row({
-      name: ':name',
-      version: generateId(version),
-      written_at: now,
-      payload: dialect.long(':payload'),
-    });
-    return `INSERT INTO ${table} ${row} ${dialect.orUpdate}`;
-  };
   const returning = hasReturning ? ' RETURNING version' : '';
-  const isNewer = `(:token >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
-  const assign = (column: string): string =>
-    `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${stored(column)} END`;
+  /** The two writes, without RETURNING. @param rows the rows of several names */
+  const writes = (rows?: string): { readonly byClock: string; readonly withToken: string } => {
+    const given = rows === undefined ? ofOne : ofEach;
+    const version = rows === undefined ? dialect.generateId : (expression: string): string => expression;
+    const payload = rows === undefined ? dialect.long(':payload') : ofEach('payload');
+    const insert = (first: string): string => {
+      const row = { name: given('name'), version: version(first), written_at: now, payload };
+      return `INSERT INTO ${table} ${dialect.row(row, rows)} ${dialect.orUpdate}`;
+    };
+    const token = rows === undefined ? ':token' : incoming('version');
+    const isNewer = `(${token} >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
+    const assign = (column: string): string =>
+      `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${stored(column)} END`;
+    return {
+      byClock: `${insert(dialect.micros)} ${[
+        `payload = ${incoming('payload')}`,
+        `written_at = ${incoming('written_at')}`,
+        `version = ${version(successorOf(dialect, stored('version')))}`,
+      ].join(', ')}`,
+      // The version is assigned last: some servers would compare the token with the new version.
+      withToken: `${insert(given('token'))} ${[
+        assign('payload'),
+        assign('written_at'),
+        `version = ${version(`CASE WHEN ${isNewer} THEN ${token} ELSE ${stored('version')} END`)}`,
+      ].join(', ')}`,
+    };
+  };
+  const one = writes();
+  const read = `version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
+      CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible`;
+  const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
+  const versionOfName = `${dialect.returned('name')}, version`;
   const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
 
   return {
-    read: `SELECT version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
-      CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible FROM ${table}
-      WHERE name = :name AND version > :newerThan`,
-    write: `${insert(dialect.micros)} ${[
-      `payload = ${incoming('payload')}`,
-      `written_at = ${incoming('written_at')}`,
-      `version = ${generateId(successorOf(dialect, stored('version')))}`,
-    ].join(', ')}${returning}`,
-    // The version is assigned last: some servers would compare the token with the new version.
-    writeWithToken: `${insert(':token')} ${[
-      assign('payload'),
-      assign('written_at'),
-      `version = ${generateId(`CASE WHEN ${isNewer} THEN :token ELSE ${stored('version')} END`)}`,
-    ].join(', ')}${returning}`,
+    read: `SELECT ${read} FROM ${table} WHERE ${isRead(ofOne)}`,
+    write: `${one.byClock}${returning}`,
+    writeWithToken: `${one.withToken}${returning}`,
+    readEach: (count) =>
+      `SELECT ${dialect.returned('name')}, ${read} FROM ${dialect.rows(READ, count)} JOIN ${table} ON ${isRead(ofEach)}`,
+    writeEach: (count) => writes(dialect.rows(WRITTEN, count)).byClock,
+    writeEachWithToken: (count) => writes(dialect.rows({ ...WRITTEN, token: 'whole' }, count)).withToken,
+    versionOfEach: (count) =>
+      `SELECT ${versionOfName} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${table} ON name = ${ofEach('name')}`,
+    versionOfName,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
     expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
@@ -88,7 +124,10 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
   };
 }
 
-/** A store in a table: one row per name, one statement per step. A refused write writes the present values again. */
+/**
+ * A store in a table: one row per name, one statement per step. A refused write writes the present values again. The
+ * statements for several names are the same, with a row of values for each name.
+ */
 class SqlStore implements StoreEngine {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
@@ -100,10 +139,20 @@ class SqlStore implements StoreEngine {
 
   async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
-    if (row === undefined) return undefined;
-    if (Number(row.is_plausible) === 0) return implausibleSnapshot(row.version);
-    const age = row.age === null ? Number.NaN : Number(row.age); // NULL comes from an edit
-    return { version: Number(row.version), age, payload: String(row.payload) };
+    return row && snapshotOf(row);
+  }
+
+  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
+    return eachName<SnapshotRead, StoredSnapshot | undefined>(reads, {
+      nameOf: ({ name }) => name,
+      send: async (some) => {
+        const values = some.map(({ name, newerThan = -1 }) => ({ name, newerThan }));
+        const rows = await this.#table.query(this.#statements.readEach(some.length), givenParameters(values));
+        return new Map(rows.map((row) => [String(row.name), snapshotOf(row)]));
+      },
+      missing: () => undefined,
+      isOfValues: (error) => this.#table.isOfValues(error),
+    });
   }
 
   async write(name: string, payload: string, token?: number, rejected: number = -1): Promise<WriteAnswer> {
@@ -113,7 +162,52 @@ class SqlStore implements StoreEngine {
         ? await this.#versionAfter(write, { name, payload })
         : await this.#versionAfter(writeWithToken, { name, payload, token, rejected });
     this.#table.purgeSoon();
-    return { kind: token !== undefined && version > token ? 'refused' : 'written', version };
+    return answerOf(version, token);
+  }
+
+  async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
+    const answers = await eachName<SnapshotWrite, WriteAnswer>(writes, {
+      nameOf: ({ name }) => name,
+      kindOf: ({ token, rejected }) => `${token === undefined} ${rejected}`,
+      sizeOf: ({ payload }) => payload.length,
+      send: (some) => this.#writeEach(some),
+      missing: () => new Error('the row of the store was deleted right after the write'),
+      isOfValues: (error) => this.#table.isOfValues(error),
+    });
+    this.#table.purgeSoon();
+    return answers;
+  }
+
+  async #writeEach(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
+    const endAt = this.#table.endAt();
+    const hasReturning = await this.#table.hasReturning(endAt);
+    const { writeEach, writeEachWithToken, versionOfEach, versionOfName } = this.#statements;
+    const [{ token: isByToken, rejected = -1 }] = writes as [SnapshotWrite];
+    // The next version of the name could be read as the one of this write.
+    if (isByToken === undefined && !hasReturning) return this.#writeOneByOne(writes);
+    const { length } = writes;
+    const values = writes.map(({ name, payload, token }) =>
+      token === undefined ? { name, payload } : { name, payload, token },
+    );
+    const sql = isByToken === undefined ? writeEach(length) : writeEachWithToken(length);
+    const parameters = { ...givenParameters(values), rejected };
+    const returned = await this.#table.query(
+      hasReturning ? `${sql} RETURNING ${versionOfName}` : sql,
+      parameters,
+      endAt,
+    );
+    const rows = hasReturning ? returned : await this.#table.query(versionOfEach(length), parameters);
+    const versions = new Map(rows.map(({ name, version }) => [String(name), Number(version)]));
+    return new Map(
+      writes
+        .filter(({ name }) => versions.has(name))
+        .map(({ name, token }) => [name, answerOf(versions.get(name) as number, token)]),
+    );
+  }
+
+  async #writeOneByOne(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
+    const answers = await oneByOne(writes, ({ name, payload }) => this.write(name, payload));
+    return new Map(writes.map(({ name }, i) => [name, answers[i] as WriteAnswer | Error]));
   }
 
   async delete(name: string): Promise<boolean> {
@@ -125,4 +219,14 @@ class SqlStore implements StoreEngine {
     const [row] = await this.#table.query(sql, parameters);
     return Number(row?.version);
   }
+}
+
+function answerOf(version: number, token: number | undefined): WriteAnswer {
+  return { kind: token !== undefined && version > token ? 'refused' : 'written', version };
+}
+
+function snapshotOf(row: SqlRow): StoredSnapshot {
+  if (Number(row.is_plausible) === 0) return implausibleSnapshot(row.version);
+  const age = row.age === null ? Number.NaN : Number(row.age); // NULL comes from an edit
+  return { version: Number(row.version), age, payload: String(row.payload) };
 }

@@ -24,6 +24,11 @@ export function uniqueName(label: string): string {
   return `conformance-${randomId().slice(0, 13)}-${label}`;
 }
 
+/** Names of one case, in this order. */
+export function namesFrom(base: string, ends: readonly string[]): string[] {
+  return ends.map((end) => `${base}-${end}`);
+}
+
 /** Names that a careless backend confuses with each other, or interprets as a pattern, a path or a statement. */
 export const AWKWARD_NAMES: readonly string[] = [
   'a',

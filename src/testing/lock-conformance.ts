@@ -4,6 +4,7 @@ import { type Case, LockCaseContext, type LockSubject } from './lock/case-contex
 import { DAMAGE } from './lock/damage.ts';
 import { EXPIRY } from './lock/expiry.ts';
 import { EXTEND } from './lock/extend.ts';
+import { MANY } from './lock/many.ts';
 import { NAMES } from './lock/names.ts';
 import { OPERATORS } from './lock/operators.ts';
 import { RELEASE } from './lock/release.ts';
@@ -22,6 +23,7 @@ const CASES: readonly Case[] = [
   ...NAMES,
   ...DAMAGE,
   ...UNREACHABLE,
+  ...MANY,
 ];
 
 /**

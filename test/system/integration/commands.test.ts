@@ -77,14 +77,14 @@ describe.each(ownKinds)('%s', (kind) => {
     }
   });
 
-  const joining = ofThisKind.filter(({ joinsKeys }) => joinsKeys);
-  it.each(joining)(
-    '$name: 500 cold keys of loadMany are at most 10 commands',
-    async ({ name: own, connect }) => {
+  it.each(ofThisKind)(
+    '$name: 500 cold keys of loadMany are a handful of commands',
+    async ({ name: own, connect, acquireCommands }) => {
       const client = await connect(server.url);
       try {
         const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
-        const space = { lock: client.lock(own, patient), store: client.store(own, patient) };
+        const place = own.replaceAll(/\W+/g, '_');
+        const space = { lock: client.lock(place, patient), store: client.store(place, patient) };
         const open = (name: string) =>
           new RefreshingCache({
             ...{ ...space, name, schedule: { hours: 1 }, timeout: 60_000 },
@@ -97,18 +97,19 @@ describe.each(ownKinds)('%s', (kind) => {
         const keys = Array.from({ length: 500 }, (_, i) => i);
         await Promise.all([open('warm-up').getMany([1, 2]), open('warm-up').getMany([1, 2])]); // tables, scripts
         await quiet(() => server.commandsServed());
-        const commandsOf = async (read: () => Promise<ReadonlyMap<number, string>>): Promise<number> => {
+        const commandsOf = async (name: string): Promise<number> => {
           const before = await server.commandsServed();
-          const found = await read();
+          const cache = open(name);
+          const found = await cache.getMany(keys);
+          await cache.close(); // the results are published, and the leases released, behind the reads
           expect([found.size, found.get(499)]).toEqual([500, 'k 499']);
           await quiet(() => server.commandsServed());
           return (await server.commandsServed()) - before;
         };
-        const first = open('k');
-        expect(await commandsOf(() => first.getMany(keys))).toBeLessThanOrEqual(10);
+        expect(await commandsOf('k')).toBeLessThanOrEqual(acquireCommands > 1 ? 12 : 10); // MySQL reads what it wrote
         expect(new Set(await states('k'))).toEqual(new Set(['done']));
         expect(await states('k')).toHaveLength(500);
-        expect(await commandsOf(() => open('k').getMany(keys))).toBeLessThanOrEqual(3); // adopts all
+        expect(await commandsOf('k')).toBeLessThanOrEqual(3); // adopts all
       } finally {
         client.destroy();
       }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
+import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { type MongodbLockOptions, mongodbLock } from '../../../src/lock/mongodb.ts';
+import type { MongoCollection } from '../../../src/mongodb/collection.ts';
 import { mongodbStore } from '../../../src/store/mongodb.ts';
 import { conformance } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';
@@ -11,6 +13,8 @@ import { EvaluatedCollection } from './support/evaluated-collection.ts';
 
 /** All is done by this process: an answer takes a millisecond or two. */
 const UNIT_MS = 200;
+/** All cases run at a time. */
+const PATIENT = { timeout: 10_000 };
 const START = Date.UTC(2030, 0, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -23,8 +27,8 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
   conformance(
     {
       unit: UNIT_MS,
-      lock: () => mongodbLock({ collection: locks }),
-      other: () => mongodbLock({ collection: locks }),
+      lock: () => mongodbLock({ collection: locks, ...PATIENT }),
+      other: () => mongodbLock({ collection: locks, ...PATIENT }),
       unreachable: () => mongodbLock({ collection: none }),
       forget: (name) => void locks.documents.delete(name),
       damage: (name, field) => {
@@ -37,8 +41,8 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
         stores.documents.set(name, { ...found, writtenAt: new Date(found.writtenAt.getTime() + ms) });
       },
       unit: UNIT_MS,
-      store: () => mongodbStore({ collection: stores }),
-      other: () => mongodbStore({ collection: stores }),
+      store: () => mongodbStore({ collection: stores, ...PATIENT }),
+      other: () => mongodbStore({ collection: stores, ...PATIENT }),
       unreachable: () => mongodbStore({ collection: none }),
     },
   );
@@ -339,6 +343,59 @@ describe('a snapshot that somebody has edited in MongoDB, by mingo', () => {
       expect(await store.read('rates')).toMatchObject({ payload: 'mended' });
     },
   );
+});
+
+describe('several names, by mingo', () => {
+  it('500 cold keys of loadMany are at most 10 commands', async () => {
+    const [locks, stores] = [new EvaluatedCollection(), new EvaluatedCollection()];
+    const lock = mongodbLock({ collection: locks, ...PATIENT });
+    const store = mongodbStore({ collection: stores, ...PATIENT });
+    const open = () =>
+      new RefreshingCache({
+        ...{ name: 'c', schedule: MINUTE, timeout: MINUTE, lock, store },
+        loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, key])),
+      });
+    const commands = () => [...locks.commands, ...stores.commands].map(({ name }) => name);
+    const warm = open(); // of a backend that has not answered lately one key asks first, and is loaded alone
+    await warm.getMany([1000]);
+    await warm.close();
+    for (const { commands } of [locks, stores]) commands.length = 0;
+    const keys = Array.from({ length: 500 }, (_, i) => i);
+    const first = open();
+    expect((await first.getMany(keys)).size).toBe(500);
+    await first.close(); // the leases are released behind the reads
+    expect([...locks.documents.values()].filter(({ state }) => state === 'done')).toHaveLength(501);
+    const sent = commands();
+    expect(sent.length, String(sent)).toBeLessThanOrEqual(10);
+    expect((await open().getMany(keys)).size).toBe(500);
+    expect(commands().length - sent.length).toBe(1);
+  });
+
+  it('new names that two instances ask for at a time are given once each', async () => {
+    const collection = new EvaluatedCollection();
+    const names = ['a', 'b', 'c'].map((name) => ({ name }));
+    const [one, another] = [mongodbLock({ collection }), mongodbLock({ collection })];
+    const answers = await Promise.all([one.acquireMany?.(names), another.acquireMany?.(names.toReversed())]);
+    const kinds = answers.flatMap((all) => all?.map((answer) => ('kind' in answer ? answer.kind : answer)));
+    expect(kinds.sort()).toEqual(['acquired', 'acquired', 'acquired', 'held', 'held', 'held']);
+  });
+
+  it('a document that the server refuses is alone with that', async () => {
+    const collection = new EvaluatedCollection({ refuses: ({ payload }) => payload === 'too long' });
+    const writes = ['a', 'too long', 'c'].map((payload, i) => ({ name: payload, payload, token: i + 1 }));
+    const answers = (await mongodbStore({ collection }).writeMany?.(writes)) ?? [];
+    expect(answers.map((answer) => (answer instanceof Error ? 'error' : answer.kind))).toEqual([
+      'written',
+      'error',
+      'written',
+    ]);
+  });
+
+  it('are asked for one by one where the collection has no bulkWrite', () => {
+    const collection = Object.assign(new EvaluatedCollection(), { bulkWrite: undefined }) as MongoCollection;
+    expect(mongodbLock({ collection }).acquireMany).toBeUndefined();
+    expect(mongodbStore({ collection }).readMany).toBeUndefined();
+  });
 });
 
 describe('the commands, as the driver is asked for them', () => {

@@ -40,6 +40,10 @@ class Table implements SqlClient {
     return false;
   }
 
+  isOfValues(): boolean {
+    return false;
+  }
+
   isContention(error: unknown): boolean {
     return (error as Error).message === 'deadlock';
   }

@@ -67,6 +67,8 @@ describe('lockConformance', () => {
       'damage: notBefore of a hold is reported once, and the record is replaced',
       'damage: state of a hold is reported once, and the record is replaced',
       'unreachable: each step rejects with LockUnavailableError, within ten seconds',
+      'many: a damaged record is that of its name alone',
+      'many: an unreachable backend rejects with LockUnavailableError, within ten seconds',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { Ending, LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { Ending, LeaseEnd, LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
 import {
   acquired,
   extended,
@@ -74,6 +74,14 @@ class Backend implements LockEngine {
   async forceRelease(name: string, token: number): Promise<boolean> {
     const record = this.records.get(this.keyOf(name));
     return this.put(name, this.forceReleased(record, token, this.now().at));
+  }
+
+  async acquireMany(requests: readonly Acquire[1][]): Promise<LockRow[]> {
+    return Promise.all(requests.map((request) => this.acquire(request)));
+  }
+
+  async releaseMany(ends: readonly LeaseEnd[]): Promise<boolean[]> {
+    return Promise.all(ends.map(({ lease, ending }) => this.release(lease, ending)));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -159,6 +167,20 @@ function acquiring(name: string, change: (fresh: Record, ...asked: Acquire) => P
     acquired: (...asked: Acquire): Record => {
       const record = acquired(...asked);
       return record === asked[0] ? record : { ...record, ...change(record, ...asked) };
+    },
+  });
+}
+
+function acquiringMany(
+  name: string,
+  step: (
+    acquire: (requests: readonly Acquire[1][]) => Promise<LockRow[]>,
+    requests: readonly Acquire[1][],
+  ) => Promise<LockRow[]>,
+): LockFault {
+  return fault(name, {
+    acquireMany(this: Backend, requests: readonly Acquire[1][]) {
+      return step((some) => Promise.all(some.map((one) => this.acquire(one))), requests);
     },
   });
 }
@@ -540,6 +562,61 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   fault('long leases end early', {
     acquired: (record: Acquire[0], request: Acquire[1], now: Instant) =>
       acquired(record, { ...request, leaseFor: Math.min(request.leaseFor, 1e9) }, now),
+  }),
+  // several names
+  outside('releaseMany without acquireMany', () => ({ acquireMany: undefined })),
+  acquiringMany('the answers are ordered by name', (acquire, requests) =>
+    acquire(requests.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+  ),
+  acquiringMany('one leaseFor for all names', (acquire, requests) =>
+    acquire(requests.map((request) => ({ ...request, leaseFor: requests[0]?.leaseFor as number }))),
+  ),
+  acquiringMany('one force for all names', (acquire, requests) =>
+    acquire(requests.map((request) => ({ ...request, force: requests.some(({ force }) => force) }))),
+  ),
+  acquiringMany('a repeated acquire of several names is a new request', (acquire, requests) =>
+    acquire(requests.map((request) => ({ ...request, requestId: `${Math.random()}` }))),
+  ),
+  acquiringMany('names after the hundredth are left out', (acquire, requests) =>
+    acquire(requests.slice(0, 100)),
+  ),
+  fault('the records of several names are read, then written', {
+    async acquireMany(this: Backend, requests: readonly Acquire[1][]) {
+      const now = this.now();
+      const records = requests.map((one) => this.acquired(this.records.get(one.name), one, now));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      requests.forEach(({ name }, i) => {
+        this.put(name, records[i]);
+      });
+      return requests.map(({ name }, i) => this.rowOf(name, records[i] as Record, now));
+    },
+  }),
+  fault('a damaged record fails all names', {
+    async acquireMany(this: Backend, requests: readonly Acquire[1][]) {
+      const isDamaged = ({ name }: Acquire[1]) => (this.records.get(name)?.leaseUntil ?? 0) > 1e15;
+      if (requests.some(isDamaged)) throw new Error('damaged');
+      return Promise.all(requests.map((request) => this.acquire(request)));
+    },
+  }),
+  fault('all leases end with the first outcome', {
+    releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
+      return Promise.all(ends.map(({ lease }) => this.release(lease, (ends[0] as LeaseEnd).ending)));
+    },
+  }),
+  fault('several releases return true', {
+    async releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
+      for (const { lease, ending } of ends) await this.release(lease, ending);
+      return ends.map(() => true);
+    },
+  }),
+  outside('a name may occur twice', (lock) => ({
+    acquireMany: async (requests) => {
+      const distinct = new Map(requests.map((request) => [request.name, request]));
+      return (await lock.acquireMany?.([...distinct.values()])) ?? [];
+    },
+  })),
+  gone('an unreachable backend fails each of several names', {
+    acquireMany: async (requests) => requests.map(() => new Error('ECONNREFUSED')),
   }),
   outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];

@@ -1,5 +1,11 @@
 import { isPlausibleToken as isPlausibleVersion } from '../../../src/cluster/plausible.ts';
-import type { SnapshotStore, WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import type {
+  SnapshotRead,
+  SnapshotStore,
+  SnapshotWrite,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../../../src/cluster/store-contract.ts';
 import { createStore, type StoreEngine } from '../../../src/store/create-store.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
 import { partly } from './partly.ts';
@@ -68,6 +74,18 @@ class Backend {
     return { kind: 'written', version };
   }
 
+  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
+    return Promise.all(reads.map(({ name, newerThan }) => this.read(name, newerThan)));
+  }
+
+  async writeMany(writes: readonly SnapshotWrite[]): Promise<WriteAnswer[]> {
+    return Promise.all(
+      writes.map(({ name, payload, token, rejected, keepFor }) =>
+        this.write(name, payload, token, rejected, keepFor),
+      ),
+    );
+  }
+
   async delete(name: string): Promise<boolean> {
     return this.snapshots.delete(this.keyOf(name));
   }
@@ -87,6 +105,8 @@ type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unkno
 
 const silent: StoreEngine = {
   read: () => new Promise(() => {}),
+  readMany: () => new Promise(() => {}),
+  writeMany: () => Promise.reject(new Error('ECONNREFUSED')),
   write: () => Promise.reject(new Error('ECONNREFUSED')),
   delete: () => {
     throw new Error('closed');
@@ -114,6 +134,34 @@ function fault(name: string, parts: Parts): StoreFault {
 
 function outside(name: string, change: StoreFault['change'] & {}): StoreFault {
   return { fault: name, parts: {}, change };
+}
+
+function readingMany(
+  name: string,
+  step: (
+    read: (reads: readonly SnapshotRead[]) => Promise<(StoredSnapshot | undefined)[]>,
+    reads: readonly SnapshotRead[],
+  ) => Promise<(StoredSnapshot | undefined)[]>,
+): StoreFault {
+  return fault(name, {
+    readMany(this: Backend, reads: readonly SnapshotRead[]) {
+      return step((some) => Backend.prototype.readMany.call(this, some), reads);
+    },
+  });
+}
+
+function writingMany(
+  name: string,
+  step: (
+    write: (writes: readonly SnapshotWrite[]) => Promise<WriteAnswer[]>,
+    writes: readonly SnapshotWrite[],
+  ) => Promise<WriteAnswer[]>,
+): StoreFault {
+  return fault(name, {
+    writeMany(this: Backend, writes: readonly SnapshotWrite[]) {
+      return step((some) => Backend.prototype.writeMany.call(this, some), writes);
+    },
+  });
 }
 
 export const CORRECT: StoreFault = fault('none', {});
@@ -265,6 +313,59 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   outside('any token is accepted', (store) => ({
     write: (name, payload, token) => store.write(name, payload, token && Math.floor(token) && 1),
   })),
+
+  // several names
+  outside('writeMany without readMany', () => ({ readMany: undefined })),
+  readingMany('the snapshots are ordered by name', (read, reads) =>
+    read(reads.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+  ),
+  readingMany('one newerThan for all names', (read, reads) =>
+    read(reads.map(({ name }) => ({ name, newerThan: reads.at(-1)?.newerThan }))),
+  ),
+  readingMany('absent snapshots are left out', async (read, reads) =>
+    (await read(reads)).filter((found) => found !== undefined),
+  ),
+  readingMany('a damaged snapshot fails all names', async (read, reads) => {
+    const found = await read(reads);
+    if (reads.length > 1 && found.some((one) => one?.damage !== undefined)) throw new Error('damaged');
+    return found;
+  }),
+  readingMany('names after the hundredth are not read', (read, reads) => read(reads.slice(0, 100))),
+  writingMany('one token for all names', (write, writes) =>
+    write(writes.map((one) => ({ ...one, token: writes[0]?.token }))),
+  ),
+  writingMany('several writes ignore rejected versions', (write, writes) =>
+    write(writes.map(({ rejected: _, ...one }) => one)),
+  ),
+  writingMany('several writes return the clock', async (write, writes) =>
+    (await write(writes)).map((answer, i) =>
+      writes[i]?.token === undefined ? { ...answer, version: Date.now() * 1000 } : answer,
+    ),
+  ),
+  fault('the versions of several names are read, then written', {
+    async writeMany(this: Backend, writes: readonly SnapshotWrite[]) {
+      const stored = writes.map(({ name }) => this.snapshots.get(name)?.version ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+      return writes.map(({ name, payload, token }, i) => {
+        const held = stored[i] as number;
+        if (this.isRefused(token, held)) return { kind: 'refused', version: held };
+        const version = this.versionOf(token, held);
+        this.snapshots.set(name, { version, payload, writtenAt: performance.now() });
+        return { kind: 'written', version };
+      });
+    },
+  }),
+  outside('a name may be written twice', (store) => ({
+    writeMany: async (writes) => {
+      const distinct = new Map(writes.map((write) => [write.name, write]));
+      return (await store.writeMany?.([...distinct.values()])) ?? [];
+    },
+  })),
+  {
+    fault: 'an unreachable backend fails each of several names',
+    parts: {},
+    unreachable: { readMany: async (reads) => reads.map(() => new Error('ECONNREFUSED')) },
+  },
 
   // an unreachable backend
   {

@@ -12,10 +12,12 @@ import { sqlLock } from '../../../../src/lock/sql.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
 import type { StoreOptions } from '../../../../src/store/create-store.ts';
-import { mysqlStore } from '../../../../src/store/mysql.ts';
+import { mysqlStore, mysqlStoreTable } from '../../../../src/store/mysql.ts';
 import { postgresStore } from '../../../../src/store/postgres.ts';
 import { redisStore } from '../../../../src/store/redis.ts';
+import { sqlStore } from '../../../../src/store/sql.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
+import type { DurationLike } from '../../../../src/time/duration.ts';
 import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
@@ -42,8 +44,6 @@ export interface Backend {
   readonly engine: ServerKind;
   /** Does the client connect again by itself? */
   readonly reconnects: boolean;
-  /** Steps of keys that are due together are one command. */
-  readonly joinsKeys?: boolean;
   /** Commands that an acquire takes, once all is warm. */
   readonly acquireCommands: number;
   /** Does not wait for the server, unless the client has to be connected by hand. */
@@ -109,14 +109,22 @@ function mysql(client: MysqlClient): Adapters {
 
 /** Acquires with two commands, as MySQL does: without RETURNING. */
 export function lockWithoutReturning(client: MysqlClient, table: string, options: LockOptions = {}): Lock {
-  const kind = {
-    client: new MysqlSql(client, Number(options.timeout ?? 3000), false),
-    dialect: MYSQL,
-    definition: mysqlLockTable,
-    definedBy: 'mysqlLockTable()',
-    longestName: 512,
-  };
-  return sqlLock({ table, ...options }, kind);
+  const definition = { definition: mysqlLockTable, definedBy: 'mysqlLockTable()' };
+  return sqlLock({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
+}
+
+/** Writes several names with two commands, as MySQL does. */
+function storeWithoutReturning(
+  client: MysqlClient,
+  table: string,
+  options: StoreOptions = {},
+): SnapshotStore {
+  const definition = { definition: mysqlStoreTable, definedBy: 'mysqlStoreTable()' };
+  return sqlStore({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
+}
+
+function withoutReturning(client: MysqlClient, timeout: DurationLike = 3000) {
+  return { client: new MysqlSql(client, Number(timeout), false), dialect: MYSQL, longestName: 512 };
 }
 
 /** All of them. */
@@ -125,7 +133,6 @@ export const backends: readonly Backend[] = [
     name: 'Redis with ioredis',
     engine: 'redis',
     reconnects: true,
-    joinsKeys: true,
     acquireCommands: 1,
     async connect(url) {
       const client = new Redis(url);
@@ -150,7 +157,6 @@ export const backends: readonly Backend[] = [
     name: 'Redis with node-redis',
     engine: 'redis',
     reconnects: true,
-    joinsKeys: true,
     acquireCommands: 1,
     async connect(url) {
       const client = createClient({ url });
@@ -236,7 +242,15 @@ export const backends: readonly Backend[] = [
       const pool = createPool(url);
       const lock = (space: string, options?: LockOptions): Lock =>
         lockWithoutReturning(pool, lockTable(space), options);
-      return { ...mysql(pool), lock, close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
+      const store = (space: string, options?: StoreOptions): SnapshotStore =>
+        storeWithoutReturning(pool, storeTable(space), options);
+      return {
+        ...mysql(pool),
+        lock,
+        store,
+        close: () => pool.end(),
+        destroy: () => void pool.end().catch(ignore),
+      };
     },
   },
 ];

@@ -4,12 +4,18 @@ import type { MongoCollection } from '../../../../src/mongodb/collection.ts';
 
 type Document = Record<string, unknown>;
 
+interface BulkOperation {
+  readonly updateOne: { readonly filter: object; readonly update: object[]; readonly upsert: boolean };
+}
+
 /** What an evaluated collection is told beside the commands. */
 export interface EvaluatedOptions {
   /** Of the primary: epoch milliseconds. @default the machine's */
   readonly now?: () => number;
   /** Answers each command with this error, as the driver does when it has found no server. */
   readonly failsWith?: Error;
+  /** Refuses these documents, as the server does those of more than 16 MB. @default none */
+  readonly refuses?: (document: Document) => boolean;
 }
 
 /**
@@ -41,8 +47,39 @@ export class EvaluatedCollection implements MongoCollection {
   async findOneAndUpdate(filter: object, update: object[], options: object): Promise<Document | null> {
     const now = await this.#begin('findOneAndUpdate', filter, update, options);
     const { upsert = false, projection = {}, returnDocument = 'before' } = options as Document;
+    const { found, changed } = await this.#update(filter, update, upsert === true, now);
+    const shown = returnDocument === 'after' ? changed : found;
+    if (shown === undefined) return null;
+    const stages = Object.keys(projection as object).length === 0 ? [] : [{ $project: projection as object }];
+    return evaluate([shown], stages, now)[0] ?? null;
+  }
+
+  /** Unordered: an error of one operation is told after the others were done. */
+  async bulkWrite(operations: object[], options: object): Promise<{ readonly matchedCount: number }> {
+    const now = await this.#begin('bulkWrite', operations, options);
+    const writeErrors: Error[] = [];
+    let matchedCount = 0;
+    for (const [index, operation] of (operations as BulkOperation[]).entries()) {
+      const { filter, update, upsert } = operation.updateOne;
+      try {
+        const { found } = await this.#update(filter, update, upsert === true, now);
+        if (found !== undefined) matchedCount += 1;
+      } catch (error) {
+        writeErrors.push(Object.assign(error as Error, { index }));
+      }
+    }
+    if (writeErrors.length === 0) return { matchedCount };
+    throw Object.assign(new Error('bulk write failed'), { writeErrors, result: { matchedCount } });
+  }
+
+  async #update(
+    filter: object,
+    update: object[],
+    upsert: boolean,
+    now: Date,
+  ): Promise<{ readonly found?: Document | undefined; readonly changed?: Document | undefined }> {
     const found = this.#matches(filter, now)[0];
-    if (found === undefined && upsert !== true) return null;
+    if (found === undefined && !upsert) return {};
     if (found === undefined) await turn();
     const { _id } = found ?? (filter as Document);
     if (found === undefined && this.documents.has(_id)) {
@@ -51,11 +88,9 @@ export class EvaluatedCollection implements MongoCollection {
     const [changed] = evaluate([found ?? { _id }], update, now);
     if (changed === undefined || changed._id !== _id)
       throw Object.assign(new Error('_id is immutable'), { code: 66 });
+    if (this.#options.refuses?.(changed)) throw Object.assign(new Error('too large'), { code: 10_334 });
     this.documents.set(_id, changed);
-    const shown = returnDocument === 'after' ? changed : found;
-    if (shown === undefined) return null;
-    const stages = Object.keys(projection as object).length === 0 ? [] : [{ $project: projection as object }];
-    return evaluate([shown], stages, now)[0] ?? null;
+    return { found, changed };
   }
 
   aggregate(pipeline: object[], options: object): { toArray(): Promise<Document[]> } {
@@ -94,7 +129,9 @@ export class EvaluatedCollection implements MongoCollection {
   }
 
   #matches(filter: object, now: Date): Document[] {
-    return evaluate([...this.documents.values()], [{ $match: filter }], now);
+    const { _id } = filter as Document;
+    const named = typeof _id === 'string' ? [this.documents.get(_id) ?? []].flat() : this.documents.values();
+    return evaluate([...named], [{ $match: filter }], now);
   }
 }
 
@@ -110,8 +147,13 @@ function at(now: Date, expression: unknown): unknown {
   if (Object.prototype.toString.call(expression) !== '[object Object]') return expression;
   const entries = Object.entries(expression as object).map(([key, part]) => {
     if (key === '$literal') return [key, part];
-    if (key !== '$match') return [key, at(now, part)];
-    return [key, '$expr' in part ? { ...part, $expr: at(now, part.$expr) } : part];
+    return [key, key === '$match' ? filterAt(now, part) : at(now, part)];
   });
   return Object.fromEntries(entries);
+}
+
+function filterAt(now: Date, filter: Document): Document {
+  const { $expr, $or, ...others } = filter;
+  if ($expr !== undefined) return { ...others, $expr: at(now, $expr) };
+  return Array.isArray($or) ? { ...others, $or: $or.map((one) => filterAt(now, one)) } : filter;
 }

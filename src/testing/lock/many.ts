@@ -1,0 +1,278 @@
+import type { AcquireAnswer, LockProvider } from '../../cluster/lock-contract.ts';
+import { isLockUnavailableError, isOptionError } from '../../errors.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
+import { ensure, ofKind, present, rejects, same, sameList } from '../assert.ts';
+import { AWKWARD_NAMES, namesFrom } from '../conformance.ts';
+import { type Case, type LockCaseContext, OUTCOMES, testCase } from './case-context.ts';
+
+type ManySteps = { readonly [P in 'acquireMany' | 'releaseMany']-?: NonNullable<LockProvider[P]> };
+
+/** More than one command of many services may contain. */
+const MORE_NAMES = 101;
+
+/** A case of the optional steps; it passes for a lock without them. */
+function manyCase(
+  name: string,
+  run: (context: LockCaseContext, one: Many, another: Many) => Promise<void>,
+  needs: Case['needs'] = 'always',
+): Case {
+  return {
+    name: `many: ${name}`,
+    needs,
+    async run(context) {
+      if (context.lock.acquireMany === undefined) return;
+      await run(context, new Many(context.lock), new Many(context.other));
+    },
+  };
+}
+
+/** The steps for several names of a lock, of which each name must succeed. */
+class Many {
+  readonly #lock: ManySteps;
+
+  constructor(lock: LockProvider) {
+    this.#lock = lock as ManySteps;
+  }
+
+  async acquire(requests: Parameters<ManySteps['acquireMany']>[0]): Promise<AcquireAnswer[]> {
+    return this.#sound(requests.length, await this.#lock.acquireMany(requests));
+  }
+
+  async release(releases: Parameters<ManySteps['releaseMany']>[0]): Promise<boolean[]> {
+    return this.#sound(releases.length, await this.#lock.releaseMany(releases));
+  }
+
+  #sound<A>(count: number, answers: readonly (A | Error)[]): A[] {
+    same(answers.length, count, 'how many answers');
+    return answers.map((answer) => {
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+  }
+}
+
+/** The optional steps for several names. */
+export const MANY: readonly Case[] = [
+  testCase('many: a lock has both steps or none', async ({ lock }) => {
+    same(typeof lock.acquireMany, typeof lock.releaseMany, 'the type of acquireMany');
+  }),
+
+  manyCase('each request gets the answer for its name, at its index', async (context, one) => {
+    const names = namesFrom(context.name, ['z', 'held', 'a', 'done', 'failed', 'm']);
+    const [z, held, a, done, failed, m] = names as [string, string, string, string, string, string];
+    const lease = await context.lease({ name: held }, context.other);
+    await context.release(await context.lease({ name: done }), { as: 'done', holdFor: context.long });
+    await context.release(await context.lease({ name: failed }), { as: 'failed', holdFor: context.long });
+    const requests = names.map((name, i) =>
+      context.request({ name, leaseFor: (i + 1) * context.long, host: `host-${i}` }),
+    );
+    const answers = await one.acquire(requests);
+    sameList(
+      answers.map(({ kind }) => kind),
+      ['acquired', 'held', 'acquired', 'done', 'held', 'acquired'],
+      'the answers',
+    );
+    same(ofKind(answers[1] as AcquireAnswer, 'held', held).token, lease.token, 'the token of the holder');
+    same(ofKind(answers[4] as AcquireAnswer, 'held', failed).isBackoff, true, 'isBackoff of a failed round');
+    for (const [i, name] of [z, a, m].map((name) => [names.indexOf(name), name] as const)) {
+      const { owner, requestId, leaseFor, host } = requests[i] as (typeof requests)[number];
+      const { lease } = ofKind(answers[i] as AcquireAnswer, 'acquired', name);
+      sameList([lease.name, lease.owner, lease.requestId], [name, owner, requestId], 'the lease');
+      context.isLeft(lease.remaining, leaseFor, 'remaining');
+      const record = await context.record(name);
+      sameList([record.token, record.owner, record.host], [lease.token, owner, host], 'the record');
+      same((await context.held({ name })).token, lease.token, 'the token in a single answer');
+    }
+  }),
+
+  manyCase('an acquire is the same step as a single one', async (context, one, another) => {
+    const names = namesFrom(context.name, ['b', 'a']);
+    const tokens = (answers: readonly AcquireAnswer[]): number[] =>
+      answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease.token);
+    const kept = namesFrom(context.name, ['d', 'c']).map((name) => context.request({ name }));
+    const once = tokens(await one.acquire(kept));
+    sameList(tokens(await another.acquire(kept)), once, 'the tokens of repeated requests');
+    const short = names.map((name) => context.request({ name, leaseFor: context.unit }));
+    const first = tokens(await one.acquire(short));
+    await context.until('both leases end', async () => {
+      const records = await Promise.all(names.map((name) => context.record(name)));
+      return records.every(({ leaseLeft }) => leaseLeft === 0);
+    });
+    const next = await another.acquire(names.map((name) => context.request({ name })));
+    tokens(next).forEach((token, i) => {
+      ensure(token > (first[i] as number), `the token must grow: ${first[i]} before, ${token} now`);
+    });
+    for (const answer of next) same(ofKind(answer, 'acquired', 'next').tookOver, true, 'tookOver');
+  }),
+
+  manyCase('the force of one name is that of no other', async (context, one) => {
+    const names = namesFrom(context.name, ['c', 'b', 'a']);
+    for (const name of names) {
+      await context.release(await context.lease({ name }), { as: 'done', holdFor: context.long });
+    }
+    const requests = names.map((name, i) => context.request({ name, force: i === 1 }));
+    const kinds = (await one.acquire(requests)).map(({ kind }) => kind);
+    sameList(kinds, ['done', 'acquired', 'done'], 'the answers');
+  }),
+
+  manyCase('each lease ends with its own outcome', async (context, one, another) => {
+    const names = namesFrom(
+      context.name,
+      OUTCOMES.map((_, i) => `${9 - i}`),
+    );
+    const answers = await one.acquire(names.map((name) => context.request({ name })));
+    const releases = answers.map((answer, i) => ({
+      lease: ofKind(answer, 'acquired', 'acquireMany').lease,
+      outcome: OUTCOMES[i] as (typeof OUTCOMES)[number],
+    }));
+    const yes = OUTCOMES.map(() => true);
+    const show = async (): Promise<unknown[]> => {
+      const records = await Promise.all(names.map((name) => context.record(name)));
+      return records.map(({ state, holdLeft, lastError }) => `${state} ${holdLeft > 0} ${lastError}`);
+    };
+    const ended = OUTCOMES.map((outcome) => {
+      const { holdFor = 0, error } = { holdFor: 0, error: undefined, ...outcome };
+      return `${outcome.as} ${holdFor > 0} ${error}`;
+    });
+    sameList(await one.release(releases), yes, 'releaseMany');
+    sameList(await show(), ended, 'the records');
+    sameList(await another.release(releases), yes, 'a repeat, after a lost reply');
+    sameList(await show(), ended, 'the records after the repeat');
+  }),
+
+  manyCase('a lease that is over or of another holder is left alone', async (context, one) => {
+    const names = namesFrom(context.name, ['own', 'expired', 'token', 'request', 'absent', 'also own']);
+    const [own, expired, token, request, absent, also] = names as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const old = await context.lease({ name: expired, leaseFor: context.unit });
+    await context.until('the lease ends', async () => (await context.record(expired)).leaseLeft === 0);
+    const leases = [
+      await context.lease({ name: own }),
+      old,
+      { ...(await context.lease({ name: token })), token: 1 },
+      { ...(await context.lease({ name: request })), requestId: 'another' },
+      { ...old, name: absent },
+      await context.lease({ name: also }),
+    ];
+    const outcome = { as: 'done', holdFor: context.long } as const;
+    const answers = await one.release(leases.map((lease) => ({ lease, outcome })));
+    sameList(answers, [true, false, false, false, false, true], 'releaseMany');
+    const states = await Promise.all(names.map((name) => context.other.inspect(name)));
+    sameList(
+      states.map((record) => record?.state),
+      ['done', 'running', 'running', 'running', undefined, 'done'],
+      'the states',
+    );
+  }),
+
+  manyCase(
+    'of overlapping calls in opposite order each name has one winner',
+    async (context, one, another) => {
+      const names = namesFrom(
+        context.name,
+        Array.from({ length: 30 }, (_, i) => `${i}`),
+      );
+      for (const round of [1, 2]) {
+        const answers = await Promise.all(
+          [one, another, one, another].map((many, i) => {
+            const ordered = i % 2 === 0 ? names : names.toReversed();
+            return many.acquire(ordered.map((name) => context.request({ name })));
+          }),
+        );
+        const won = answers.flat().flatMap((answer) => (answer.kind === 'acquired' ? [answer.lease] : []));
+        sameList(won.map(({ name }) => name).sort(), [...names].sort(), `the winners of round ${round}`);
+        const releases = won.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
+        const both = [one.release(releases), another.release(releases.toReversed())];
+        for (const ended of await Promise.all(both)) {
+          sameList(
+            ended,
+            names.map(() => true),
+            'releaseMany',
+          );
+        }
+      }
+    },
+  ),
+
+  manyCase(`${MORE_NAMES} names, and awkward ones, are one call`, async (context, one) => {
+    const ends = [
+      ...AWKWARD_NAMES,
+      ...Array.from({ length: MORE_NAMES }, (_, i) => `${i}-${AWKWARD_NAMES[i % 30]}`),
+    ];
+    const names = namesFrom(context.name, ends);
+    const answers = await one.acquire(names.map((name) => context.request({ name })));
+    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease);
+    sameList(
+      leases.map(({ name }) => name),
+      names,
+      'the names of the leases',
+    );
+    const ended = await one.release(leases.map((lease) => ({ lease, outcome: { as: 'done', holdFor: 0 } })));
+    same(ended.indexOf(false), -1, 'the index of a release without effect');
+    const listed = await context.other.list({ prefix: context.name, limit: names.length + 1 });
+    same(listed.length, names.length, 'how many records');
+    same(listed.filter(({ state }) => state === 'done').length, names.length, 'how many are done');
+  }),
+
+  manyCase(
+    'a damaged record is that of its name alone',
+    async (context, one) => {
+      const names = namesFrom(context.name, ['a', 'b', 'c']);
+      for (const name of names) await context.lease({ name });
+      await context.subject.damage?.(names[1] as string, 'leaseUntil');
+      const [a, b, c] = (await one.acquire(
+        names.map((name) => context.request({ name })),
+      )) as AcquireAnswer[];
+      same(a?.kind, 'held', 'the first');
+      const { damage } = ofKind(b as AcquireAnswer, 'acquired', 'the damaged one');
+      ensure(typeof damage === 'string', `the damage must be reported, got ${damage}`);
+      same(c?.kind, 'held', 'the last');
+    },
+    'damage',
+  ),
+
+  manyCase(
+    'an invalid request, or a name that occurs twice, is an OptionError without effect',
+    async (context) => {
+      const many = context.lock as ManySteps;
+      const good = context.request();
+      const lease = { ...good, token: 1 };
+      const outcome = { as: 'abandoned' } as const;
+      await rejects(many.acquireMany([good, context.request({ name: '' })]), isOptionError, 'an empty name');
+      await rejects(
+        many.acquireMany([good, context.request({ leaseFor: 0 })]),
+        isOptionError,
+        'an empty lease',
+      );
+      await rejects(many.acquireMany([good, context.request()]), isOptionError, 'a name that occurs twice');
+      const twice = [
+        { lease, outcome },
+        { lease, outcome },
+      ];
+      await rejects(many.releaseMany(twice), isOptionError, 'a release that occurs twice');
+      same(await context.lock.inspect(context.name), undefined, 'the record');
+      sameList(await many.acquireMany([]), [], 'no requests');
+    },
+  ),
+
+  manyCase(
+    'an unreachable backend rejects with LockUnavailableError, within ten seconds',
+    async (context) => {
+      const lock = present(await context.subject.unreachable?.(), 'unreachable') as LockProvider & ManySteps;
+      const request = context.request();
+      const release = { lease: { ...request, token: 1 }, outcome: { as: 'abandoned' } as const };
+      const steps = [
+        rejects(lock.acquireMany([request]), isLockUnavailableError, 'acquireMany'),
+        rejects(lock.releaseMany([release]), isLockUnavailableError, 'releaseMany'),
+      ];
+      await withTimeout(() => Promise.all(steps), 10_000);
+    },
+    'unreachable',
+  ),
+];

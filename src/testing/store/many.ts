@@ -1,0 +1,217 @@
+import type {
+  SnapshotRead,
+  SnapshotStore,
+  SnapshotWrite,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../../cluster/store-contract.ts';
+import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
+import { withTimeout } from '../../time/with-timeout.ts';
+import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
+import { AWKWARD_NAMES, namesFrom } from '../conformance.ts';
+import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
+
+type ManySteps = { readonly [P in 'readMany' | 'writeMany']-?: NonNullable<SnapshotStore[P]> };
+
+/** More than one command of many services may contain. */
+const MORE_NAMES = 101;
+
+/** A case of the optional steps; it passes for a store without them. */
+function manyCase(
+  name: string,
+  run: (context: StoreCaseContext, one: Many, another: Many) => Promise<void>,
+  needs: Case['needs'] = 'always',
+): Case {
+  return {
+    name: `many: ${name}`,
+    needs,
+    async run(context) {
+      if (context.store.readMany === undefined) return;
+      await run(context, new Many(context, context.store), new Many(context, context.other));
+    },
+  };
+}
+
+/** The steps for several names of a store, of which each name must succeed. */
+class Many {
+  readonly #context: StoreCaseContext;
+  readonly #store: ManySteps;
+
+  constructor(context: StoreCaseContext, store: SnapshotStore) {
+    this.#context = context;
+    this.#store = store as ManySteps;
+  }
+
+  async read(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
+    return this.#sound(reads.length, await this.#store.readMany(reads));
+  }
+
+  async write(writes: readonly SnapshotWrite[]): Promise<WriteAnswer[]> {
+    for (const { name } of writes) this.#context.willWrite(name);
+    return this.#sound(writes.length, await this.#store.writeMany(writes));
+  }
+
+  /** The payloads of the names; `undefined`: none. */
+  async payloads(names: readonly string[]): Promise<(string | undefined)[]> {
+    return (await this.read(names.map((name) => ({ name })))).map((read) => read?.payload);
+  }
+
+  #sound<A>(count: number, answers: readonly (A | Error)[]): A[] {
+    same(answers.length, count, 'how many answers');
+    return answers.map((answer) => {
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+  }
+}
+
+function shown({ kind, version }: WriteAnswer): string {
+  return `${kind} ${version}`;
+}
+
+/** The optional steps for several names. */
+export const MANY: readonly Case[] = [
+  testCase('many: a store has both steps or none', async ({ store }) => {
+    same(typeof store.readMany, typeof store.writeMany, 'the type of readMany');
+  }),
+
+  manyCase('each read gets the snapshot of its name, at its index, if it is newer', async (context, one) => {
+    const names = namesFrom(context.name, ['z', 'none', 'same', 'a', 'newer']);
+    const [z, none, same_, a, newer] = names as [string, string, string, string, string];
+    for (const [i, name] of [z, same_, a, newer].entries())
+      await context.written(`of ${name}`, TOKEN + i, { name });
+    const found = await one.read([
+      { name: z },
+      { name: none },
+      { name: same_, newerThan: TOKEN + 1 },
+      { name: a, newerThan: TOKEN + 1 },
+      { name: newer, newerThan: TOKEN + 2 },
+    ]);
+    sameList(
+      found.map((read) => read && `${read.version} ${read.payload}`),
+      [`${TOKEN} of ${z}`, undefined, undefined, `${TOKEN + 2} of ${a}`, `${TOKEN + 3} of ${newer}`],
+      'readMany',
+    );
+    for (const read of found) if (read !== undefined) between(read.age, 0, 100 * context.unit, 'age');
+  }),
+
+  manyCase('each write is the same step as a single one', async (context, one, another) => {
+    const names = namesFrom(context.name, ['z', 'older', 'same', 'a', 'rejected', 'wrongly']);
+    for (const name of names.slice(1)) await context.written('before', TOKEN, { name });
+    const requests = [TOKEN + 2, TOKEN - 1, TOKEN, TOKEN + 3, TOKEN - 1, TOKEN - 1].map((token, i) => ({
+      ...{ name: names[i] as string, payload: `payload ${i}`, token },
+      rejected: [undefined, undefined, undefined, undefined, TOKEN, TOKEN + 1][i],
+    }));
+    sameList(
+      (await one.write(requests)).map(shown),
+      [
+        `written ${TOKEN + 2}`,
+        `refused ${TOKEN}`,
+        `written ${TOKEN}`,
+        `written ${TOKEN + 3}`,
+        `written ${TOKEN - 1}`,
+        `refused ${TOKEN}`,
+      ],
+      'writeMany',
+    );
+    const after = ['payload 0', 'before', 'payload 2', 'payload 3', 'payload 4', 'before'];
+    sameList(await another.payloads(names), after, 'the payloads');
+  }),
+
+  manyCase('without a token the versions grow', async (context, one, another) => {
+    const names = namesFrom(context.name, ['b', 'ahead', 'a']);
+    const ahead =
+      (await context.written('before', undefined, { name: names[1] as string })) + 1_000_000_000_000;
+    await context.written('ahead', ahead, { name: names[1] as string });
+    let last = [0, ahead, 0];
+    for (const payload of ['first', 'second']) {
+      const answers = await one.write(names.map((name) => ({ name, payload })));
+      for (const [i, { kind, version }] of answers.entries()) {
+        same(kind, 'written', 'the answer of writeMany');
+        ensure(version > (last[i] as number), `the version must grow: ${last[i]} before, ${version} now`);
+        same((await context.snapshot(names[i] as string)).version, version, 'the version that is stored');
+      }
+      last = answers.map(({ version }) => version);
+      sameList(await another.payloads(names), [payload, payload, payload], 'the payloads');
+    }
+    same(last[1], ahead + 2, 'the version after one ahead of the clock');
+  }),
+
+  manyCase(
+    'of overlapping calls in opposite order the highest token remains',
+    async (context, one, another) => {
+      const names = namesFrom(
+        context.name,
+        Array.from({ length: 30 }, (_, i) => `${i}`),
+      );
+      const answers = await Promise.all(
+        [one, another, one, another].map((many, i) => {
+          const ordered = i % 2 === 0 ? names : names.toReversed();
+          return many.write(ordered.map((name) => ({ name, payload: `payload ${i}`, token: TOKEN + i })));
+        }),
+      );
+      const [, , , last] = answers as [WriteAnswer[], WriteAnswer[], WriteAnswer[], WriteAnswer[]];
+      for (const { kind, version } of last)
+        sameList([kind, version], ['written', TOKEN + 3], 'the highest token');
+      const payloads = await another.payloads(names);
+      sameList(
+        payloads,
+        names.map(() => 'payload 3'),
+        'the payloads',
+      );
+    },
+  ),
+
+  manyCase(`${MORE_NAMES} names, and awkward ones, are one call`, async (context, one) => {
+    const ends = [...AWKWARD_NAMES, ...Array.from({ length: MORE_NAMES }, (_, i) => `${i}`)];
+    const names = namesFrom(context.name, ends);
+    const answers = await one.write(names.map((name) => ({ name, payload: `of ${name}`, token: TOKEN })));
+    for (const answer of answers) same(shown(answer), `written ${TOKEN}`, 'writeMany');
+    const payloads = names.map((name) => `of ${name}`);
+    sameList(await one.payloads(names), payloads, 'the payloads');
+  }),
+
+  manyCase('a damaged snapshot is that of its name alone', async (context, one) => {
+    const names = namesFrom(context.name, ['a', 'b', 'c']);
+    const tokens = [TOKEN, Number.MAX_SAFE_INTEGER - 1, TOKEN];
+    await one.write(names.map((name, i) => ({ name, payload: 'payload', token: tokens[i] as number })));
+    const [a, b, c] = await one.read(names.map((name) => ({ name })));
+    sameList([a?.payload, b?.payload, c?.payload], ['payload', '', 'payload'], 'the payloads');
+    sameList(
+      [a, b, c].map((read) => typeof read?.damage),
+      ['undefined', 'string', 'undefined'],
+      'the types of the damage',
+    );
+    const next = await one.write(names.map((name) => ({ name, payload: 'next', token: TOKEN + 1 })));
+    for (const answer of next) same(shown(answer), `written ${TOKEN + 1}`, 'the next write');
+  }),
+
+  manyCase(
+    'an invalid request, or a name that occurs twice, is an OptionError without effect',
+    async (context) => {
+      const many = context.store as ManySteps;
+      const good = { name: context.name, payload: 'payload', token: TOKEN };
+      await rejects(many.writeMany([good, { ...good, name: '' }]), isOptionError, 'an empty name');
+      await rejects(many.writeMany([{ ...good, token: 1.5 }]), isOptionError, 'a token that is none');
+      await rejects(many.writeMany([good, good]), isOptionError, 'a write that occurs twice');
+      await rejects(many.readMany([good, good]), isOptionError, 'a read that occurs twice');
+      await rejects(many.readMany([{ ...good, newerThan: 1.5 }]), isOptionError, 'a version that is none');
+      same(await context.store.read(context.name), undefined, 'the snapshot');
+      sameList(await many.writeMany([]), [], 'no writes');
+      sameList(await many.readMany([]), [], 'no reads');
+    },
+  ),
+
+  manyCase(
+    'an unreachable backend rejects with StoreUnavailableError, within ten seconds',
+    async ({ subject, name }) => {
+      const store = present(await subject.unreachable?.(), 'unreachable') as SnapshotStore & ManySteps;
+      const steps = [
+        rejects(store.readMany([{ name }]), isStoreUnavailableError, 'readMany'),
+        rejects(store.writeMany([{ name, payload: 'payload' }]), isStoreUnavailableError, 'writeMany'),
+      ];
+      await withTimeout(() => Promise.all(steps), 10_000);
+    },
+    'unreachable',
+  ),
+];
