@@ -63,6 +63,8 @@ export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockPro
     acquire: (...args: Parameters<LockProvider['acquire']>) => lock.acquire(...args),
     extend: (...args: Parameters<LockProvider['extend']>) => lock.extend(...args),
     release: (...args: Parameters<LockProvider['release']>) => lock.release(...args),
+    acquireMany: lock.acquireMany?.bind(lock),
+    releaseMany: lock.releaseMany?.bind(lock),
     inspect: (...args: Parameters<LockProvider['inspect']>) => lock.inspect(...args),
     list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
     forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),

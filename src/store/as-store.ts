@@ -38,6 +38,8 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
     longestName: store.longestName,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    readMany: store.readMany?.bind(store),
+    writeMany: store.writeMany?.bind(store),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
   };
   const steps: StoreSteps & ManyStoreSteps = {

@@ -9,7 +9,8 @@ export type { StoreSubject } from './store/case-context.ts';
 
 /**
  * Test cases for all promises of a `SnapshotStore`, for any test runner. They use real time and their own names,
- * delete what they wrote, and may share a backend with other users.
+ * delete what they wrote, and may share a backend with other users. The cases of `readMany` and `writeMany` pass for a
+ * store without them.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import {
   acquireRecord,
+  asLock,
   createLock,
   type EngineRecord,
   extendRecord,
@@ -10,13 +11,13 @@ import {
   releaseRecord,
   rowOfRecord,
 } from '../../../src/lock/index.ts';
-import { createStore, type StoreEngine } from '../../../src/store/index.ts';
+import { asStore, createStore, type StoreEngine } from '../../../src/store/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const KIND = { longestName: undefined, options: [] };
 
 /** A lock and a store with steps for many names, and the commands that they get. */
-function backend(clock: FakeClock) {
+function backend(clock: FakeClock, options: { readonly namespace?: string } = {}) {
   const commands: string[] = [];
   const records: Map<string, EngineRecord> = new Map();
   const snapshots: Map<string, { readonly version: number; readonly payload: string }> = new Map();
@@ -69,10 +70,11 @@ function backend(clock: FakeClock) {
       step('write', () => all.map(({ name, payload, token }) => write(name, payload, token))),
     delete: async (name) => snapshots.delete(name),
   };
-  const open = { lock: createLock(lock, {}, KIND), store: createStore(store, {}, KIND) };
+  const open = { lock: createLock(lock, options, KIND), store: createStore(store, options, KIND) };
   return { ...open, commands, records };
 }
 
+const REQUEST = { owner: 'me', requestId: 'r', leaseFor: 1000, host: '', force: false };
 const KEYS = Array.from({ length: 500 }, (_, i) => i);
 
 function cacheOf(clock: FakeClock, own: Partial<RefreshingCacheOptions<number, number>>) {
@@ -95,6 +97,28 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
   await clock.advance(10);
   expect((await adopted).size).toBe(500);
   expect(commands).toEqual(['read']);
+});
+
+it.each([
+  ['a namespace', (clock: FakeClock) => backend(clock, { namespace: 'service' })],
+  [
+    'asLock and asStore',
+    (clock: FakeClock) => {
+      const { lock, store, ...others } = backend(clock);
+      return { ...others, lock: asLock(lock), store: asStore(store) };
+    },
+  ],
+])('keys share commands, and are answered for by hand, with %s', async (_, open) => {
+  const clock = new FakeClock();
+  const { lock, store, commands } = open(clock);
+  const read = cacheOf(clock, { lock, store }).getMany(KEYS);
+  await clock.advance(10);
+  expect((await read).get(499)).toBe(499);
+  await clock.advance(10);
+  expect(commands).toHaveLength(6);
+  const name = 'c[499]';
+  expect(await lock.acquireMany?.([{ ...REQUEST, name }])).toMatchObject([{ kind: 'done' }]);
+  expect(await store.readMany?.([{ name }, { name: 'none' }])).toMatchObject([{ age: 0 }, undefined]);
 });
 
 it('a key whose record is damaged is alone with that', async () => {
