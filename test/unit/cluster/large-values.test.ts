@@ -127,6 +127,14 @@ describe('a large value', () => {
     expect(await isStored(store)).toBe(true);
   });
 
+  it('is adopted also if that takes longer than a read may', async () => {
+    const store = memoryStore({ timeout: 1 }); // by the clock of the machine
+    const value = (load: () => unknown): RefreshingValue<unknown> =>
+      new RefreshingValue({ name: 'codes', load, store, logger: false, retry: false });
+    await value(() => rows()).refresh();
+    expect(isDeepStrictEqual(await value(neverLoads).get(), rows())).toBe(true);
+  });
+
   it('gives way to set() while it is adopted', async () => {
     const store = memoryStore({ clock });
     await member(store, rows).value.refresh();
