@@ -86,6 +86,7 @@ export function acquired(
     acquiredAt: at,
     finishedAt: null,
     lastError: damage === undefined ? null : REPLACED + damage,
+    keepFor: undefined,
   };
 }
 
@@ -122,7 +123,7 @@ export function released(
     notBefore: at + holdFor,
     finishedAt: at,
     lastError: error ?? null,
-    ...(keepFor === undefined ? {} : { keepFor }),
+    keepFor,
   };
 }
 

@@ -34,6 +34,7 @@ const RELEASED = {
   requestId: 'key',
   state: 'key',
   holdFor: 'number',
+  keptBefore: 'number',
   error: 'text',
 } as const;
 
@@ -126,12 +127,22 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   ].join(', ');
   const isOwn = (given: Given): string =>
     `name = ${given('name')} AND token = ${given('token')} AND request_id = ${given('requestId')}`;
+  // The lease of a done round is over. Where its `keepFor` is shorter than the retention, the end of that lease is moved to
+  // `keepFor` before its beginning, and needs no further column. `keptBefore` is `keepFor`, negative; 0: none.
+  const keptBefore = (given: Given): string => plus('acquired_at', given('keptBefore'));
+  const leaseEnd = (given: Given): string =>
+    `CASE WHEN ${keptBefore(given)} < acquired_at THEN ${keptBefore(given)} ELSE ${now} END`;
+  const keepFor = between('lease_until', 'acquired_at');
+  const isBrieflyKept = `CASE
+      WHEN NOT (${['lease_until', 'acquired_at', 'not_before'].map(dialect.isFinite).join(' AND ')}) THEN FALSE
+      WHEN state <> 'done' OR lease_until >= acquired_at OR ${keepFor} > :retention THEN FALSE
+      ELSE ${plus('not_before', keepFor)} < ${now} END`;
   // A repeated release, after a lost reply, finds the row and leaves it unchanged. The state is assigned last.
   const endAs = (given: Given): string => {
     const unlessEnded = (column: string, value: string): string =>
       `${column} = CASE WHEN state = ${given('state')} THEN ${column} ELSE ${value} END`;
     return [
-      unlessEnded('lease_until', now),
+      unlessEnded('lease_until', leaseEnd(given)),
       unlessEnded('not_before', plus(now, given('holdFor'))),
       unlessEnded('finished_at', now),
       unlessEnded('last_error', given('error')),
@@ -139,7 +150,7 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     ].join(', ');
   };
   const canEnd = (given: Given): string => `${isOwn(given)} AND (state = ${given('state')} OR ${isLive})`;
-  const isExpired = `${plus(dialect.greater('lease_until', 'not_before'), ':retention')} < ${now}`;
+  const isExpired = `(${plus(dialect.greater('lease_until', 'not_before'), ':retention')} < ${now} OR ${isBrieflyKept})`;
 
   return {
     acquire: `INSERT INTO ${table} ${insertedRow(lease(ofOne))} ${takeOver((column) => lease(ofOne)[column] as string)}`,

@@ -20,7 +20,7 @@ export interface SqlLockOptions extends LockOptions {
   readonly table?: string | undefined;
   /**
    * How long the record of a name is kept after its lease and its hold. Older records are deleted after a release, at
-   * most once an hour; errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
+   * most once an hour (once in ten minutes while there are absent keys); errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
@@ -121,7 +121,7 @@ class SqlLock implements LockEngine {
 
   async release(lease: LeaseId, ending: Ending): Promise<boolean> {
     const isReleased = await this.#finds(this.#statements.release, releaseValues({ lease, ending }));
-    this.#table.purgeSoon();
+    this.#table.purgeSoon(briefFor(ending));
     return isReleased;
   }
 
@@ -132,7 +132,7 @@ class SqlLock implements LockEngine {
       missing: () => false,
       isOfValues: (error) => this.#table.isOfValues(error),
     });
-    this.#table.purgeSoon();
+    this.#table.purgeSoon(Math.max(0, ...ends.map(({ ending }) => briefFor(ending))));
     return areReleased;
   }
 
@@ -189,12 +189,18 @@ function acquireValues({ name, owner, requestId, host, leaseFor }: AcquireReques
 
 function releaseValues({ lease, ending }: LeaseEnd): Record<string, SqlValue> {
   const { name, token, requestId } = lease;
-  const { state, holdFor, error } = ending;
+  const { state, holdFor, keepFor = 0, error } = ending;
   return {
     ...{ name, token, requestId, state },
     holdFor: durationParameter(holdFor),
+    keptBefore: -durationParameter(keepFor),
     error: error === undefined ? null : storable(error),
   };
+}
+
+/** How long the record is kept, if that is less than the retention. */
+function briefFor({ holdFor, keepFor }: Ending): number {
+  return keepFor === undefined ? 0 : holdFor + keepFor;
 }
 
 function deletedRow(): Error {

@@ -32,6 +32,8 @@ export interface SqlClient {
   hasReturning(endAt?: number): Promise<boolean>;
   /** The statement failed because the table is missing. */
   isTableMissing(error: unknown): boolean;
+  /** The statement failed because the table lacks a column. */
+  isColumnMissing(error: unknown): boolean;
   /** The statement failed because another session has just created the table. */
   isTablePresent(error: unknown): boolean;
   /** The statement failed because of concurrent statements, without effect. It may be retried at once. */

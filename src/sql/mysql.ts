@@ -118,6 +118,7 @@ const BASE64 = 'FROM_BASE64(';
 const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
 
 const NO_SUCH_TABLE = 1146;
+const BAD_FIELD = 1054;
 /** The server closes the connection after this error. */
 const PACKET_TOO_LARGE = 1153;
 /** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
@@ -168,6 +169,10 @@ export class MysqlSql implements SqlClient {
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'errno') === NO_SUCH_TABLE;
+  }
+
+  isColumnMissing(error: unknown): boolean {
+    return propertyOf(error, 'errno') === BAD_FIELD;
   }
 
   isTablePresent(): boolean {

@@ -94,6 +94,7 @@ const TYPES: Readonly<Record<GivenType, string>> = {
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const CODES = {
   undefinedTable: '42P01',
+  undefinedColumn: '42703',
   /** CREATE TABLE IF NOT EXISTS checks first and creates then: one of two concurrent sessions gets any of these. */
   present: ['42P07', '42710', '23505'],
   /** A serialization failure (only if the default isolation level is above READ COMMITTED), and a deadlock. */
@@ -127,6 +128,10 @@ export class PostgresSql implements SqlClient {
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'code') === CODES.undefinedTable;
+  }
+
+  isColumnMissing(error: unknown): boolean {
+    return propertyOf(error, 'code') === CODES.undefinedColumn;
   }
 
   isTablePresent(error: unknown): boolean {

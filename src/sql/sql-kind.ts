@@ -43,7 +43,7 @@ export function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | un
  * @param about the subject of errors: 'lock' or 'store'.
  * @throws {OptionError} when an option breaks a rule.
  */
-export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
+export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 'older'>>(
   about: 'lock' | 'store',
   options: SqlTableChoices,
   { client, dialect, definition, definedBy }: SqlKind,
@@ -54,7 +54,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
   const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
   checks.done();
   const statements = statementsFor(dialect, tableName(about, options.table ?? defaultTable, dialect.quoted));
-  const { expired, purge } = statements;
+  const { expired, purge, older } = statements;
   const timeoutMs = timeoutOf(about, options);
   const table = new SqlTable({
     client,
@@ -64,6 +64,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge'>>(
     retentionMs,
     expired,
     purge,
+    older,
   });
   return { table, statements };
 }

@@ -16,9 +16,13 @@ export interface SqlTableOptions {
   readonly expired: string;
   /** Deletes those of {@link PURGED_NAMES} that are past `:retention`. */
   readonly purge: string;
+  /** Both for a table without the columns of the present version. */
+  readonly older?: Pick<SqlTableOptions, 'expired' | 'purge'> | undefined;
 }
 
 const PURGE_INTERVAL_MS = 3_600_000;
+/** While there are rows that are kept for less than the retention. */
+const BRIEF_INTERVAL_MS = 600_000;
 const PURGE_LIMIT = 1000;
 
 /** Names per DELETE: one statement for each would delete more slowly than many instances write. */
@@ -44,6 +48,8 @@ export class SqlTable {
   readonly #options: SqlTableOptions;
   #purgedAt: number = Number.NEGATIVE_INFINITY;
   #isPurging = false;
+  /** The last of the rows that this process has written to be kept for less than the retention. */
+  #briefUntil: number = Number.NEGATIVE_INFINITY;
 
   constructor(options: SqlTableOptions) {
     this.#options = options;
@@ -76,15 +82,28 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 
-  /** Deletes all rows past their retention in the background, in one pass, at most once an hour. Never throws. */
-  purgeSoon(): void {
+  /** The table was made by an earlier version: it lacks a column of the statement. */
+  isColumnMissing(error: unknown): boolean {
+    return this.#options.client.isColumnMissing(error);
+  }
+
+  /**
+   * Deletes all rows that are kept no longer in the background, in one pass, at most once an hour, or once in ten minutes
+   * while there are rows that are kept for less than the retention. Never throws.
+   *
+   * @param briefFor how long the row that was just written is kept, if that is less; 0: it is not.
+   */
+  purgeSoon(briefFor: number = 0): void {
     const { retentionMs } = this.#options;
     const now = systemClock.monotonic();
-    if (retentionMs === Infinity || this.#isPurging || now - this.#purgedAt < PURGE_INTERVAL_MS) return;
+    if (briefFor > 0) this.#briefUntil = Math.max(this.#briefUntil, now + briefFor);
+    const hasBrief = now - this.#briefUntil < BRIEF_INTERVAL_MS;
+    const interval = hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS;
+    if ((retentionMs === Infinity && !hasBrief) || this.#isPurging || now - this.#purgedAt < interval) return;
     this.#purgedAt = now;
     this.#isPurging = true;
     systemClock.setTimeout(() => {
-      this.#purge(durationParameter(retentionMs))
+      this.#purgeAll(durationParameter(retentionMs))
         .catch(() => {}) // no right to delete, a closed client: retried in an hour
         .finally(() => {
           this.#isPurging = false;
@@ -92,9 +111,22 @@ export class SqlTable {
     }, 0);
   }
 
+  async #purgeAll(retention: number): Promise<void> {
+    const { older } = this.#options;
+    try {
+      await this.#purge(retention, this.#options);
+    } catch (error) {
+      if (older === undefined || !this.isColumnMissing(error)) throw error;
+      await this.#purge(retention, older);
+    }
+  }
+
   /** Goes through the table once, in the order of names: rows that are kept are not looked at again. */
-  async #purge(retention: number): Promise<void> {
-    const { client, expired, purge } = this.#options;
+  async #purge(
+    retention: number,
+    { expired, purge }: Pick<SqlTableOptions, 'expired' | 'purge'>,
+  ): Promise<void> {
+    const { client } = this.#options;
     for (let after = ''; ; ) {
       const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after });
       const names = rows.map(({ name }) => String(name));

@@ -91,6 +91,10 @@ export class SqliteSql implements SqlClient {
     return String(propertyOf(error, 'message')).includes('no such table: ');
   }
 
+  isColumnMissing(error: unknown): boolean {
+    return /no such column: |has no column named /.test(String(propertyOf(error, 'message')));
+  }
+
   isTablePresent(): boolean {
     return false; // statements run one after the other
   }

@@ -67,6 +67,8 @@ export function mysqlStoreTable(table: string = STORE_TABLE): string {
   name VARCHAR(512) NOT NULL PRIMARY KEY,
   version BIGINT NOT NULL,
   written_at DATETIME(6) NOT NULL,
-  payload LONGTEXT NOT NULL
+  payload LONGTEXT NOT NULL,
+  brief_version BIGINT,
+  brief_until DATETIME(6)
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
 }

@@ -65,6 +65,8 @@ export function postgresStoreTable(table: string = STORE_TABLE): string {
   name text COLLATE "C" PRIMARY KEY,
   version bigint NOT NULL,
   written_at timestamptz NOT NULL,
-  payload text NOT NULL
+  payload text NOT NULL,
+  brief_version bigint,
+  brief_until timestamptz
 )`;
 }

@@ -13,7 +13,7 @@ import { eachName } from '../sql/each-name.ts';
 import { type Given, givenParameters, ofEach, ofOne } from '../sql/given.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
-import { PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
+import { durationParameter, PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
 
@@ -26,8 +26,8 @@ export interface SqlStoreOptions extends StoreOptions {
    */
   readonly table?: string | undefined;
   /**
-   * How long a snapshot is kept after its last write. Older ones are deleted after a write, at most once an hour;
-   * errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
+   * How long a snapshot is kept after its last write. Older ones are deleted after a write, at most once an hour (once in
+   * ten minutes while there are absent keys); errors of that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
 }
@@ -46,12 +46,12 @@ export function sqlStore(options: SqlStoreOptions, kind: SqlKind): SnapshotStore
 
 interface StoreStatements {
   readonly read: string;
-  readonly write: string;
-  readonly writeWithToken: string;
+  readonly write: (isBrief: boolean) => string;
+  readonly writeWithToken: (isBrief: boolean) => string;
   /** `read` and the writes of several names; `givenParameters` has their values. */
   readonly readEach: (count: number) => string;
-  readonly writeEach: (count: number) => string;
-  readonly writeEachWithToken: (count: number) => string;
+  readonly writeEach: (count: number, isBrief: boolean) => string;
+  readonly writeEachWithToken: (count: number, isBrief: boolean) => string;
   readonly versionOfEach: (count: number) => string;
   /** The columns that the writes of several names return. */
   readonly versionOfName: string;
@@ -60,24 +60,38 @@ interface StoreStatements {
   readonly delete: string;
   readonly expired: string;
   readonly purge: string;
+  /** For a table without the columns of brief snapshots. */
+  readonly older: { readonly expired: string; readonly purge: string };
 }
 
 /** The values of each name. */
 const READ = { name: 'key', newerThan: 'whole' } as const;
 const WRITTEN = { name: 'key', payload: 'long' } as const;
+const BRIEF = { ...WRITTEN, keepFor: 'number' } as const;
 
 function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
   const { now, incoming } = dialect;
   const stored = (column: string): string => dialect.stored(table, column);
   const hasReturning = !dialect.assignsInTurn;
   const returning = hasReturning ? ' RETURNING version' : '';
-  /** The two writes, without RETURNING. @param rows the rows of several names */
-  const writes = (rows?: string): { readonly byClock: string; readonly withToken: string } => {
+  /**
+   * The two writes, without RETURNING. Only those of brief snapshots, and the purge, know two columns that tables of earlier
+   * versions lack. A later write leaves them as they are: they count for one version only.
+   *
+   * @param rows the rows of several names
+   */
+  const writes = (
+    isBrief: boolean,
+    rows?: string,
+  ): { readonly byClock: string; readonly withToken: string } => {
     const given = rows === undefined ? ofOne : ofEach;
     const version = rows === undefined ? dialect.generateId : (expression: string): string => expression;
     const payload = rows === undefined ? dialect.long(':payload') : ofEach('payload');
     const insert = (first: string): string => {
-      const row = { name: given('name'), version: version(first), written_at: now, payload };
+      const row = {
+        ...{ name: given('name'), version: version(first), written_at: now, payload },
+        ...(isBrief ? { brief_version: first, brief_until: dialect.plus(now, given('keepFor')) } : {}),
+      };
       return `INSERT INTO ${table} ${dialect.row(row, rows)} ${dialect.orUpdate}`;
     };
     const token = rows === undefined ? ':token' : incoming('version');
@@ -88,39 +102,54 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
       byClock: `${insert(dialect.micros)} ${[
         `payload = ${incoming('payload')}`,
         `written_at = ${incoming('written_at')}`,
+        ...(isBrief
+          ? [
+              `brief_version = ${successorOf(dialect, stored('version'))}`,
+              `brief_until = ${incoming('brief_until')}`,
+            ]
+          : []),
         `version = ${version(successorOf(dialect, stored('version')))}`,
       ].join(', ')}`,
       // The version is assigned last: some servers would compare the token with the new version.
       withToken: `${insert(given('token'))} ${[
         assign('payload'),
         assign('written_at'),
+        ...(isBrief ? [assign('brief_version'), assign('brief_until')] : []),
         `version = ${version(`CASE WHEN ${isNewer} THEN ${token} ELSE ${stored('version')} END`)}`,
       ].join(', ')}`,
     };
   };
-  const one = writes();
+  const [one, oneBrief] = [writes(false), writes(true)];
   const read = `version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
       CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible`;
   const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
   const versionOfName = `${dialect.returned('name')}, version`;
-  const isExpired = `${dialect.plus('written_at', ':retention')} < ${now}`;
+  const isOld = `${dialect.plus('written_at', ':retention')} < ${now}`;
+  const isOver = `(brief_version = version AND brief_until < ${now})`;
+  const purges = (isExpired: string): StoreStatements['older'] => ({
+    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
+      ORDER BY ${table}.name LIMIT :limit`,
+    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND ${isExpired}`,
+  });
 
   return {
     read: `SELECT ${read} FROM ${table} WHERE ${isRead(ofOne)}`,
-    write: `${one.byClock}${returning}`,
-    writeWithToken: `${one.withToken}${returning}`,
+    write: (isBrief) => `${(isBrief ? oneBrief : one).byClock}${returning}`,
+    writeWithToken: (isBrief) => `${(isBrief ? oneBrief : one).withToken}${returning}`,
     readEach: (count) =>
       `SELECT ${dialect.returned('name')}, ${read} FROM ${dialect.rows(READ, count)} JOIN ${table} ON ${isRead(ofEach)}`,
-    writeEach: (count) => writes(dialect.rows(WRITTEN, count)).byClock,
-    writeEachWithToken: (count) => writes(dialect.rows({ ...WRITTEN, token: 'whole' }, count)).withToken,
+    writeEach: (count, isBrief) => writes(isBrief, dialect.rows(isBrief ? BRIEF : WRITTEN, count)).byClock,
+    writeEachWithToken: (count, isBrief) => {
+      const columns = { ...(isBrief ? BRIEF : WRITTEN), token: 'whole' } as const;
+      return writes(isBrief, dialect.rows(columns, count)).withToken;
+    },
     versionOfEach: (count) =>
       `SELECT ${versionOfName} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${table} ON name = ${ofEach('name')}`,
     versionOfName,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
-    expired: `SELECT ${dialect.returned('name')} FROM ${table} WHERE ${isExpired} AND ${table}.name > :after
-      ORDER BY ${table}.name LIMIT :limit`,
-    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND ${isExpired}`,
+    ...purges(`(${isOld} OR ${isOver})`),
+    older: purges(isOld),
   };
 }
 
@@ -131,6 +160,7 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
 class SqlStore implements StoreEngine {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
+  #isOlder = false;
 
   constructor(table: SqlTable, statements: StoreStatements) {
     this.#table = table;
@@ -155,30 +185,53 @@ class SqlStore implements StoreEngine {
     });
   }
 
-  async write(name: string, payload: string, token?: number, rejected: number = -1): Promise<WriteAnswer> {
+  async write(
+    name: string,
+    payload: string,
+    token?: number,
+    rejected: number = -1,
+    keepFor?: number,
+  ): Promise<WriteAnswer> {
     const { write, writeWithToken } = this.#statements;
-    const version =
-      token === undefined
-        ? await this.#versionAfter(write, { name, payload })
-        : await this.#versionAfter(writeWithToken, { name, payload, token, rejected });
-    this.#table.purgeSoon();
+    const version = await this.#briefly(keepFor, (isBrief) => {
+      const values = { name, payload, ...keptFor(isBrief ? keepFor : undefined) };
+      return token === undefined
+        ? this.#versionAfter(write(isBrief), values)
+        : this.#versionAfter(writeWithToken(isBrief), { ...values, token, rejected });
+    });
+    this.#table.purgeSoon(keepFor);
     return answerOf(version, token);
+  }
+
+  /** A table of an earlier version lacks the columns of brief snapshots: there they are kept as any. */
+  async #briefly<R>(keepFor: number | undefined, write: (isBrief: boolean) => Promise<R>): Promise<R> {
+    if (keepFor === undefined || this.#isOlder) return write(false);
+    try {
+      return await write(true);
+    } catch (error) {
+      if (!this.#table.isColumnMissing(error)) throw error;
+      this.#isOlder = true;
+      return write(false);
+    }
   }
 
   async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
     const answers = await eachName<SnapshotWrite, WriteAnswer>(writes, {
       nameOf: ({ name }) => name,
-      kindOf: ({ token, rejected }) => `${token === undefined} ${rejected}`,
+      kindOf: ({ token, rejected, keepFor }) => `${token === undefined} ${rejected} ${keepFor === undefined}`,
       sizeOf: ({ payload }) => payload.length,
-      send: (some) => this.#writeEach(some),
+      send: (some) => this.#briefly(some[0]?.keepFor, (isBrief) => this.#writeEach(some, isBrief)),
       missing: () => new Error('the row of the store was deleted right after the write'),
       isOfValues: (error) => this.#table.isOfValues(error),
     });
-    this.#table.purgeSoon();
+    this.#table.purgeSoon(Math.max(0, ...writes.map(({ keepFor = 0 }) => keepFor)));
     return answers;
   }
 
-  async #writeEach(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
+  async #writeEach(
+    writes: readonly SnapshotWrite[],
+    isBrief: boolean,
+  ): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
     const endAt = this.#table.endAt();
     const hasReturning = await this.#table.hasReturning(endAt);
     const { writeEach, writeEachWithToken, versionOfEach, versionOfName } = this.#statements;
@@ -186,10 +239,11 @@ class SqlStore implements StoreEngine {
     // The next version of the name could be read as the one of this write.
     if (isByToken === undefined && !hasReturning) return this.#writeOneByOne(writes);
     const { length } = writes;
-    const values = writes.map(({ name, payload, token }) =>
-      token === undefined ? { name, payload } : { name, payload, token },
-    );
-    const sql = isByToken === undefined ? writeEach(length) : writeEachWithToken(length);
+    const values = writes.map(({ name, payload, token, keepFor }) => ({
+      ...{ name, payload, ...keptFor(isBrief ? keepFor : undefined) },
+      ...(token === undefined ? {} : { token }),
+    }));
+    const sql = isByToken === undefined ? writeEach(length, isBrief) : writeEachWithToken(length, isBrief);
     const parameters = { ...givenParameters(values), rejected };
     const returned = await this.#table.query(
       hasReturning ? `${sql} RETURNING ${versionOfName}` : sql,
@@ -206,7 +260,9 @@ class SqlStore implements StoreEngine {
   }
 
   async #writeOneByOne(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
-    const answers = await oneByOne(writes, ({ name, payload }) => this.write(name, payload));
+    const answers = await oneByOne(writes, ({ name, payload, keepFor }) =>
+      this.write(name, payload, undefined, undefined, keepFor),
+    );
     return new Map(writes.map(({ name }, i) => [name, answers[i] as WriteAnswer | Error]));
   }
 
@@ -219,6 +275,10 @@ class SqlStore implements StoreEngine {
     const [row] = await this.#table.query(sql, parameters);
     return Number(row?.version);
   }
+}
+
+function keptFor(keepFor: number | undefined): Readonly<Record<string, number>> {
+  return keepFor === undefined ? {} : { keepFor: durationParameter(keepFor) };
 }
 
 function answerOf(version: number, token: number | undefined): WriteAnswer {

@@ -63,6 +63,8 @@ export function sqliteStoreTable(table: string = STORE_TABLE): string {
   name TEXT NOT NULL PRIMARY KEY,
   version INTEGER NOT NULL CHECK (typeof(version) IN ('integer', 'real')),
   written_at INTEGER NOT NULL CHECK (typeof(written_at) IN ('integer', 'real')),
-  payload TEXT NOT NULL
+  payload TEXT NOT NULL,
+  brief_version INTEGER,
+  brief_until INTEGER
 )`;
 }

@@ -189,9 +189,9 @@ const CASES: readonly Case[] = [
 
   testCase('write: keepFor of a snapshot is over with the next write', async (context) => {
     const { unit } = context;
-    await context.written('brief', TOKEN, { keepFor: unit });
+    await context.written('brief', TOKEN, { keepFor: 3 * unit });
     await context.written('next', TOKEN + 1, { store: context.other });
-    await sleep(3 * unit);
+    await sleep(5 * unit);
     await context.isStored('next', TOKEN + 1, 'after the keepFor of the one before');
   }),
 

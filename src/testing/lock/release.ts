@@ -66,13 +66,13 @@ export const RELEASE: readonly Case[] = [
   }),
 
   testCase('release: keepFor of a round is over with the next lease', async (context) => {
-    const outcome = { as: 'done', holdFor: 0, keepFor: context.unit } as const;
+    const outcome = { as: 'done', holdFor: 0, keepFor: 3 * context.unit } as const;
     const first = await context.lease();
     await context.release(first, outcome);
     same(await context.other.release(first, outcome), true, 'second release');
     const lease = await context.lease({}, context.other);
     ensure(lease.token > first.token, 'the token must be greater');
-    await sleep(3 * context.unit);
+    await sleep(5 * context.unit);
     await context.untouched(lease, 'after the keepFor of the round before');
     await context.release(lease, { as: 'done', holdFor: 0 });
     await sleep(3 * context.unit);

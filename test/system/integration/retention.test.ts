@@ -1,16 +1,23 @@
 import Database from 'better-sqlite3';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import type { LeaseRelease } from '../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../src/index.ts';
 import type { Lock } from '../../../src/lock/create-lock.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
+import { mysqlStore, mysqlStoreTable } from '../../../src/store/mysql.ts';
+import { postgresStore, postgresStoreTable } from '../../../src/store/postgres.ts';
+import { sqliteStore, sqliteStoreTable } from '../../../src/store/sqlite.ts';
 import { backends, type Connected } from './support/backends.ts';
 
 const HOUR = 3_600_000;
 const RETENTION_MS = 1000;
 
 /** Ends a round of it. The first one of a lock looks for old records, where the engine does not delete them itself. */
-async function round(lock: Lock, name: string, holdFor = 0): Promise<void> {
+async function round(lock: Lock, name: string, holdFor = 0, keepFor?: number): Promise<void> {
   const answer = await lock.acquire({ name });
-  if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor });
+  if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor, keepFor });
 }
 
 /** @param open gives a new lock each time. */
@@ -39,6 +46,46 @@ async function expectNone(open: (retention: number) => Lock): Promise<void> {
   expect((await lock.list()).map(({ name }) => name)).toEqual(['another', 'done']);
 }
 
+/** Of a record with a `keepFor` that is over: it is gone; of one that was written again without one: it is there. */
+async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore): Promise<void> {
+  const lock = openLock();
+  await round(lock, 'absent', 0, RETENTION_MS);
+  await round(lock, 'held', HOUR, RETENTION_MS);
+  await round(lock, 'present', 0, RETENTION_MS);
+  await round(lock, 'present');
+  await round(lock, 'running', 0, RETENTION_MS);
+  await lock.acquire({ name: 'running', leaseFor: HOUR });
+  const leases = await Promise.all(['absent too', 'present too'].map((name) => lock.acquire({ name })));
+  const ends = leases.map((answer, i): LeaseRelease => {
+    const outcome = { as: 'done', holdFor: 0, keepFor: i === 0 ? RETENTION_MS : undefined } as const;
+    if (answer.kind !== 'acquired') throw new Error(answer.kind);
+    return { lease: answer.lease, outcome };
+  });
+  await (lock.releaseMany?.(ends) ??
+    Promise.all(ends.map(({ lease, outcome }) => lock.release(lease, outcome))));
+  const store = openStore();
+  await store.writeMany?.([
+    { name: 'absent too', payload: '', token: 1, keepFor: RETENTION_MS },
+    { name: 'present too', payload: '', token: 1 },
+  ]);
+  await store.write('absent', '', 1, undefined, RETENTION_MS);
+  await store.write('present', '', 1, undefined, RETENTION_MS);
+  await store.write('present', '', 2);
+  await vi.waitFor(
+    async () => {
+      // Without a retention, only a process with such records looks for them.
+      await round(openLock(), 'another', 0, HOUR);
+      await openStore().write('another', '', undefined, undefined, HOUR);
+      const names = (await lock.list()).map(({ name }) => name);
+      expect(names).toEqual(['another', 'held', 'present', 'present too', 'running']);
+      for (const name of ['absent', 'absent too']) expect(await store.read(name)).toBeUndefined();
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  expect((await store.read('present'))?.version).toBe(2);
+  if (store.writeMany !== undefined) expect((await store.read('present too'))?.version).toBe(1);
+}
+
 describe('records that nobody has used for the retention are deleted, and no others', () => {
   describe.each(backends)('$name', (backend) => {
     const space = `retention_${process.pid}_${backends.indexOf(backend)}`;
@@ -51,6 +98,14 @@ describe('records that nobody has used for the retention are deleted, and no oth
     it('as soon as it is over', () =>
       expectRetention((retention) => client.lock(space, { retention } as never)));
 
+    it.each([HOUR, Infinity])('sooner where they are of no use for as long: retention %d', (retention) => {
+      const own = `${space}_brief_${Number.isFinite(retention)}`;
+      return expectBrief(
+        () => client.lock(own, { retention } as never),
+        () => client.store(own, { retention } as never),
+      );
+    });
+
     it('without end, none is', () =>
       expectNone((retention) => client.lock(`${space}_kept`, { retention } as never)));
   });
@@ -61,9 +116,102 @@ describe('records that nobody has used for the retention are deleted, and no oth
     client.close();
   });
 
+  it.each([HOUR, Infinity])(
+    'SQLite with better-sqlite3: sooner where they are of no use for as long: retention %d',
+    async (retention) => {
+      const client = new Database(':memory:');
+      const options = { client, retention };
+      await expectBrief(
+        () => sqliteLock(options),
+        () => sqliteStore(options),
+      );
+      client.close();
+    },
+  );
+
   it('SQLite with better-sqlite3: without end, none is', async () => {
     const client = new Database(':memory:');
     await expectNone((retention) => sqliteLock({ client, retention }));
     client.close();
+  });
+});
+
+interface Sql {
+  run(statement: string): unknown;
+  store(table: string, retention: number): SnapshotStore;
+  close(): unknown;
+}
+
+describe('the table of a store that an earlier version has made', () => {
+  const sqls: [string, () => Promise<Sql>, string, string][] = [
+    [
+      'SQLite',
+      async () => {
+        const client = new Database(':memory:');
+        const store = (table: string, retention: number) => sqliteStore({ client, table, retention });
+        return { run: (statement) => client.exec(statement), store, close: () => client.close() };
+      },
+      sqliteStoreTable('older'),
+      'INTEGER',
+    ],
+    [
+      'PostgreSQL',
+      async () => {
+        const client = new pg.Client(inject('postgres').url);
+        await client.connect();
+        const store = (table: string, retention: number) => postgresStore({ client, table, retention });
+        return { run: (statement) => client.query(statement), store, close: () => client.end() };
+      },
+      postgresStoreTable('older'),
+      'timestamptz',
+    ],
+    [
+      'MariaDB',
+      async () => {
+        const client = await createConnection(inject('mariadb').url);
+        const store = (table: string, retention: number) => mysqlStore({ client, table, retention });
+        return { run: (statement) => client.query(statement), store, close: () => client.end() };
+      },
+      mysqlStoreTable('older'),
+      'DATETIME(6)',
+    ],
+  ];
+
+  it.each(sqls)('keeps snapshots of absent keys as any, until it has the columns: %s', async (...given) => {
+    const [, connect, definition, instant] = given;
+    const { run, store, close } = await connect();
+    const isThere = async (): Promise<boolean> => (await store('older', HOUR).read('absent')) !== undefined;
+    /** A new object purges with its first write. */
+    const isPurged = (retention: number) =>
+      vi.waitFor(
+        async () => {
+          await store('older', retention).write('another', '');
+          expect(await isThere()).toBe(false);
+        },
+        { timeout: 20_000, interval: 200 },
+      );
+    await run('DROP TABLE IF EXISTS older');
+    await run(definition.replace(/,\s*brief_version.*\n.*brief_until.*/, ''));
+    const older = store('older', HOUR);
+    expect((await older.write('absent', 'none', 1, undefined, RETENTION_MS)).kind).toBe('written');
+    const many = { name: 'absent', payload: 'none', keepFor: RETENTION_MS };
+    expect(
+      await store('older', HOUR).writeMany?.([
+        { ...many, token: 2 },
+        { ...many, name: 'other' },
+      ]),
+    ).toEqual([{ kind: 'written', version: 2 }, expect.objectContaining({ kind: 'written' })]);
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * RETENTION_MS));
+    await store('older', HOUR).write('another', '');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await isThere()).toBe(true);
+    await isPurged(RETENTION_MS);
+    for (const column of ['brief_version BIGINT', `brief_until ${instant}`])
+      await run(`ALTER TABLE older ADD COLUMN ${column}`);
+    await older.write('absent', 'by an object that knows the older table', 3, undefined, RETENTION_MS);
+    await store('older', HOUR).write('absent', 'none', 4, undefined, RETENTION_MS);
+    await isPurged(HOUR);
+    await run('DROP TABLE older');
+    await close();
   });
 });

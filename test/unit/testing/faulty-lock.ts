@@ -424,11 +424,11 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       return Backend.prototype.release.call(this, lease, ending);
     },
   }),
-  fault('keepFor deletes whatever is there then', {
-    async release(this: Backend, lease: Release[1], ending: Ending) {
-      const { keepFor, holdFor } = ending;
-      if (keepFor !== undefined) setTimeout(() => this.records.delete(lease.name), holdFor + keepFor);
-      return Backend.prototype.release.call(this, lease, ending);
+  fault('keepFor holds for later leases too', {
+    async acquire(this: Backend, request: Acquire[1]) {
+      const { keepFor } = this.records.get(request.name) ?? {};
+      if (keepFor !== undefined) setTimeout(() => this.records.delete(request.name), 1);
+      return Backend.prototype.acquire.call(this, request);
     },
   }),
   onRelease('a second release is refused', (record, lease, ending, at) => {

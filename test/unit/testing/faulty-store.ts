@@ -226,13 +226,15 @@ export const STORE_FAULTS: readonly StoreFault[] = [
       return answer;
     },
   })),
-  outside('keepFor deletes whatever is there then', (store) => ({
-    async write(...asked) {
+  fault('keepFor holds for later writes too', {
+    async write(this: Backend & { brief?: Set<string> }, ...asked: Parameters<SnapshotStore['write']>) {
       const [name, , , , keepFor] = asked;
-      if (keepFor !== undefined) setTimeout(() => store.delete(name), keepFor);
-      return store.write(...asked);
+      this.brief ??= new Set();
+      if (keepFor === undefined && this.brief.has(name)) setTimeout(() => this.delete(name), 1);
+      if (keepFor !== undefined) this.brief.add(name);
+      return Backend.prototype.write.call(this, ...asked);
     },
-  })),
+  }),
 
   // read
   fault('newerThan is ignored', { isNewer: () => true }),
