@@ -155,8 +155,7 @@ function shorten(text: string): string[] {
  */
 export function durationArgument(cacheName: string, option: string, received: DurationLike): number {
   const checks = new OptionChecks(cacheName);
-  const ms = toMillis(received);
-  checks.that(ms >= 0, option, 'must be a duration of 0 or more', received);
+  const ms = checks.durationFromZero(option, received);
   checks.done();
   return ms;
 }

@@ -5,7 +5,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
-import type { WaitUntil } from '../observe/wait-until.ts';
+import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
@@ -187,7 +187,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
     const found = readMany(this.#options.member.name, asked, (key) => this.get(key, read), onError);
     if (waitUntil !== undefined && ends.length > 0)
-      refresherOf(this).passToPlatform(waitUntil, Promise.all(ends));
+      passToPlatform(waitUntil, Promise.all(ends), this.#options.member.logger);
     return found;
   }
 
@@ -366,7 +366,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     }
     const ends = [...this.#entries.ends(), this.#queue.requestAndWait()];
     const end = Promise.all(ends).then(() => {});
-    if (waitUntil !== undefined) refresherOf(this).passToPlatform(waitUntil, end);
+    if (waitUntil !== undefined) passToPlatform(waitUntil, end, this.#options.member.logger);
     return wait ? end : Promise.resolve();
   }
 

@@ -157,31 +157,24 @@ function checkOwn<K, V extends P, P>(
   } = options;
   const { required = false } = options;
   const isList = Array.isArray(required);
-  checks.that(
-    isList || typeof required === 'boolean',
-    'required',
-    'must be true, false or an array of keys',
-    required,
-  );
+  const isRequired = isList || typeof required === 'boolean';
+  checks.that(isRequired, 'required', 'must be true, false or an array of keys', required);
   checks.that(!(isList && required.includes(undefined)), 'required', 'must not contain undefined', required);
   if (loadMany === undefined) checks.function('load', load);
   else {
     checks.function('loadMany', loadMany);
     checks.that(load === undefined, 'load', 'must not be given beside loadMany', load);
   }
-  if (batchSize !== undefined) {
-    checks.count('batchSize', batchSize, Infinity);
-    checks.that(loadMany !== undefined, 'batchSize', 'must not be given without loadMany', batchSize);
+  for (const option of ['batchSize', 'batchAhead', 'missing'] as const) {
+    const holds = options[option] === undefined || loadMany !== undefined;
+    checks.that(holds, option, 'must not be given without loadMany', options[option]);
   }
+  if (batchSize !== undefined) checks.count('batchSize', batchSize, Infinity);
   if (batchAhead !== undefined) {
     const holds = batchAhead === false || widthOf(batchAhead) !== undefined;
     checks.that(holds, 'batchAhead', SPAN_RULE, batchAhead);
-    checks.that(loadMany !== undefined, 'batchAhead', 'must not be given without loadMany', batchAhead);
   }
-  if (missing !== undefined) {
-    checks.oneOf('missing', missing, ['absent', 'fail']);
-    checks.that(loadMany !== undefined, 'missing', 'must not be given without loadMany', missing);
-  }
+  if (missing !== undefined) checks.oneOf('missing', missing, ['absent', 'fail']);
   if (maxConcurrentLoads !== undefined) {
     checks.count('maxConcurrentLoads', maxConcurrentLoads, Infinity);
   }

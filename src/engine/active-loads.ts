@@ -2,38 +2,21 @@ import type { Clock } from '../time/clock.ts';
 import type { CoordinatedRound } from './coordinator.ts';
 import type { Entry } from './entry.ts';
 
-/** The loads under way, and the rounds: these go on after their loads, while leases are released. */
+/** The loads under way, and the rounds, which go on after their loads while leases are released. */
 export class ActiveLoads<T> {
+  /** The entries whose loads are under way. */
+  readonly entries: Set<Entry<T>> = new Set();
+  readonly rounds: Set<CoordinatedRound<T>> = new Set();
   readonly #clock: Clock;
-  readonly #entries: Set<Entry<T>> = new Set();
-  readonly #rounds: Set<CoordinatedRound<T>> = new Set();
   #onIdle: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The entries whose loads are under way now. */
-  entries(): readonly Entry<T>[] {
-    return [...this.#entries];
-  }
-
-  began(entry: Entry<T>): void {
-    this.#entries.add(entry);
-  }
-
-  ended(entry: Entry<T>): void {
-    this.#entries.delete(entry);
-    if (this.#onIdle !== undefined) this.#checkIdle();
-  }
-
-  roundBegan(round: CoordinatedRound<T>): void {
-    this.#rounds.add(round);
-  }
-
-  roundEnded(round: CoordinatedRound<T>): void {
-    this.#rounds.delete(round);
-    if (this.#onIdle !== undefined) this.#checkIdle();
+  /** To be called when one has ended, and has left its set. */
+  ended(): void {
+    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle();
   }
 
   /** Resolves when there is none, or after `timeoutMs`. The process lives until then. */
@@ -50,11 +33,7 @@ export class ActiveLoads<T> {
     this.#onIdle = undefined;
   }
 
-  #checkIdle(): void {
-    if (this.#isIdle) this.#onIdle?.();
-  }
-
   get #isIdle(): boolean {
-    return this.#entries.size === 0 && this.#rounds.size === 0;
+    return this.entries.size === 0 && this.rounds.size === 0;
   }
 }

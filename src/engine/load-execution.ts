@@ -5,8 +5,8 @@ import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { ActiveLoads } from './active-loads.ts';
 import type { CoordinatedRound, Coordinator } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { Entry } from './entry.ts';
-import type { KeyedOwner } from './entry-owner.ts';
+import type { Entry, Superseded } from './entry.ts';
+import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Flight, type FlightPlan, type Outcome } from './flight.ts';
 import { type LoadContext, TryContext } from './load-context.ts';
 import type { KeyedAnswer } from './load-result.ts';
@@ -27,15 +27,14 @@ export interface ExecutionHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly coordinator: Coordinator | undefined;
+  readonly owner: EntryOwner<T> | undefined;
+  readonly keys: KeyedOwner<T> | undefined;
   readonly active: ActiveLoads<T>;
   readonly jitter: RetryJitter;
   readonly load: Load<T>;
-  readonly keys: () => KeyedOwner<T> | undefined;
-  readonly settled: (execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>) => void;
+  settled(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void;
   /** An aborted load has settled, or its deadline has passed. */
-  readonly gone: (execution: LoadExecution<T>) => void;
-  /** The times of the entry may have changed after its load: its round is over. */
-  readonly changed: (entry: Entry<T>) => void;
+  gone(execution: LoadExecution<T>): void;
 }
 
 /** One execution of the load of an entry: its flight, the contexts of its tries, and its round in the cluster. */
@@ -51,6 +50,10 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   /** Monotonic; of a load behind a lock: when it had the lease. */
   startedAt: number;
   round: CoordinatedRound<T> | undefined = undefined;
+  /** When it has settled: why its result is out of date. */
+  superseded: Superseded | undefined = undefined;
+  /** When it has settled: readers waited for it. */
+  isAwaited: boolean = false;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
   #context: TryContext | undefined;
@@ -76,7 +79,7 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   }
 
   attempt(attempt: number, abort: LazyAbort): ReturnType<Load<T>> {
-    const { events, options, load } = this.#host;
+    const { events, options } = this.#host;
     const { round } = this;
     if (round !== undefined && attempt === 1) {
       this.startedAt = this.clock.monotonic();
@@ -88,7 +91,7 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     if (options.kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
-    return load(context, this.entry, abort);
+    return this.#host.load(context, this.entry, abort);
   }
 
   random(error: unknown): number {
@@ -101,8 +104,8 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
 
   timeoutReason(attempts: number, cause: unknown): LoadTimeoutError {
     const { options } = this.#host;
-    const limit = this.#context && options.loadLimit?.waitedFor(this.#context);
-    return timeoutError(options, this.entry.key, attempts, cause, limit?.max);
+    const waitedFor = this.#context && options.loadLimit?.waitedFor(this.#context);
+    return timeoutError(options, this.entry.key, attempts, cause, waitedFor);
   }
 
   ended(reason: Error): void {
@@ -122,23 +125,24 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   }
 
   #beginRound(coordinator: Coordinator): CoordinatedRound<T> {
+    const host = this.#host;
     const { entry, flight } = this;
-    const { active, keys, changed } = this.#host;
     const round: CoordinatedRound<T> = coordinator.begin(entry, {
       ...this.details,
-      validSince: () => keys()?.validSince ?? Number.NEGATIVE_INFINITY,
+      validSince: () => host.keys?.validSince ?? Number.NEGATIVE_INFINITY,
       began: () => {
         if (entry.flight !== flight || entry.superseded === 'aborted') return;
         entry.superseded = undefined;
-        keys()?.loadBegan(entry);
+        host.keys?.loadBegan(entry);
       },
       fail: (error) => flight.fail(error),
       over: () => {
-        changed(entry);
-        active.roundEnded(round);
+        host.active.rounds.delete(round);
+        host.owner?.changed(entry);
+        host.active.ended();
       },
     });
-    active.roundBegan(round);
+    host.active.rounds.add(round);
     return round;
   }
 }

@@ -44,9 +44,10 @@ export class LoadLimit {
     this.#outer = outer;
   }
 
-  /** The limit for whose place the load with this context waits. */
-  waitedFor(context: LoadContext): LoadLimit | undefined {
-    return this.#waiting.has(context) ? this : this.#outer?.waitedFor(context);
+  /** For people: the place for which the load with this context waits. `undefined`: it does not wait. */
+  waitedFor(context: LoadContext): string | undefined {
+    if (this.#waiting.has(context)) return `waiting for one of ${this.max} places (maxConcurrentLoads)`;
+    return this.#outer?.waitedFor(context);
   }
 
   /** The load with this context is over. A call rejects with the reason if none of its loads waits any longer. */

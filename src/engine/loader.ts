@@ -54,7 +54,7 @@ const RELEASE_GRACE_MS = 1000;
  * So at most one load runs, whatever the number of invalidations. A load that no one can use, after `set` or a drop, is
  * aborted. It keeps its place until it has settled, or to its deadline: loads that ignore their signal do not pile up.
  */
-export class Loader<T> {
+export class Loader<T> implements ExecutionHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
@@ -67,9 +67,10 @@ export class Loader<T> {
   owner: EntryOwner<T> | undefined = undefined;
   /** The same, where the entries are those of many keys. */
   keys: KeyedOwner<T> | undefined = undefined;
+  readonly load: Load<T>;
+  readonly active: ActiveLoads<T>;
+  readonly jitter: RetryJitter;
   readonly #outcomes: Outcomes<T>;
-  readonly #active: ActiveLoads<T>;
-  readonly #host: ExecutionHost<T>;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
@@ -78,23 +79,12 @@ export class Loader<T> {
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed, whenFailing } = options;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback: neverTriggers };
-    const changed = (entry: Entry<T>): void => this.owner?.changed(entry);
     const reporter = new LoadReporter(options, this.events);
-    this.dueTimes = new DueTimes(options.clock, this.timing, reporter, changed);
-    this.#outcomes = new Outcomes(options, this.timing, reporter, () => this.keys);
-    this.#active = new ActiveLoads(options.clock);
-    this.#host = {
-      options,
-      events: this.events,
-      coordinator: this.coordinator,
-      active: this.#active,
-      jitter: new RetryJitter(options.random),
-      load,
-      keys: () => this.keys,
-      settled: (execution, outcome) => this.#settle(execution, outcome),
-      gone: ({ entry, flight }) => this.#gone(entry, flight),
-      changed,
-    };
+    this.dueTimes = new DueTimes(this, this.timing, reporter);
+    this.#outcomes = new Outcomes(this, this.timing, reporter);
+    this.load = load;
+    this.active = new ActiveLoads(options.clock);
+    this.jitter = new RetryJitter(options.random);
   }
 
   /** The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. */
@@ -144,10 +134,10 @@ export class Loader<T> {
   #start(entry: Entry<T>, trigger: Trigger, background: boolean, when: 'now' | 'behind'): void {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
-    const { flight } = new LoadExecution(this.#host, entry, details);
+    const { flight } = new LoadExecution(this, entry, details);
     entry.answerBy = Number.POSITIVE_INFINITY;
     entry.flight = flight;
-    this.#active.began(entry);
+    this.active.entries.add(entry);
     entry.waiters?.follow(flight);
     inDetachedContext(() => {
       if (this.coordinator === undefined) this.events.emit('load-started', details);
@@ -186,18 +176,18 @@ export class Loader<T> {
     const isOfUse = flight.hasStarted && (by === 'invalidated' || entry.waiters?.hasReaders === true);
     if (isOfUse) {
       if (superseded !== 'dropped') entry.superseded = by;
-      if (by === 'dropped') waitersOf(entry).onAbandoned = () => this.#abandoned(entry);
+      if (by === 'dropped') {
+        // All readers of a load whose result will not be stored have given up.
+        waitersOf(entry).onAbandoned = () => {
+          this.supersede(entry, by);
+          this.owner?.changed(entry);
+        };
+      }
       return;
     }
     this.abort(entry, new DOMException('superseded by invalidate()', 'AbortError'));
     if (entry.flight === undefined) this.startSuccessor(entry);
     else takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
-  }
-
-  /** All readers of a load whose result will not be stored have given up. */
-  #abandoned(entry: Entry<T>): void {
-    this.supersede(entry, 'dropped');
-    this.owner?.changed(entry);
   }
 
   /**
@@ -224,13 +214,6 @@ export class Loader<T> {
     const about = { cacheName: this.options.name, key, cause: reason };
     flight.cancel((attempts) => new LoadError(message, { ...about, attempts }));
     return true;
-  }
-
-  /** A cancelled load may not have noticed yet: no other begins before it has settled. */
-  #keepPlace(entry: Entry<T>, flight: LoadHandle): void {
-    entry.flight = flight;
-    entry.superseded = 'aborted';
-    this.#active.began(entry);
   }
 
   /** Aborts the load under way, and frees its place at once. */
@@ -279,14 +262,14 @@ export class Loader<T> {
 
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */
   async drain(timeoutMs: number): Promise<void> {
-    for (const entry of this.#active.entries()) if (entry.superseded === 'aborted') this.#endByClose(entry);
+    for (const entry of [...this.active.entries]) if (entry.superseded === 'aborted') this.#endByClose(entry);
     if (timeoutMs > 0) {
-      for (const { flight } of this.#active.entries()) flight?.ref();
-      await this.#active.idle(timeoutMs);
+      for (const { flight } of this.active.entries) flight?.ref();
+      await this.active.idle(timeoutMs);
     }
-    for (const entry of this.#active.entries()) this.#endByClose(entry);
+    for (const entry of [...this.active.entries]) this.#endByClose(entry);
     // Leases are released when the aborted loads have settled, or left to expire.
-    await Promise.all([this.#active.idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
+    await Promise.all([this.active.idle(RELEASE_GRACE_MS), this.coordinator?.close()]);
   }
 
   #endByClose(entry: Entry<T>): void {
@@ -296,16 +279,21 @@ export class Loader<T> {
     this.owner?.changed(entry);
   }
 
-  #settle(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void {
-    const { entry, flight, details, startedAt, round } = execution;
+  settled(execution: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): void {
+    const { entry, flight } = execution;
     this.keys?.pin(entry);
     try {
-      const { superseded } = entry;
+      // A cancelled one answers all that wait.
+      execution.superseded = outcome.kind === 'cancelled' ? undefined : entry.superseded;
       const waiters = this.#leave(entry, flight);
-      if (outcome.kind === 'cancelled' && outcome.isLive) this.#keepPlace(entry, flight);
-      const isAwaited = waiters?.hasReaders === true;
-      const run = { details, startedAt, round, superseded, isAwaited };
-      const settlement = this.#outcomes.settle(entry, run, outcome);
+      execution.isAwaited = waiters?.hasReaders === true;
+      if (outcome.kind === 'cancelled' && outcome.isLive) {
+        // It may not have noticed yet: no other begins before it has settled.
+        entry.flight = flight;
+        entry.superseded = 'aborted';
+        this.active.entries.add(entry);
+      }
+      const settlement = this.#outcomes.settle(execution, outcome);
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {
@@ -335,7 +323,7 @@ export class Loader<T> {
     entry.successor = undefined;
   }
 
-  #gone(entry: Entry<T>, flight: LoadHandle): void {
+  gone({ entry, flight }: LoadExecution<T>): void {
     if (entry.flight !== flight) return;
     this.keys?.pin(entry);
     this.#leave(entry, flight)?.resolve(entry.value as T); // they have waited for its end only
@@ -348,7 +336,8 @@ export class Loader<T> {
   #leave(entry: Entry<T>, flight: LoadHandle): Waiters<T> | undefined {
     if (entry.flight !== flight) return undefined; // by identity: it can't remove its successor
     entry.flight = entry.superseded = undefined;
-    this.#active.ended(entry);
+    this.active.entries.delete(entry);
+    this.active.ended();
     const waiters = takeWaiters(entry);
     entry.waiters = entry.lateWaiters;
     entry.lateWaiters = undefined;

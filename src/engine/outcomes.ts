@@ -1,27 +1,15 @@
 import { isLeaseLostError, isLockUnavailableError, LoadError, type TicklessError } from '../errors.ts';
-import { type LoadDetails, type LoadEndDetails, loadEnd } from '../observe/events.ts';
+import { type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { CoordinatedRound, RemoteResult } from './coordinator.ts';
+import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry, Superseded } from './entry.ts';
-import type { KeyedOwner } from './entry-owner.ts';
 import type { Outcome } from './flight.ts';
+import type { ExecutionHost, LoadExecution } from './load-execution.ts';
 import type { LoadReporter } from './load-reporter.ts';
 import { isKept, type KeyedAnswer, type LoadResult, readLoadResult } from './load-result.ts';
 import { absentError } from './read-errors.ts';
 import type { Timing } from './timing.ts';
-
-/** A load that has settled. */
-export interface LoadRun<T> {
-  readonly details: LoadDetails;
-  /** Monotonic; of a load behind a lock: when it had the lease. */
-  readonly startedAt: number;
-  readonly round: CoordinatedRound<T> | undefined;
-  /** The reason why it is out of date. */
-  readonly superseded: Superseded | undefined;
-  /** Readers wait for it. */
-  readonly isAwaited: boolean;
-}
 
 /** How the waiters of a load are to be settled. */
 export type Settlement<T> = (
@@ -44,27 +32,23 @@ export interface Again {
 export class Outcomes<T> {
   /** The last load returned no promise. */
   isSynchronous: boolean = false;
+  readonly #host: Pick<ExecutionHost<T>, 'options' | 'keys'>;
   readonly #options: EngineOptions;
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;
-  readonly #keys: () => KeyedOwner<T> | undefined;
 
-  constructor(
-    options: EngineOptions,
-    timing: Timing,
-    reporter: LoadReporter,
-    keys: () => KeyedOwner<T> | undefined,
-  ) {
-    this.#options = options;
+  constructor(host: Pick<ExecutionHost<T>, 'options' | 'keys'>, timing: Timing, reporter: LoadReporter) {
+    this.#host = host;
+    this.#options = host.options;
     this.#timing = timing;
     this.#reporter = reporter;
-    this.#keys = keys;
   }
 
   /** Applies and reports an outcome. Never throws: a failure of this code is a failed load, with a cool-down. */
-  settle(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+  settle(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+    const { entry } = run;
     try {
-      return this.#apply(entry, run, outcome);
+      return this.#apply(run, outcome);
     } catch (cause) {
       const error = this.#errorOf(cause, entry.key, outcome.attempts);
       this.#timing.broken(entry, error);
@@ -87,24 +71,16 @@ export class Outcomes<T> {
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
   }
 
-  #apply(entry: Entry<T>, run: LoadRun<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
-    const { round, superseded } = run;
+  #apply(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
+    const { entry, round, superseded } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;
     const end = loadEnd(run.details, outcome.attempts, duration);
-    if (outcome.kind === 'timed-out')
-      return this.#failed(entry, run, 'load-timed-out', end, outcome.error, round?.over);
-    if (outcome.kind === 'cancelled')
-      // the round is over when the load has settled
-      return this.#failed(
-        entry,
-        { ...run, superseded: undefined },
-        'load-failed',
-        end,
-        outcome.error,
-        round?.over,
-      );
+    if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
+      const type = outcome.kind === 'cancelled' ? 'load-failed' : 'load-timed-out';
+      return this.#failed(run, type, end, outcome.error, round?.over); // which is when the load has settled
+    }
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
-    if (remote !== undefined && remote.result === undefined) return this.#deferred(entry, run, remote);
+    if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
     if (superseded === 'dropped' && outcome.kind === 'loaded' && isKept(outcome.result)) {
       void round?.discard();
       return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that was forgotten meanwhile
@@ -113,14 +89,14 @@ export class Outcomes<T> {
     try {
       if (outcome.kind === 'failed') throw outcome.error;
       result = remote?.result ?? readLoadResult(outcome.result, entry, this.#options);
-      if (result !== 'absent') this.#keys()?.admit(entry, result);
+      if (result !== 'absent') this.#host.keys?.admit(entry, result);
       this.isSynchronous = outcome.isSynchronous;
     } catch (cause) {
       const error = this.#errorOf(cause, entry.key, outcome.attempts);
-      return this.#failed(entry, run, 'load-failed', end, error, round?.fail(error));
+      return this.#failed(run, 'load-failed', end, error, round?.fail(error));
     }
     const isDropped = superseded === 'dropped';
-    const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(entry, result, remote, run);
+    const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
     const isOutdated = isDropped || this.#isOutdated(entry, result, superseded);
     this.#reporter.recovered(entry, coolingDown !== undefined);
     let settled: Promise<void> | undefined;
@@ -139,10 +115,9 @@ export class Outcomes<T> {
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
   #accept(
-    entry: Entry<T>,
+    { entry, startedAt }: LoadExecution<T>,
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
-    { startedAt }: LoadRun<T>,
   ): ReturnType<Timing['succeeded']> {
     const { clock, name, absentForMs } = this.#options;
     if (result === 'absent') {
@@ -161,18 +136,14 @@ export class Outcomes<T> {
     result: LoadResult<T> | 'absent',
     superseded: Superseded | undefined,
   ): boolean {
-    const isMarked = this.#keys()?.isOutdated(entry, result) === true;
+    const isMarked = this.#host.keys?.isOutdated(entry, result) === true;
     const isOutdated = isMarked || superseded === 'invalidated';
     if (isOutdated) this.#timing.invalidated(entry);
     return isOutdated;
   }
 
   /** Another instance is executing, and there is no result yet. */
-  #deferred(
-    entry: Entry<T>,
-    { round, isAwaited }: LoadRun<T>,
-    remote: RemoteResult<T>,
-  ): Settlement<T> | Again {
+  #deferred({ entry, round, isAwaited }: LoadExecution<T>, remote: RemoteResult<T>): Settlement<T> | Again {
     remote.applyTo(entry, this.#timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
@@ -189,8 +160,7 @@ export class Outcomes<T> {
   }
 
   #failed(
-    entry: Entry<T>,
-    { superseded, isAwaited }: LoadRun<T>,
+    { entry, superseded, isAwaited }: LoadExecution<T>,
     type: 'load-failed' | 'load-timed-out',
     end: LoadEndDetails,
     error: TicklessError,

@@ -86,22 +86,15 @@ export function notLoadedError(entry: Entry<unknown>, runState: RunState, cacheN
   return new NotLoadedError(message, { cacheName, key, cause });
 }
 
-/**
- * The load was not over in time.
- *
- * @param maxConcurrentLoads the limit for whose places it waited until then.
- */
+/** The load was not over in time. @param waitedFor the place for which it waited until then. */
 export function timeoutError(
   { name, timeoutMs }: ResolvedOptions,
   key: unknown,
   attempts: number,
   cause?: unknown,
-  maxConcurrentLoads?: number,
+  waitedFor?: string,
 ): LoadTimeoutError {
   const about = { cacheName: name, key, attempts, timeout: timeoutMs, cause };
-  const line =
-    maxConcurrentLoads === undefined
-      ? ''
-      : `, waiting for one of ${maxConcurrentLoads} places (maxConcurrentLoads)`;
-  return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${line}`, about);
+  const reason = waitedFor === undefined ? '' : `, ${waitedFor}`;
+  return new LoadTimeoutError(`load timed out after ${showDuration(timeoutMs)}${reason}`, about);
 }

@@ -1,5 +1,5 @@
 import type { Events } from '../observe/events.ts';
-import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
+import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
@@ -180,11 +180,6 @@ export class Refresher<T> {
   /** Computes the due time anew if the wall clock was stepped. */
   compareClocks(entry: Entry<T>, now: number): void {
     this.loader.dueTimes.compareClocks(entry, now);
-  }
-
-  /** Passes a promise to a platform. */
-  passToPlatform(waitUntil: WaitUntil, end: Promise<unknown>): void {
-    passToPlatform(waitUntil, end, this.options.logger);
   }
 
   /** The backends that could not be reached the last time. */

@@ -7,6 +7,7 @@ import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import { closedError } from '../engine/read-errors.ts';
+import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { type JsonStatus, withJson } from '../json.ts';
@@ -205,7 +206,7 @@ export class RefreshGroup implements GroupLike {
     const { name, clock } = this.#options;
     namesArgument(name, options, ['timeout']);
     const timeoutMs = durationArgument(name, 'timeout', options?.timeout ?? defaults.readyTimeout);
-    const required = [...this.#members.values()].filter(({ isRequired }) => isRequired);
+    const required = this.#all.filter(({ isRequired }) => isRequired);
     if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
     const { promise, end } = allReady(required, clock, timeoutMs);
     this.#waits.add(end);
@@ -224,7 +225,7 @@ export class RefreshGroup implements GroupLike {
    * what is due, as {@link requestStart} does. {@link inspect} starts nothing.
    */
   health(): Health {
-    const health = this.#healthOf([...this.#members.values()]);
+    const health = this.#healthOf(this.#all);
     this.#queue.request();
     return health;
   }
@@ -241,10 +242,7 @@ export class RefreshGroup implements GroupLike {
       running: this.#queue.running,
       paused: this.#isPaused,
       closed: this.#closing !== undefined,
-      members: Array.from(
-        this.#members.values(),
-        (member) => member.status(hasValues) as GroupStatus['members'][number],
-      ),
+      members: this.#all.map((member) => member.status(hasValues) as GroupStatus['members'][number]),
     });
   }
 
@@ -255,13 +253,13 @@ export class RefreshGroup implements GroupLike {
   pause(): void {
     if (this.#closing !== undefined) return;
     this.#isPaused = true;
-    for (const member of this.#members.values()) member.refresher.pause();
+    for (const member of this.#all) member.refresher.pause();
   }
 
   /** Resumes all members, also those that were paused one by one. Executions that fell due start at the next read or request. */
   resume(): void {
     this.#isPaused = false;
-    for (const member of this.#members.values()) member.refresher.resume();
+    for (const member of this.#all) member.refresher.resume();
   }
 
   /**
@@ -278,8 +276,7 @@ export class RefreshGroup implements GroupLike {
     this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
     this.#queue.close();
-    const members = [...this.#members.values()];
-    Promise.all(members.map((member) => member.refresher.close(timeoutMs))).then(() => closing.resolve());
+    Promise.all(this.#all.map((member) => member.refresher.close(timeoutMs))).then(() => closing.resolve());
     return closing.promise;
   }
 
@@ -291,14 +288,17 @@ export class RefreshGroup implements GroupLike {
   #addSingle<T>(member: SingleMember<T>): void {
     const owner = new EntryMember(member, (made) => this.#join(made));
     member.refresher.setOwner(owner);
-    member.refresher.setPiggyback(this.#queue);
-    if (this.#isPaused) member.refresher.pause();
+    this.#connect(member.refresher);
   }
 
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
-    member.refresher.setPiggyback(this.#queue);
-    if (this.#isPaused) member.refresher.pause();
+    this.#connect(member.refresher);
+  }
+
+  #connect(refresher: Pick<Refresher<unknown>, 'setPiggyback' | 'pause'>): void {
+    refresher.setPiggyback(this.#queue);
+    if (this.#isPaused) refresher.pause();
   }
 
   #join(member: Member): GroupSlot {
@@ -315,6 +315,10 @@ export class RefreshGroup implements GroupLike {
       slot.leave();
     };
     return { ...slot, leave };
+  }
+
+  get #all(): Member[] {
+    return [...this.#members.values()];
   }
 
   #healthOf(members: readonly Member[]): Health {

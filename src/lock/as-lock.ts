@@ -47,15 +47,17 @@ export interface AsLockOptions {
  * ```
  *
  * @returns a lock with the methods of the object.
- * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a duration over 0 of at
- * most 365 days, or an option breaks a rule.
+ * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a number of
+ * milliseconds over 0, at most 365 days, or an option breaks a rule.
  */
 export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockProvider {
   const checks = new OptionChecks('lock');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
-  checks.finiteDuration('leaseFor', lock?.leaseFor, LONGEST_LEASE_MS);
+  const { leaseFor } = lock ?? {};
+  if (typeof leaseFor === 'number') checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
+  else checks.that(false, 'leaseFor', 'must be a number of milliseconds', leaseFor);
   checks.done();
   const wrapped: LockProvider = {
     leaseFor: lock.leaseFor,

@@ -142,10 +142,6 @@ export function resolveOptions(
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
   checkBackend('store', store, ['read', 'write'], checks);
-  if (lock !== undefined) {
-    const isLease = isNumber(lock?.leaseFor, Number.MIN_VALUE, Number.MAX_VALUE);
-    checks.that(isLease, 'lock', 'must have a number of milliseconds as leaseFor', lock?.leaseFor);
-  }
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = namespace === undefined ? name : `${namespace}/${name}`;
@@ -198,9 +194,8 @@ function checkBackend(
 ): void {
   if (received === undefined) return;
   checks.methods(option, received, methods);
-  const wrap = option === 'lock' ? 'asLock' : 'asStore';
-  const create = option === 'lock' ? 'createLock' : 'createStore';
-  const rule = `must be made by ${create}() or wrapped by ${wrap}(object) from 'tickless/${option}'`;
+  const noun = option === 'lock' ? 'Lock' : 'Store';
+  const rule = `must be made by create${noun}() or wrapped by as${noun}(object) from 'tickless/${option}'`;
   checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 

@@ -168,7 +168,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Loader.abort',
     by: `(entry, reason) => {
       original(entry, reason);
-      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.#active.ended(entry); }
+      if (entry.flight !== undefined) { entry.flight = entry.superseded = undefined; this.active.entries.delete(entry); }
     }`,
   },
   {

@@ -405,7 +405,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [2],
     in: 'src/engine/due-times.ts',
     replace: 'DueTimes.check',
-    by: '() => this.#clock.monotonic()',
+    by: '() => this.#host.options.clock.monotonic()',
   },
   {
     name: 'a group does not learn that a member was resumed',
