@@ -1,6 +1,6 @@
 import type { EventOf, TicklessEvent } from '../../../../src/index.ts';
 import { RETRY_AFTER_S } from '../source.ts';
-import type { Change, LoadRun, Subject, Watch } from '../subject.ts';
+import type { Call, Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
 /** Rule 5: after a failure there is a cool-down, in which no read starts a load. */
@@ -61,6 +61,11 @@ export class CoolDowns implements Watch {
         this.#noneBefore = Number.NEGATIVE_INFINITY;
         break;
     }
+  }
+
+  /** A snapshot that answers those who waited before a drop is a success, though it is not adopted. */
+  settled({ hasWaited, outcome }: Call): void {
+    if (hasWaited && outcome !== undefined && 'value' in outcome) this.#mayHaveRecovered = true;
   }
 
   changed({ kind }: Change): void {
