@@ -2,7 +2,7 @@
  * How much longer than its absence the records of an absent key are kept, in milliseconds: longer than any step of a load
  * is late, and longer than `CLOCK_BACK_MS`. See "Records of absent keys" in docs/cluster.md.
  */
-export const ABSENT_SLACK_MS = 600_000;
+const ABSENT_SLACK_MS = 600_000;
 
 /**
  * The `keepFor` of the records of a key.
