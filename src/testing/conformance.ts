@@ -14,9 +14,9 @@ export const DEFAULT_UNIT_MS = 150;
 /** Greatest difference of two clocks of a healthy machine over a few units, in units. */
 export const CLOCK_TOLERANCE = 0.1;
 
-/** Resolves after `ms` milliseconds. */
+/** Resolves after `ms` milliseconds, and after all other timers that are due by then, if the event loop was blocked. */
 export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(() => setTimeout(resolve, 0), ms));
 }
 
 /** A name without records of earlier runs on a shared backend. */

@@ -1,8 +1,8 @@
-import type { AcquireAnswer, LockProvider } from '../../cluster/lock-contract.ts';
+import type { AcquireAnswer, Lease, LockProvider } from '../../cluster/lock-contract.ts';
 import { isLockUnavailableError, isOptionError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { ensure, ofKind, present, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom } from '../conformance.ts';
+import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
 import { type Case, type LockCaseContext, OUTCOMES, testCase } from './case-context.ts';
 
 type ManySteps = { readonly [P in 'acquireMany' | 'releaseMany']-?: NonNullable<LockProvider[P]> };
@@ -138,6 +138,19 @@ export const MANY: readonly Case[] = [
     sameList(await show(), ended, 'the records');
     sameList(await another.release(releases), yes, 'a repeat, after a lost reply');
     sameList(await show(), ended, 'the records after the repeat');
+  }),
+
+  manyCase('the keepFor of one name is that of no other', async (context, one) => {
+    const names = namesFrom(context.name, ['c', 'brief', 'a']);
+    const answers = await one.acquire(names.map((name) => context.request({ name })));
+    const leases = answers.map((answer) => ofKind(answer, 'acquired', 'acquireMany').lease);
+    const brief = { as: 'done', holdFor: 0, keepFor: context.unit } as const;
+    const kept = { as: 'done', holdFor: 0 } as const;
+    await one.release(leases.map((lease, i) => ({ lease, outcome: i === 1 ? brief : kept })));
+    await sleep(3 * context.unit);
+    for (const { name, token } of [leases[0], leases[2]] as Lease[]) {
+      same((await context.record(name)).token, token, `the token of ${name}`);
+    }
   }),
 
   manyCase('a lease that is over or of another holder is left alone', async (context, one) => {

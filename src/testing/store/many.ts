@@ -8,7 +8,7 @@ import type {
 import { isOptionError, isStoreUnavailableError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { between, ensure, present, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom } from '../conformance.ts';
+import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
 import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
 
 type ManySteps = { readonly [P in 'readMany' | 'writeMany']-?: NonNullable<SnapshotStore[P]> };
@@ -135,6 +135,19 @@ export const MANY: readonly Case[] = [
       sameList(await another.payloads(names), [payload, payload, payload], 'the payloads');
     }
     same(last[1], ahead + 2, 'the version after one ahead of the clock');
+  }),
+
+  manyCase('the keepFor of one name is that of no other', async (context, one) => {
+    const names = namesFrom(context.name, ['c', 'brief', 'a']);
+    for (const token of [TOKEN, undefined]) {
+      const payload = `with the token ${token}`;
+      await one.write(
+        names.map((name, i) => ({ name, payload, token, keepFor: i === 1 ? context.unit : undefined })),
+      );
+      await sleep(3 * context.unit);
+      const [first, , last] = await one.payloads(names);
+      sameList([first, last], [payload, payload], 'the payloads');
+    }
   }),
 
   manyCase(

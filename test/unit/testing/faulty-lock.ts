@@ -603,6 +603,14 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       return Promise.all(ends.map(({ lease }) => this.release(lease, (ends[0] as LeaseEnd).ending)));
     },
   }),
+  fault('one keepFor for all names', {
+    releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
+      const forget = () => ends.map(({ lease }) => this.records.delete(lease.name));
+      const keepFor = ends.find(({ ending }) => ending.keepFor !== undefined)?.ending.keepFor;
+      if (keepFor !== undefined) setTimeout(forget, keepFor);
+      return Promise.all(ends.map(({ lease, ending }) => this.release(lease, ending)));
+    },
+  }),
   fault('several releases return true', {
     async releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
       for (const { lease, ending } of ends) await this.release(lease, ending);

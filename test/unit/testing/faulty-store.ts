@@ -344,6 +344,14 @@ export const STORE_FAULTS: readonly StoreFault[] = [
       writes[i]?.token === undefined ? { ...answer, version: Date.now() * 1000 } : answer,
     ),
   ),
+  fault('one keepFor for all names', {
+    writeMany(this: Backend, writes: readonly SnapshotWrite[]) {
+      const keepFor = writes.find((one) => one.keepFor !== undefined)?.keepFor;
+      const forget = () => writes.map(({ name }) => this.snapshots.delete(name));
+      if (keepFor !== undefined) setTimeout(forget, keepFor);
+      return Backend.prototype.writeMany.call(this, writes);
+    },
+  }),
   fault('the versions of several names are read, then written', {
     async writeMany(this: Backend, writes: readonly SnapshotWrite[]) {
       const stored = writes.map(({ name }) => this.snapshots.get(name)?.version ?? 0);
