@@ -91,8 +91,7 @@ export interface OptionProblem {
 
 /**
  * An option, an argument or the return value of a schedule is invalid. Constructors throw it, with all invalid options
- * at
- * once; `option`, `rule` and `received` are those of the first. Correct the options.
+ * at once; `option`, `rule` and `received` are those of the first. Correct the options.
  */
 export class OptionError extends TicklessError {
   override readonly name: string = 'OptionError';
@@ -146,10 +145,8 @@ export function isOptionError(error: unknown): error is OptionError {
 
 /**
  * There is no value yet, and the read does not wait for one: `current` before the first success, or any read of a
- * paused
- * value that was never loaded. `cause` is the error of the last load, if it failed. Use `await value.get()`, or
- * `resume()`
- * the value.
+ * paused value that was never loaded. `cause` is the error of the last load, if it failed. Use `await value.get()`, or
+ * `resume()` the value.
  */
 export class NotLoadedError extends TicklessError {
   override readonly name: string = 'NotLoadedError';
@@ -163,8 +160,8 @@ export function isNotLoadedError(error: unknown): error is NotLoadedError {
 
 /**
  * A load or task failed, after all its tries, or was ended by `cancel()`. `cause` is the error of the last try, or the
- * reason given to `cancel()`. First reads, `refresh()` and
- * `execute()` reject with it; later reads serve the old value. The next read after the cool-down loads again.
+ * reason given to `cancel()`. First reads, `refresh()` and `execute()` reject with it; later reads serve the old value.
+ * The next read after the cool-down loads again.
  */
 export class LoadError extends TicklessError {
   override readonly name: string = 'LoadError';
@@ -185,8 +182,7 @@ export function isLoadError(error: unknown): error is LoadError {
 
 /**
  * An execution was aborted at its `timeout`; a later result of it is dropped. `cause` is the error of its last failed
- * try,
- * if a try failed. Raise `timeout` if the source is that slow, and pass the `signal` on to the source.
+ * try, if a try failed. Raise `timeout` if the source is that slow, and pass the `signal` on to the source.
  */
 export class LoadTimeoutError extends TicklessError {
   override readonly name: string = 'LoadTimeoutError';
@@ -234,7 +230,8 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 
 /**
  * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it; or it is not younger than the
- * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed. `peek()` still returns the old value.
+ * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed.
+ * `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
   override readonly name: string = 'StaleValueError';
@@ -261,8 +258,7 @@ export function isStaleValueError(error: unknown): error is StaleValueError {
 
 /**
  * The source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject with this
- * error
- * for `absentFor`, without a load. `set()` and `invalidate()` of the key end that.
+ * error for `absentFor`, without a load. `set()` and `invalidate()` of the key end that.
  */
 export class AbsentError extends TicklessError {
   override readonly name: string = 'AbsentError';
@@ -309,10 +305,8 @@ export function isLockUnavailableError(error: unknown): error is LockUnavailable
 
 /**
  * The lease ended while the load ran: this process was suspended for too long, the backend could not be reached to
- * extend
- * the lease, or an operator released it. Another instance may hold the lock now, so the result of the load is dropped.
- * It
- * is also the reason of the load's `signal`.
+ * extend the lease, or an operator released it. Another instance may hold the lock now, so the result of the load is
+ * dropped. It is also the reason of the load's `signal`.
  */
 export class LeaseLostError extends TicklessError {
   override readonly name: string = 'LeaseLostError';
@@ -333,8 +327,7 @@ export function isLeaseLostError(error: unknown): error is LeaseLostError {
 
 /**
  * The snapshot store could not be read or written. `cause` is the error of its client. A value that this instance loads
- * is
- * served here all the same.
+ * is served here all the same.
  */
 export class StoreUnavailableError extends TicklessError {
   override readonly name: string = 'StoreUnavailableError';

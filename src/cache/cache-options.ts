@@ -46,12 +46,12 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
   /** The highest number of keys per call of `loadMany`. A whole number from 1; `Infinity`: all. @default Infinity */
   readonly batchSize?: number | undefined;
   /**
-   * The highest number of calls of `load` or `loadMany` under way at a time, whatever has started them: first reads, due
-   * reloads, `refresh`, `requestStart`, tries after a failure. Further ones wait in line, within the deadline of their
-   * load (`timeout`): a load that has not begun by then fails with a `LoadTimeoutError` that says so. A call counts until it has settled,
-   * also after an abort that it ignores, but not beyond its deadline. A whole number from 1; `Infinity`: no limit, so an
-   * outage in which loads hang holds as many as there are keys asked for. A group has a limit of the same name for all its
-   * members together. @default 1000
+   * The highest number of calls of `load` or `loadMany` under way at a time, whatever has started them: first reads,
+   * due reloads, `refresh`, `requestStart`, tries after a failure. Further ones wait in line, within the deadline of
+   * their load (`timeout`): a load that has not begun by then fails with a `LoadTimeoutError` that says so. A call
+   * counts until it has settled, also after an abort that it ignores, but not beyond its deadline. A whole number
+   * from 1; `Infinity`: no limit, so an outage in which loads hang holds as many as there are keys asked for. A group
+   * has a limit of the same name for all its members together. @default 1000
    */
   readonly maxConcurrentLoads?: number | undefined;
   /**
@@ -78,8 +78,9 @@ export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> ext
    */
   readonly absentFor?: DurationLike | undefined;
   /**
-   * How many absent keys are remembered. They are kept apart from the values, and so are keys without a value whose load
-   * failed (at most `max` of them): reads of unknown keys evict no value. A whole number from 1. @default a tenth of `max`; 1000 where only `maxSize` is given
+   * How many absent keys are remembered. They are kept apart from the values, and so are keys without a value whose
+   * load failed (at most `max` of them): reads of unknown keys evict no value. A whole number from 1. @default a
+   * tenth of `max`; 1000 where only `maxSize` is given
    */
   readonly maxAbsent?: number | undefined;
   /**

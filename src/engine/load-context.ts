@@ -32,8 +32,8 @@ export interface LoadContext<Previous = unknown> extends TaskContext {
 }
 
 /**
- * The context of one try, of a value, key or task. Its signal is made when it is first read. It is a property of the context itself, so that a
- * copy has it too.
+ * The context of one try, of a value, key or task. Its signal is made when it is first read. It is a property of the
+ * context itself, so that a copy has it too.
  */
 export class TryContext implements LoadContext {
   declare readonly signal: AbortSignal;

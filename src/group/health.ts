@@ -14,9 +14,9 @@ interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
 /**
  * The problems of an entry: its reads fail, or its executions do.
  *
- * A problem is fatal if reads fail because of it. A failing reload alone is not fatal (but with `whenFailing: 'throw'`): the old value is served, and taking
- * every instance out of service because the source is down would turn that into an outage. Nor is a value that became too
- * old because no read came for a while: the next read reloads it.
+ * A problem is fatal if reads fail because of it. A failing reload alone is not fatal, unless `whenFailing` is `throw`:
+ * the old value is served, and taking every instance out of service because the source is down would turn that into
+ * an outage. Nor is a value that became too old because no read came for a while: the next read reloads it.
  *
  * @param now the monotonic clock in milliseconds, both clocks having been compared.
  */

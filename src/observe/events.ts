@@ -61,8 +61,8 @@ export interface CoolingDown {
 
 interface EventDetails {
   /**
-   * A load begins. Exactly one of the next four follows, or none of them when it is aborted by `set`, a drop or `close`. With a lock: once the
-   * lease is there; where another instance has loaded, none begins.
+   * A load begins. Exactly one of the next four follows, or none of them when it is aborted by `set`, a drop or
+   * `close`. With a lock: once the lease is there; where another instance has loaded, none begins.
    */
   'load-started': LoadDetails;
   /** A load returned a value. */
@@ -104,8 +104,8 @@ interface EventDetails {
   /** The store has a newer version than the one that was loaded here. */
   'publish-refused': { readonly token: number | undefined; readonly version: number } & Keyed;
   /**
-   * A value left a full cache: those of other keys took its place. Not after `delete`, `clear` or an absent key, whose values
-   * left on request. Emitted once all is in place; a listener may load or set the key again.
+   * A value left a full cache: those of other keys took its place. Not after `delete`, `clear` or an absent key,
+   * whose values left on request. Emitted once all is in place; a listener may load or set the key again.
    */
   evicted: Keyed;
   paused: unknown;

@@ -65,8 +65,7 @@ class SystemTimer implements Timer {
 
 /**
  * The clock of the machine. Each call looks up `Date`, `performance` and `setTimeout`, so that the fake timers of
- * Vitest
- * and Jest control it.
+ * Vitest and Jest control it.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -21,8 +21,7 @@ let isExiting = false;
  * waits for I/O.
  *
  * @returns `false` when that is not possible, and `callback` is never called: there is no `setImmediate`, a test kit
- * has
- * replaced it, or the process is about to exit.
+ * has replaced it, or the process is about to exit.
  */
 export function onNextTurn(callback: () => void): boolean {
   if (machineSetImmediate === undefined || here.setImmediate !== machineSetImmediate || isExiting)

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * The wall clock in epoch milliseconds. A reading other than a number (a mocked `Date.now` without a result), or that throws,
- * is replaced by the last good one plus the time elapsed since.
+ * The wall clock in epoch milliseconds. A reading other than a number (a mocked `Date.now` without a result), or that
+ * throws, is replaced by the last good one plus the time elapsed since.
  */
 export function wallClock(clock: Clock): () => number {
   let offset = 0;

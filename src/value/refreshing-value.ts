@@ -162,8 +162,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /**
-   * Sets the value by hand, as if it were loaded just now. It wins over a load under way, which is aborted; the waiters
-   * of that load get this value. The next load starts when the aborted one has settled, at the latest at its deadline. The schedule is asked for the next execute time; a cool-down ends.
+   * Sets the value by hand, as if it were loaded just now. It wins over a load under way, which is aborted; the
+   * waiters of that load get this value. The next load starts when the aborted one has settled, at the latest at its
+   * deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
    * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first.
    */

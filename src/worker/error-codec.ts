@@ -2,8 +2,7 @@ import { retryAfterMs } from '../engine/retry-after.ts';
 
 /**
  * A thrown value in a form that can be cloned. The structured clone of an error alone loses its class, its properties
- * (a
- * `code`, a `status`, `retryAfter`) and, in some versions of Node, its cause.
+ * (a `code`, a `status`, `retryAfter`) and, in some versions of Node, its cause.
  */
 export type EncodedError = EncodedErrorObject | { readonly kind: 'other'; readonly value: unknown };
 

@@ -30,9 +30,8 @@ export interface LoadInWorkerOptions {
   readonly transfer?: boolean | undefined;
   /**
    * Memory limits of the thread. A load that needs more fails with `ERR_TICKLESS_WORKER_MEMORY`, and the process goes
-   * on.
-   * One very large allocation can still end the process before Node notices. Buffers are outside of the heap, and not
-   * limited. @default Node's own limits
+   * on. One very large allocation can still end the process before Node notices. Buffers are outside of the heap, and
+   * not limited. @default Node's own limits
    */
   readonly resourceLimits?: ThreadLimits | undefined;
   /**
@@ -43,17 +42,14 @@ export interface LoadInWorkerOptions {
   /**
    * Picks the part of the current value that the thread gets as `context.previous.value`, for conditional requests.
    * Called in this thread, at the start of each load that has a previous value. The picked value is cloned, so it
-   * should
-   * be small. Annotate the parameter: `(codes: Codes) => codes.etag`. An error that it throws fails the load.
+   * should be small. Annotate the parameter: `(codes: Codes) => codes.etag`. An error that it throws fails the load.
    * @default undefined: `context.previous` has `loadedAt` only
    */
   readonly previous?: ((value: never) => unknown) | undefined;
   /**
    * How many threads of this function run at a time. Further loads wait for their turn, within their own deadline.
-   * Without
-   * a limit a thousand cold keys of a cache would start a thousand threads; better give such a cache `loadMany`. A
-   * whole
-   * number from 1; `Infinity`: no limit. @default 4
+   * Without a limit a thousand cold keys of a cache would start a thousand threads; better give such a cache
+   * `loadMany`. A whole number from 1; `Infinity`: no limit. @default 4
    */
   readonly concurrency?: number | undefined;
 }
@@ -75,23 +71,19 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * });
  * ```
  *
- * **The module** exports a function as `load`, or as default, with the parameters of a load in this thread: `(context)`
- * for a value or a task, `(key, context)` or `(keys, context)` for `load` or `loadMany` of a cache. The function may be
- * synchronous or not, and may return `keep()`, `loaded(…)` and `absent()`. Its context has `attempt`, `trigger`,
- * `background`, `key`, `token` and a `signal` as usual, and `previous` without the value: see the option `previous`.
- * The
- * module is a file, an ES module or CommonJS; TypeScript where the runtime strips types (Node 22.18 and later). The
- * type
- * argument is the type of the value, or of the module: `loadInWorker<typeof import('./load-codes.js')>(…)`.
+ * **The module** exports a function as `load`, or as default, with the parameters of a load in this thread:
+ * `(context)` for a value or a task, `(key, context)` or `(keys, context)` for `load` or `loadMany` of a cache. The
+ * function may be synchronous or not, and may return `keep()`, `loaded(…)` and `absent()`. Its context has `attempt`,
+ * `trigger`, `background`, `key`, `token` and a `signal` as usual, and `previous` without the value: see the option
+ * `previous`. The module is a file, an ES module or CommonJS; TypeScript where the runtime strips types (Node 22.18
+ * and later). The type argument is the type of the value, or of the module:
+ * `loadInWorker<typeof import('./load-codes.js')>(…)`.
  *
  * **The value** is cloned (the structured clone: no functions, and instances of classes become plain objects). It
- * arrives
- * in parts of about a millisecond each, and the event loop runs between them: large arrays, plain objects, `Map`s and
- * `Set`s are reassembled here, at any depth. Only if the same object occurs twice, and one of the places is the key of
- * a
- * `Map`, in a `Set`, or in an instance of a class, the value arrives in one part, which takes as long as `JSON.parse`
- * of
- * the same data. Buffers are transferred.
+ * arrives in parts of about a millisecond each, and the event loop runs between them: large arrays, plain objects,
+ * `Map`s and `Set`s are reassembled here, at any depth. Only if the same object occurs twice, and one of the places
+ * is the key of a `Map`, in a `Set`, or in an instance of a class, the value arrives in one part, which takes as long
+ * as `JSON.parse` of the same data. Buffers are transferred.
  *
  * **With a store** the value is encoded, checked and decoded in this thread, in slices of about a millisecond too, if the
  * store has the default codec: do not change it after the load. These take one slice each, whatever their size: a text, a
@@ -103,11 +95,10 @@ const LIMITS = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRange
  * 100 ms later, or as soon as the load has settled. Synchronous code is interrupted too.
  *
  * **Failure.** The returned function rejects with the error of the load: an error of the same built-in class with its
- * name, message, stack, cause and all properties that can be cloned, so that a `Retry-After` in it still counts. After
- * any other failure it rejects with a {@link WorkerError}, whose `code` tells the case. It settles after the thread has
- * ended. Each concurrent call has a thread of its own, up to `concurrency`. The thread of a background load does not
- * keep
- * the process alive. Output of the module is output of this process.
+ * name, message, stack, cause and all properties that can be cloned, so that a `Retry-After` in it still counts.
+ * After any other failure it rejects with a {@link WorkerError}, whose `code` tells the case. It settles after the
+ * thread has ended. Each concurrent call has a thread of its own, up to `concurrency`. The thread of a background
+ * load does not keep the process alive. Output of the module is output of this process.
  *
  * @param module an absolute URL or path.
  * @throws {OptionError} if an option is invalid.

@@ -5,9 +5,8 @@ interface SignalContext {
 
 /**
  * The function that `loadInWorker` returns. If `M` is the type of a module (`typeof import('./load-codes.js')`), the
- * function has the parameters of the exported one: a context, a key and a context, or keys and a context. Any other `M`
- * is
- * the type of the value, and the function accepts all of these.
+ * function has the parameters of the exported one: a context, a key and a context, or keys and a context. Any other
+ * `M` is the type of the value, and the function accepts all of these.
  */
 export type WorkerLoad<M> = M extends { readonly load: infer F extends Exported }
   ? Asynchronous<F>

@@ -3,8 +3,7 @@ const LONGEST_MS = 1000;
 
 /**
  * Waits until the output of the thread has left it: output goes through the main thread, and is lost when this thread
- * is
- * terminated before.
+ * is terminated before.
  */
 export async function flushOutput(): Promise<void> {
   const streams = [process.stdout, process.stderr].filter(({ writableLength }) => writableLength > 0);
