@@ -181,6 +181,15 @@ export class World {
     return this.#slowestWrites.get(name) ?? 0;
   }
 
+  /**
+   * Whether the snapshot of a load may be taken for one that ended after that instant: it looks younger by the time
+   * until its write arrived, or arrived a second time.
+   */
+  mayLookYounger({ options }: Subject, { endedAt = Infinity }: LoadRun, at: number): boolean {
+    const slack = this.slowestWrite(options.lockName ?? '');
+    return slack > 0 && endedAt + slack > at;
+  }
+
   /** The longest delay of a message. */
   get slowestWay(): number {
     return WEATHER.slow.longestWay;

@@ -73,15 +73,9 @@ export class Calls implements Watch {
         () => `${id}: ${what} got load ${run.serial}, which had ended before`,
       );
     }
-    // A snapshot looks younger by the time that its write took to arrive, or to arrive a second time.
-    const slack = this.#world.slowestWrite(this.#subject.options.lockName ?? '');
-    const isTakenForYounger = (run.endedAt ?? Infinity) + slack > (mark?.at ?? 0);
-    const isBefore =
-      mark !== undefined &&
-      mark.order < order &&
-      run.serial < mark.order &&
-      !(slack > 0 && isTakenForYounger);
-    referee.holds(7, !isBefore || !isWaiting, () => {
+    const isBefore = mark !== undefined && mark.order < order && run.serial < mark.order;
+    const isWrong = isBefore && !this.#world.mayLookYounger(this.#subject, run, mark.at);
+    referee.holds(7, !isWrong || !isWaiting, () => {
       return `${id}: ${what} after ${mark?.kind} got load ${run.serial}, which began before it`;
     });
   }

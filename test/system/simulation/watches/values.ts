@@ -62,7 +62,8 @@ export class Values implements Watch {
       return;
     }
     if (run.subject === this.#subject) {
-      const isReplaced = replaced !== undefined && run.serial < replaced.order;
+      const isBefore = replaced !== undefined && run.serial < replaced.order;
+      const isReplaced = isBefore && !this.#world.mayLookYounger(this.#subject, run, replaced.at);
       referee.holds(7, !isReplaced, () => {
         return `${id}: load ${run.serial} began before ${replaced?.kind} of ${replaced?.order}, and is served`;
       });
