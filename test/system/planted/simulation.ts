@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [11],
+    seeds: [27],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -21,7 +21,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [93],
+    seeds: [45],
     in: 'src/lock/record.ts',
     replace: 'extended',
     by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
@@ -59,7 +59,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [75],
+    seeds: [86],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
@@ -144,7 +144,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down follows the wall clock',
     rules: [5, 9, 'starts'],
-    seeds: [3],
+    seeds: [1],
     in: 'src/engine/timing.ts',
     replace: 'Timing.failed',
     by: `(entry, error) => {
@@ -188,7 +188,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [2],
+    seeds: [4],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -197,7 +197,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [1],
+    seeds: [4],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.isLost',
     by: '() => this.#isLost',
@@ -205,7 +205,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [86],
+    seeds: [45],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -228,7 +228,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a result of a load without the lock is published',
     rules: [11],
-    seeds: [9],
+    seeds: [2],
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
     by: `async (record) => {
@@ -253,7 +253,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set gives way to an older snapshot',
     rules: [7],
-    seeds: [293],
+    seeds: [498],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isOlder',
     by: '() => false',
@@ -261,7 +261,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'an instance that defers to another does so for ever',
     rules: [13],
-    seeds: [2],
+    seeds: [6],
     in: 'src/cluster/remote-result.ts',
     replace: 'Deferral.applyTo',
     by: '(entry) => { original(entry); entry.deferredUntil = Infinity; }',
@@ -281,7 +281,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [135],
+    seeds: [172],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.known',
     by: `async (isForced) => {
@@ -338,7 +338,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [13],
+    seeds: [24],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -371,7 +371,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set is never due',
     rules: ['starts'],
-    seeds: [3],
+    seeds: [7],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -418,7 +418,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the invalidation of a tag is lost',
     rules: ['starts'],
-    seeds: [26],
+    seeds: [10],
     in: 'src/cache/epochs.ts',
     replace: 'Epochs.markTag',
     by: '() => {}',
