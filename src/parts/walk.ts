@@ -44,8 +44,12 @@ export function containerOf(value: object): Container | undefined {
 /** How many objects and primitive values a search visits between two pauses: about a millisecond. */
 const VISITS = 16_384;
 
-/** Deeper values are not split. */
-const MOST_DEPTH = 1000;
+/**
+ * Deeper values are not split: to split a container its content is weighed, up to the weight of a part, once for each level
+ * above it. At this depth splitting takes some ten times as long as encoding at once; and far deeper ones would overflow
+ * the stack.
+ */
+export const MOST_DEPTH = 200;
 
 /** The children of an object, as far as they have been visited. */
 interface Frame {

@@ -29,6 +29,7 @@ export class JsonCheck {
   readonly #frames: Frame[];
   #visits = 0;
   #isExact = true;
+  #depth = 0;
 
   constructor(value: unknown) {
     this.#frames = [{ holder: { 0: value }, keys: undefined, size: 1, at: 0 }];
@@ -37,6 +38,11 @@ export class JsonCheck {
   /** So far; final once {@link run} has returned `true`. */
   get isExact(): boolean {
     return this.#isExact;
+  }
+
+  /** How many objects are nested in one another, so far. */
+  get depth(): number {
+    return this.#depth;
   }
 
   /**
@@ -83,6 +89,7 @@ export class JsonCheck {
       this.#frames.length = 0;
       return;
     }
+    this.#depth = Math.max(this.#depth, this.#frames.length);
     const holder = value as Holder;
     const keys = Array.isArray(value) ? undefined : Object.keys(value);
     this.#frames.push({ holder, keys, size: keys?.length ?? (value as readonly unknown[]).length, at: 0 });

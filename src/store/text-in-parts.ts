@@ -1,7 +1,7 @@
 import { Assembly } from '../parts/assembly.ts';
 import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
 import { partsOf } from '../parts/parts.ts';
-import { searchShared } from '../parts/walk.ts';
+import { MOST_DEPTH, searchShared } from '../parts/walk.ts';
 import type { Turn } from '../time/turns.ts';
 import type { JsonCheck } from './json-check.ts';
 import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
@@ -27,8 +27,8 @@ export function isInParts(text: string): boolean {
 }
 
 /**
- * Encodes a large value part by part, with a turn of the event loop after each. A value that JSON keeps loses references
- * within it, as JSON does.
+ * Encodes a large value part by part, with a turn of the event loop after each; as a whole where it can't be split. A
+ * value that JSON keeps loses references within it, as JSON does.
  *
  * @param check of the value, under way.
  * @param mostWeight of a part. @default about a millisecond
@@ -41,7 +41,7 @@ export async function encodeInParts(
   mostWeight?: number,
 ): Promise<string> {
   while (!check.run(VISITS_OF_SLICE)) await turn();
-  const shared = check.isExact ? NONE : await sharedIn(value, turn);
+  const shared = check.isExact ? sharedInJson(check) : await sharedIn(value, turn);
   if (shared === undefined) return encodeWhole(value);
   const lines = [FIRST_LINE];
   for (const part of partsOf(value, shared, mostWeight)) {
@@ -62,6 +62,10 @@ export async function decodeInParts(text: string, turn: Turn): Promise<unknown> 
     await turn();
   }
   return assembly.whole;
+}
+
+function sharedInJson({ depth }: JsonCheck): ReadonlySet<object> | undefined {
+  return depth > MOST_DEPTH ? undefined : NONE;
 }
 
 async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object> | undefined> {
