@@ -128,10 +128,11 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   const isOwn = (given: Given): string =>
     `name = ${given('name')} AND token = ${given('token')} AND request_id = ${given('requestId')}`;
   // The lease of a done round is over. Where its `keepFor` is shorter than the retention, the end of that lease is moved to
-  // `keepFor` before its beginning, and needs no further column. `keptBefore` is `keepFor`, negative; 0: none.
+  // `keepFor` before its beginning, and needs no further column; the end of any other is never before its beginning, even if the clock was set back.
+  // `keptBefore` is `keepFor`, negative; 0: none.
   const keptBefore = (given: Given): string => plus('acquired_at', given('keptBefore'));
   const leaseEnd = (given: Given): string =>
-    `CASE WHEN ${keptBefore(given)} < acquired_at THEN ${keptBefore(given)} ELSE ${now} END`;
+    `CASE WHEN ${keptBefore(given)} < acquired_at THEN ${keptBefore(given)} ELSE ${dialect.greater(now, 'acquired_at')} END`;
   const keepFor = between('lease_until', 'acquired_at');
   const isBrieflyKept = `CASE
       WHEN NOT (${['lease_until', 'acquired_at', 'not_before'].map(dialect.isFinite).join(' AND ')}) THEN FALSE

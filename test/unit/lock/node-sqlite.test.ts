@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { Lease } from '../../../src/cluster/lock-contract.ts';
+import type { Lock } from '../../../src/lock/create-lock.ts';
 import { type SqliteClient, sqliteLock } from '../../../src/lock/sqlite.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { type DamagedField, lockConformance, storeConformance } from '../../../src/testing/index.ts';
@@ -17,6 +19,14 @@ function openDatabase(file: string): Database | undefined {
     DatabaseSync: new (file: string, options: { timeout: number }) => Database;
   };
   return new DatabaseSync(file, { timeout: 50 });
+}
+
+const DONE = { as: 'done', holdFor: 0 } as const;
+
+async function leaseOf(lock: Lock, name: string): Promise<Lease> {
+  const answer = await lock.acquire({ name });
+  if (answer.kind !== 'acquired') throw new Error(answer.kind);
+  return answer.lease;
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'tickless-node-sqlite-'));
@@ -50,4 +60,22 @@ describe.concurrent('node:sqlite', () => {
   };
   for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
   for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
+
+  it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
+    const table = 'clock_set_back';
+    const lock = sqliteLock({ client, table });
+    const [present, absent] = [await leaseOf(lock, 'present'), await leaseOf(lock, 'absent')];
+    client.prepare(`UPDATE ${table} SET acquired_at = acquired_at + 500`).run();
+    await lock.release(present, DONE);
+    await lock.release(absent, { ...DONE, keepFor: 500 });
+    await vi.waitFor(
+      async () => {
+        const another = sqliteLock({ client, table }); // it purges after its first release
+        await another.release(await leaseOf(another, 'another'), DONE);
+        expect(await lock.inspect('absent')).toBeUndefined();
+      },
+      { timeout: 20_000 },
+    );
+    expect((await lock.inspect('present'))?.state).toBe('done');
+  });
 });
