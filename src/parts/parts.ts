@@ -21,7 +21,7 @@ export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Genera
  * {@link parts} of a value whose shared objects are known already, from `searchShared`. An empty set: no object is taken for
  * one that came before. Without a set the value is one part.
  *
- * @throws {TypeError} when a container has gained or lost entries between two parts.
+ * @throws {TypeError} when a container has lost entries between two parts, or one other than an object has gained some.
  */
 export function* partsOf(
   value: unknown,
@@ -83,13 +83,17 @@ class Splitter {
       }
     }
     if (values.length > 0) yield this.#references.fill(keys, values);
-    if (size !== undefined && count !== size) throw new TypeError('the value was changed while it was split');
+    if (size !== undefined && count !== size) throw wasChanged();
     yield { kind: 'close' };
   }
 
   #weightOf(value: unknown): number {
     return weightOf(value, this.#mostWeight, (one) => this.#references.isKnown(one));
   }
+}
+
+function wasChanged(): TypeError {
+  return new TypeError('the value was changed while it was split');
 }
 
 /** The number of entries; `undefined` for an object, whose keys are listed in one go. */
@@ -121,7 +125,10 @@ function* withoutKeys(values: Iterable<unknown>): Generator<readonly [undefined,
   for (const value of values) yield [undefined, value];
 }
 
-/** As `Object.entries`, one at a time. */
+/** As `Object.entries`, one at a time. @throws {TypeError} when a key has been deleted meanwhile. */
 function* ownEntries(value: Record<string, unknown>): Generator<readonly [string, unknown]> {
-  for (const key of Object.keys(value)) yield [key, value[key]];
+  for (const key of Object.keys(value)) {
+    if (!Object.hasOwn(value, key)) throw wasChanged();
+    yield [key, value[key]];
+  }
 }

@@ -150,6 +150,11 @@ describe('a large value', () => {
   it.each<[string, () => unknown, (value: never) => void]>([
     ['an array', rows, (value: unknown[]) => void value.pop()],
     ['a Map', byCode, (value: Map<string, unknown>) => void value.set('more', 1)],
+    [
+      'an object',
+      () => Object.fromEntries(byCode()),
+      (value: { 30999?: unknown }) => void delete value[30999],
+    ],
   ])('that gets more or fewer entries while it is encoded is not published: %s', async (_, load, change) => {
     const store = memoryStore({ clock });
     const { value, lines } = member(store, load);
