@@ -106,11 +106,14 @@ export class RemoteSnapshots<T> {
     return this.#member.store?.read(this.#entry, newerThan, this.#patience());
   }
 
-  /** It may not be served, or it reports a key as absent for longer than that is valid. */
+  /**
+   * It may not be served, or it reports a key as absent for longer than that is valid. An old absence still ends a value
+   * that is older: the next read waits for a load.
+   */
   #isTooOld({ loadedAt, writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
     const { whenTooStale, maxStalenessMs, clock } = this.#member.options;
     const now = clock.monotonic();
-    if (isAbsent) return now >= writtenAt + dueIn;
+    if (isAbsent) return now >= writtenAt + dueIn && !this.#entry.isLoaded;
     const age = now - loadedAt;
     return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
   }

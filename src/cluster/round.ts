@@ -268,14 +268,12 @@ export class Round<T> implements CoordinatedRound<T> {
         this.#reportLoss('expired', undefined);
     }
     this.#published.resolve();
-    const holdFor = (): number => {
-      const left = Math.max(0, record.dueAt - options.clock.monotonic());
-      return isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-    };
     const { dueAt, isAbsent, absentUntil } = record;
-    const keepFor = (): number | undefined =>
-      isAbsent ? keepAbsentFor(absentUntil - options.clock.monotonic()) : undefined;
-    const isReleased = await this.#release(() => ({ as: 'done', holdFor: holdFor(), keepFor: keepFor() }));
+    const isReleased = await this.#release(() => {
+      const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
+      const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
+      return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
+    });
     if (!isReleased || !isShared || this.#entry.dueAt !== dueAt || dueAt === Infinity) return;
     // The hold began a moment later than the due time was computed.
     const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry));

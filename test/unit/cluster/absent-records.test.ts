@@ -86,3 +86,33 @@ describe('the records of an absent key', () => {
     expect(other.calls).toEqual([]);
   });
 });
+
+describe('a round that finds a key absent', () => {
+  it('is done until the absence is over: the others adopt it, and none of them loads', async () => {
+    const cluster = new ManualCluster();
+    const caches = Array.from({ length: 8 }, () => cacheOf(cluster));
+    const reads = caches.map(({ cache }) => cache.get('x').catch((error) => isAbsentError(error)));
+    await cluster.clock.flush();
+    const calls = (): KeyedInstance['calls'] => caches.flatMap(({ calls }) => calls);
+    expect(calls()).toHaveLength(1);
+    calls()[0]?.resolve(absent());
+    await cluster.clock.advance(1000);
+    expect(await Promise.all(reads)).toEqual(caches.map(() => true));
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('ends the older value of an instance that loses each race, though the absence is over', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cacheOf(cluster), cacheOf(cluster)];
+    await loadKey(cluster, a, 'x', 'ex');
+    expect(await b.cache.get('x')).toBe('ex');
+    for (let round = 1; round <= 3; round++) {
+      await cluster.clock.advance(1_200_000);
+      for (const { cache } of [a, b]) void cache.get('x').catch(() => {});
+      await cluster.clock.flush();
+      for (const { calls } of [a, b]) for (const call of calls.splice(0)) call.resolve(absent());
+      await cluster.clock.flush();
+    }
+    expect(b.cache.peek('x')).toBeUndefined();
+  });
+});
