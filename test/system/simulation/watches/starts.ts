@@ -27,6 +27,8 @@ export class Starts implements Watch {
   #isTagged = false;
   #lastEnded: LoadRun | undefined;
   /** There were events since the last check. */
+  /** The serial of the first try of the present execution. */
+  #firstTry = Infinity;
   #isMoving = false;
   /** A read should have started a load. */
   #isToStart = false;
@@ -44,8 +46,9 @@ export class Starts implements Watch {
     if (now >= this.#dueBy + ROUNDING_MS * (1 + instance.wallSteps)) this.#isToStart = true;
   }
 
-  began(): void {
+  began({ attempt, serial }: LoadRun): void {
     this.#isMoving = true;
+    if (attempt === 1) this.#firstTry = serial;
   }
 
   ended(run: LoadRun): void {
@@ -119,9 +122,10 @@ export class Starts implements Watch {
     }
     this.#planned(now);
     if (this.#world.said.has(serial)) this.#unknown();
-    // It was invalidated while it was loaded.
+    // It was invalidated while it was loaded, in whichever of its tries.
     const { mark } = this.#subject;
-    if (mark !== undefined && mark.kind !== 'set' && serial < mark.order) this.#isDue();
+    if (mark !== undefined && mark.kind !== 'set' && Math.min(this.#firstTry, serial) < mark.order)
+      this.#isDue();
   }
 
   /** Due a delay later, if the schedule is a delay. */
