@@ -164,7 +164,7 @@ function judge(name: string, beside: string, figure: number, most: number, digit
 
 // The bytes first: other loops would affect the compilation of the reads.
 const [clock, ...reads] = await measureAllocation();
-for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, 0.05, 3);
+for (const { name, bytes } of reads) judge(`bytes of a read: ${name}`, 'none', bytes, 0.2, 3);
 for (const race of races) judge(race.name, race.beside, await best(race), race.most, 2);
 
 const [, loads] = await measureLoadCosts(['lru-cache', 'tickless']);
