@@ -3,7 +3,7 @@ import { setOwn } from './set-own.ts';
 
 type OpenContainer =
   | { readonly container: 'array'; readonly whole: unknown[] }
-  | { readonly container: 'object'; readonly whole: Record<string, unknown> }
+  | { readonly container: 'object' | 'dictionary'; readonly whole: Record<string, unknown> }
   | { readonly container: 'map'; readonly whole: Map<unknown, unknown> }
   | { readonly container: 'set'; readonly whole: Set<unknown> };
 
@@ -57,6 +57,7 @@ export class Assembly {
         into.whole.push(value);
         break;
       case 'object':
+      case 'dictionary':
         setOwn(into.whole, key as string, value);
         break;
       case 'map':
@@ -74,6 +75,8 @@ function emptyContainer(container: Container): OpenContainer {
       return { container, whole: [] };
     case 'object':
       return { container, whole: {} };
+    case 'dictionary':
+      return { container, whole: Object.create(null) };
     case 'map':
       return { container, whole: new Map() };
     case 'set':

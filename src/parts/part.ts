@@ -1,5 +1,5 @@
-/** Containers that are split entry by entry. */
-export type Container = 'array' | 'object' | 'map' | 'set';
+/** Containers that are split entry by entry. A `dictionary` is an object without a prototype. */
+export type Container = 'array' | 'object' | 'dictionary' | 'map' | 'set';
 
 /**
  * A step in building a value. `open` adds a new container to the open one and opens it; `fill` adds entries to the open

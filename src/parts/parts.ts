@@ -21,15 +21,17 @@ export function* parts(value: unknown, mostWeight: number = MOST_WEIGHT): Genera
  * {@link parts} of a value whose shared objects are known already, from `searchShared`. An empty set: no object is taken for
  * one that came before. Without a set the value is one part.
  *
+ * @param keepsPrototypes whether an object without a prototype comes as a `dictionary`; the structured clone gives it one.
  * @throws {TypeError} when a container has lost entries between two parts, or one other than an object has gained some.
  */
 export function* partsOf(
   value: unknown,
   shared: ReadonlySet<object> | undefined,
   mostWeight: number = MOST_WEIGHT,
+  keepsPrototypes: boolean = false,
 ): Generator<Part> {
   if (shared === undefined) yield { kind: 'fill', keys: [], values: [value], references: undefined };
-  else yield* new Splitter(mostWeight, new References(shared)).of(undefined, value);
+  else yield* new Splitter(mostWeight, new References(shared), keepsPrototypes).of(undefined, value);
 }
 
 function sharedIn(value: unknown): ReadonlySet<object> | undefined {
@@ -47,21 +49,23 @@ function sharedIn(value: unknown): ReadonlySet<object> | undefined {
 class Splitter {
   readonly #mostWeight: number;
   readonly #references: References;
+  readonly #keepsPrototypes: boolean;
 
-  constructor(mostWeight: number, references: References) {
+  constructor(mostWeight: number, references: References, keepsPrototypes: boolean) {
     this.#mostWeight = mostWeight;
     this.#references = references;
+    this.#keepsPrototypes = keepsPrototypes;
   }
 
   *of(key: unknown, value: unknown, weightOfValue: number = this.#weightOf(value)): Generator<Part> {
     const isHeavy = weightOfValue >= this.#mostWeight && !this.#references.isKnown(value);
-    const container = isHeavy ? splittableAs(value) : undefined;
+    const container = isHeavy ? this.#splittableAs(value) : undefined;
     if (container === undefined) {
       yield this.#references.fill(key === undefined ? [] : [key], [value]);
       return;
     }
     yield { kind: 'open', container, key, isShared: this.#references.register(value as object) };
-    const hasKeys = container === 'map' || container === 'object';
+    const hasKeys = container !== 'array' && container !== 'set';
     const size = sizeOf(value as object);
     let count = 0;
     let keys: unknown[] = [];
@@ -85,6 +89,12 @@ class Splitter {
     if (values.length > 0) yield this.#references.fill(keys, values);
     if (size !== undefined && count !== size) throw wasChanged();
     yield { kind: 'close' };
+  }
+
+  #splittableAs(value: unknown): Container | undefined {
+    const container = splittableAs(value);
+    const isBare = this.#keepsPrototypes && container === 'object' && Object.getPrototypeOf(value) === null;
+    return isBare ? 'dictionary' : container;
   }
 
   #weightOf(value: unknown): number {
@@ -117,6 +127,7 @@ function entriesOf(container: Container, value: unknown): Iterable<readonly [unk
     case 'map':
       return value as Map<unknown, unknown>;
     case 'object':
+    case 'dictionary':
       return ownEntries(value as Record<string, unknown>);
   }
 }

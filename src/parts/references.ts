@@ -67,7 +67,7 @@ function emptyCopyOf(value: object): object {
     case 'array':
       return new Array((value as unknown[]).length);
     case 'object':
-      return {};
+      return Object.create(Object.getPrototypeOf(value));
     case 'map':
       return new Map();
     default:

@@ -61,9 +61,14 @@ interface Frame {
 /**
  * Finds the objects that occur more than once; pauses now and then, as a generator.
  *
- * @returns `undefined`: one of them is in a place that cannot be filled in later, or the value is nested too deeply.
+ * @param mayBeSplit whether a value with this object in it may be split at all. @default any
+ * @returns `undefined`: one of them is in a place that cannot be filled in later, the value is nested too deeply, or it
+ *   may not be split.
  */
-export function* searchShared(value: unknown): Generator<undefined, ReadonlySet<object> | undefined> {
+export function* searchShared(
+  value: unknown,
+  mayBeSplit: (one: object) => boolean = () => true,
+): Generator<undefined, ReadonlySet<object> | undefined> {
   const seen = new Set<object>();
   const fixed = new Set<object>();
   const shared = new Set<object>();
@@ -82,7 +87,7 @@ export function* searchShared(value: unknown): Generator<undefined, ReadonlySet<
     if (frame.isFixed) fixed.add(one);
     if (!seen.has(one)) {
       seen.add(one);
-      if (frames.length > MOST_DEPTH) return undefined;
+      if (frames.length > MOST_DEPTH || !mayBeSplit(one)) return undefined;
       frames.push(...childrenOf(one, frame.isFixed));
     } else if (fixed.has(one)) return undefined;
     else shared.add(one);

@@ -21,7 +21,7 @@ interface Frame {
 /**
  * Checks whether JSON keeps a value exactly, so that decoding gives the same value again. It does not for a `Map`, a
  * `Date`, an instance of a class, `NaN`, -0, `undefined`. Some changes are accepted, because readers see no difference: an
- * object without a prototype gets one; symbols as keys, and properties of an array beside its elements, are left out.
+ * object without a prototype gets one (unless that is asked for); symbols as keys, and properties of an array beside its elements, are left out.
  *
  * The check can be made in slices; the value must not change meanwhile.
  */
@@ -31,7 +31,11 @@ export class JsonCheck {
   #isExact = true;
   #depth = 0;
 
-  constructor(value: unknown) {
+  readonly #keepsPrototypes: boolean;
+
+  /** @param keepsPrototypes whether objects without a prototype have to stay so. @default false */
+  constructor(value: unknown, keepsPrototypes: boolean = false) {
+    this.#keepsPrototypes = keepsPrototypes;
     this.#frames = [{ holder: { 0: value }, keys: undefined, size: 1, at: 0 }];
   }
 
@@ -84,7 +88,8 @@ export class JsonCheck {
 
   #open(value: object): void {
     const isTooLarge = this.#frames.length > MOST_DEPTH || this.#visits > MOST_VISITS;
-    if (isTooLarge || !isPlain(value) || hasToJson(value)) {
+    const isChanged = this.#keepsPrototypes && Object.getPrototypeOf(value) === null;
+    if (isTooLarge || isChanged || !isPlain(value) || hasToJson(value)) {
       this.#isExact = false;
       this.#frames.length = 0;
       return;

@@ -44,8 +44,9 @@ export async function encodeInParts(
   const shared = check.isExact ? sharedInJson(check) : await sharedIn(value, turn);
   if (shared === undefined) return encodeWhole(value);
   const lines = [FIRST_LINE];
-  for (const part of partsOf(value, shared, mostWeight)) {
-    lines.push(encoded(part));
+  const keepsPrototypes = !check.isExact; // as devalue does with the whole value
+  for (const part of partsOf(value, shared, mostWeight, keepsPrototypes)) {
+    lines.push(encoded(part, keepsPrototypes));
     await turn();
   }
   return lines.join('\n');
@@ -69,7 +70,7 @@ function sharedInJson({ depth }: JsonCheck): ReadonlySet<object> | undefined {
 }
 
 async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object> | undefined> {
-  const search = searchShared(value);
+  const search = searchShared(value, isKeptByDevalue);
   for (;;) {
     const step = search.next();
     if (step.done === true) return step.value;
@@ -77,10 +78,16 @@ async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object>
   }
 }
 
-function encoded(part: Part): string {
+/** Devalue refuses symbols and `__proto__` as keys. In parts only some of them would reach it. */
+function isKeptByDevalue(value: object): boolean {
+  return Object.getOwnPropertySymbols(value).length === 0 && !Object.hasOwn(value, '__proto__');
+}
+
+function encoded(part: Part, keepsPrototypes: boolean): string {
+  const line = lineOf(part);
   // JSON would lose which object of the values is meant.
   const isRich = part.kind === 'fill' && part.references !== undefined;
-  return (isRich ? encodeRich : encodeWhole)(lineOf(part), pathInEntry);
+  return isRich ? encodeRich(line, pathInEntry) : encodeWhole(line, pathInEntry, keepsPrototypes);
 }
 
 /** A path in a line begins with the place of the entry in it, which says nothing. */

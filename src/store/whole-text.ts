@@ -7,10 +7,15 @@ const DEVALUE = 'devalue:';
 /**
  * A value as JSON if JSON keeps it exactly, else as devalue writes it.
  *
+ * @param keepsPrototypes whether an object without a prototype is left to devalue, which keeps it so. @default false
  * @throws {TypeError} for functions, symbols, and instances of classes that devalue does not know.
  */
-export function encodeWhole(value: unknown, showPath?: (path: string) => string): string {
-  const check = new JsonCheck(value);
+export function encodeWhole(
+  value: unknown,
+  showPath?: (path: string) => string,
+  keepsPrototypes?: boolean,
+): string {
+  const check = new JsonCheck(value, keepsPrototypes);
   check.run(Infinity);
   return encodeChecked(value, check, showPath);
 }
