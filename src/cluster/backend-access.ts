@@ -117,9 +117,15 @@ export class BackendAccess<S> {
     }
   }
 
-  /** Asks once more, although the backend rests: the answer of the step before may be lost. */
-  askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
-    return this.#semaphore.run(() => this.#try(step, options));
+  /**
+   * Asks once more, although the backend rests: the answer of the step before may be lost. Where several steps had no
+   * answer, one of them asks first, and the others only if that one gets an answer.
+   */
+  async askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+    const pilot = this.#pilots.get(false);
+    if (pilot === undefined) return this.#lead(step, options);
+    await pilot;
+    return this.#resting(options) ?? this.#semaphore.run(() => this.#try(step, options));
   }
 
   /** Asks as the pilot. */

@@ -153,7 +153,7 @@ describe.each(Object.keys(kinds))('200 %s on one lock', (kind) => {
 });
 
 describe('200 values on one lock that stops to answer while it is trusted', () => {
-  it('occupy it once with 32 steps; the others load without it when these have failed', async () => {
+  it('occupy it once with 32 steps, and one again; the others load without it when these have failed', async () => {
     const cluster = new ManualCluster();
     const { clock } = cluster;
     const link = new Link(cluster.lock, cluster.store);
@@ -178,7 +178,7 @@ describe('200 values on one lock that stops to answer while it is trusted', () =
     await clock.advance(10_000);
     expect((await results).filter(({ status }) => status === 'rejected')).toEqual([]);
     expect(loads).toBe(2 * COUNT);
-    expect(link.commands.length).toBeLessThanOrEqual(2 * 32);
+    expect(link.commands).toHaveLength(32 + 1); // one asks again: its answer may be lost
   });
 });
 
