@@ -116,7 +116,8 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   };
   const row = [
     ...['name', 'owner', 'request_id', 'host', 'last_error'].map(dialect.returned),
-    'token, state',
+    dialect.whole('token'),
+    'state',
     'CASE WHEN took_over THEN 1 ELSE 0 END AS took_over',
     `CASE WHEN ${isLive} THEN ${between(now, 'lease_until')} ELSE 0 END AS lease_left`,
     `CASE WHEN ${isHeldBack} THEN ${between(now, 'not_before')} ELSE 0 END AS hold_left`,

@@ -29,6 +29,8 @@ export interface SqlDialect {
   beginsWith(text: string, prefix: string): string;
   /** A text column, under its own name, in the returned row. */
   returned(column: string): string;
+  /** A column of whole numbers, under its own name, in the returned row. Of a damaged one any number can be read. */
+  whole(column: string): string;
   /** A parameter that is a long text; only assigned, never compared. */
   long(parameter: string): string;
   /** Wraps a number that a statement without RETURNING returns as `SqlChange.generatedId`; elsewhere the number itself. */

@@ -73,6 +73,7 @@ export const MYSQL: SqlDialect = {
   greater: (a, b) => `GREATEST(${a}, ${b})`,
   beginsWith: (text, prefix) => `LEFT(${text}, CHAR_LENGTH(${prefix})) = ${prefix}`,
   returned: (column) => `CAST(${column} AS BINARY) AS ${column}`, // else in the charset of the connection
+  whole: (column) => column,
   long: (parameter) => `${BASE64}${parameter})`,
   generateId: (expression) => `LAST_INSERT_ID(${expression})`,
   // MySQL deprecates the function VALUES(), and MariaDB does not know its replacement. Both accept this form.

@@ -66,6 +66,7 @@ export const POSTGRES: SqlDialect = {
   greater: (a, b) => `greatest(${a}, ${b})`,
   beginsWith: (text, prefix) => `left(${text}, char_length(${prefix}::text)) = ${prefix}::text`,
   returned: (column) => column,
+  whole: (column) => column,
   long: (parameter) => parameter,
   generateId: (expression) => expression,
   row: insertedRow,

@@ -30,7 +30,10 @@ export interface SqliteStatement {
 /** Value bound to a statement. */
 export type SqliteValue = string | number | null;
 
-/** Instants are milliseconds since 1970, as numbers. */
+/**
+ * Instants are milliseconds since 1970, as numbers. Numbers are returned as REAL, exact up to 2^53: an INTEGER beyond that, of
+ * a damaged row, would fail the statement in `node:sqlite`.
+ */
 const NOW = `CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
 
 export const SQLITE: SqlDialect = {
@@ -39,11 +42,12 @@ export const SQLITE: SqlDialect = {
   micros: `(${NOW} * 1000)`,
   waited: '0', // the client waits before the statement begins
   plus: (instant, ms) => `(${instant} + ${ms})`,
-  between: (from, to) => `(${to} - ${from})`,
+  between: (from, to) => `(${to} - ${from} + 0.0)`,
   isFinite: () => 'TRUE',
   greater: (a, b) => `max(${a}, ${b})`,
   beginsWith: (text, prefix) => `substr(${text}, 1, length(${prefix})) = ${prefix}`,
   returned: (column) => column,
+  whole: (column) => `(${column} + 0.0) AS ${column}`,
   long: (parameter) => parameter,
   generateId: (expression) => expression,
   row: insertedRow,

@@ -120,7 +120,7 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     };
   };
   const [one, oneBrief] = [writes(false), writes(true)];
-  const read = `version, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
+  const read = `${dialect.whole('version')}, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
       CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible`;
   const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
   const versionOfName = `${dialect.returned('name')}, version`;

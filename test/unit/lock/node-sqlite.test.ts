@@ -78,4 +78,45 @@ describe.concurrent('node:sqlite', () => {
     );
     expect((await lock.inspect('present'))?.state).toBe('done');
   });
+
+  const HUGE = 2n ** 62n; // node:sqlite refuses to read integers over 2^53
+  const names = ['a', 'damaged', 'c'];
+  const damage = (table: string, column: string, value: bigint): void => {
+    client.prepare(`UPDATE ${table} SET ${column} = ? WHERE name = 'damaged'`).run(value as never);
+  };
+
+  it.each([
+    ['version', HUGE],
+    ['written_at', -HUGE],
+  ])('store: a huge number in the column %s is damage of that name alone', async (column, value) => {
+    const table = `huge_${column}`;
+    const store = sqliteStore({ client, table });
+    await store.writeMany?.(names.map((name) => ({ name, payload: name, token: 5 })));
+    damage(table, column, value);
+    const [a, damaged, c] = (await store.readMany?.(names.map((name) => ({ name })))) ?? [];
+    expect([a, c]).toMatchObject([{ version: 5 }, { version: 5 }]);
+    expect(damaged).toMatchObject(
+      column === 'version'
+        ? { damage: expect.stringContaining('461168601842738') }
+        : { version: 5, age: expect.closeTo(2 ** 62, -14) },
+    );
+    expect(await store.read('damaged')).toMatchObject({ payload: column === 'version' ? '' : 'damaged' });
+  });
+
+  it.each([
+    ['token', HUGE],
+    ['acquired_at', -HUGE],
+    ['finished_at', -HUGE],
+  ])('lock: a huge number in the column %s is damage of that name alone', async (column, value) => {
+    const table = `huge_${column}`;
+    const lock = sqliteLock({ client, table });
+    for (const name of names) await lock.release(await leaseOf(lock, name), { ...DONE, holdFor: 60_000 });
+    damage(table, column, value);
+    expect((await lock.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'c']));
+    await lock.inspect('damaged');
+    const kinds = (await lock.acquireMany?.(names.map((name) => ({ name }))))?.map(
+      (answer) => 'kind' in answer && answer.kind,
+    );
+    expect(kinds).toEqual(['done', column === 'token' ? 'acquired' : 'done', 'done']);
+  });
 });
