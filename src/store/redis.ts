@@ -88,8 +88,8 @@ local held = plausible(redis.call('HGET', key, 'version')) or 0
 local token, rejected, keepFor = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if token and token < held and held ~= rejected then return {0, digits(held)} end
 local version = digits(token or math.max(held + 1, now))
-redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2])
-if keepFor then redis.call('HSET', key, 'brief', version) end -- of this version: reads do not prolong it
+-- brief: the version that reads do not prolong
+redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2], 'brief', keepFor and version or '')
 keep(now, keepFor)
 return {1, version}
 `);

@@ -44,14 +44,17 @@ export function sqlStore(options: SqlStoreOptions, kind: SqlKind): SnapshotStore
   });
 }
 
+/** The use of the two columns of brief snapshots by a write. `none`: a table of an earlier version lacks them. */
+type BriefColumns = 'set' | 'clear' | 'none';
+
 interface StoreStatements {
   readonly read: string;
-  readonly write: (isBrief: boolean) => string;
-  readonly writeWithToken: (isBrief: boolean) => string;
+  readonly write: (brief: BriefColumns) => string;
+  readonly writeWithToken: (brief: BriefColumns) => string;
   /** `read` and the writes of several names; `givenParameters` has their values. */
   readonly readEach: (count: number) => string;
-  readonly writeEach: (count: number, isBrief: boolean) => string;
-  readonly writeEachWithToken: (count: number, isBrief: boolean) => string;
+  readonly writeEach: (count: number, brief: BriefColumns) => string;
+  readonly writeEachWithToken: (count: number, brief: BriefColumns) => string;
   readonly versionOfEach: (count: number) => string;
   /** The columns that the writes of several names return. */
   readonly versionOfName: string;
@@ -75,13 +78,13 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
   const hasReturning = !dialect.assignsInTurn;
   const returning = hasReturning ? ' RETURNING version' : '';
   /**
-   * The two writes, without RETURNING. Only those of brief snapshots, and the purge, know two columns that tables of earlier
-   * versions lack. A later write leaves them as they are: they count for one version only.
+   * The two writes, without RETURNING. The columns of brief snapshots count for one version only: a later write that is by
+   * the clock leaves them as they are, and one with a token, which may be the same, clears them.
    *
    * @param rows the rows of several names
    */
   const writes = (
-    isBrief: boolean,
+    brief: BriefColumns,
     rows?: string,
   ): { readonly byClock: string; readonly withToken: string } => {
     const given = rows === undefined ? ofOne : ofEach;
@@ -90,19 +93,21 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     const insert = (first: string): string => {
       const row = {
         ...{ name: given('name'), version: version(first), written_at: now, payload },
-        ...(isBrief ? { brief_version: first, brief_until: dialect.plus(now, given('keepFor')) } : {}),
+        ...(brief === 'set'
+          ? { brief_version: first, brief_until: dialect.plus(now, given('keepFor')) }
+          : {}),
       };
       return `INSERT INTO ${table} ${dialect.row(row, rows)} ${dialect.orUpdate}`;
     };
     const token = rows === undefined ? ':token' : incoming('version');
     const isNewer = `(${token} >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
-    const assign = (column: string): string =>
-      `${column} = CASE WHEN ${isNewer} THEN ${incoming(column)} ELSE ${stored(column)} END`;
+    const assign = (column: string, value = incoming(column)): string =>
+      `${column} = CASE WHEN ${isNewer} THEN ${value} ELSE ${stored(column)} END`;
     return {
       byClock: `${insert(dialect.micros)} ${[
         `payload = ${incoming('payload')}`,
         `written_at = ${incoming('written_at')}`,
-        ...(isBrief
+        ...(brief === 'set'
           ? [
               `brief_version = ${successorOf(dialect, stored('version'))}`,
               `brief_until = ${incoming('brief_until')}`,
@@ -114,12 +119,13 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
       withToken: `${insert(given('token'))} ${[
         assign('payload'),
         assign('written_at'),
-        ...(isBrief ? [assign('brief_version'), assign('brief_until')] : []),
+        ...(brief === 'set' ? [assign('brief_version'), assign('brief_until')] : []),
+        ...(brief === 'clear' ? [assign('brief_version', 'NULL')] : []),
         `version = ${version(`CASE WHEN ${isNewer} THEN ${token} ELSE ${stored('version')} END`)}`,
       ].join(', ')}`,
     };
   };
-  const [one, oneBrief] = [writes(false), writes(true)];
+  const one = { set: writes('set'), clear: writes('clear'), none: writes('none') };
   const read = `${dialect.whole('version')}, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
       CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible`;
   const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
@@ -134,14 +140,15 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
 
   return {
     read: `SELECT ${read} FROM ${table} WHERE ${isRead(ofOne)}`,
-    write: (isBrief) => `${(isBrief ? oneBrief : one).byClock}${returning}`,
-    writeWithToken: (isBrief) => `${(isBrief ? oneBrief : one).withToken}${returning}`,
+    write: (brief) => `${one[brief].byClock}${returning}`,
+    writeWithToken: (brief) => `${one[brief].withToken}${returning}`,
     readEach: (count) =>
       `SELECT ${dialect.returned('name')}, ${read} FROM ${dialect.rows(READ, count)} JOIN ${table} ON ${isRead(ofEach)}`,
-    writeEach: (count, isBrief) => writes(isBrief, dialect.rows(isBrief ? BRIEF : WRITTEN, count)).byClock,
-    writeEachWithToken: (count, isBrief) => {
-      const columns = { ...(isBrief ? BRIEF : WRITTEN), token: 'whole' } as const;
-      return writes(isBrief, dialect.rows(columns, count)).withToken;
+    writeEach: (count, brief) =>
+      writes(brief, dialect.rows(brief === 'set' ? BRIEF : WRITTEN, count)).byClock,
+    writeEachWithToken: (count, brief) => {
+      const columns = { ...(brief === 'set' ? BRIEF : WRITTEN), token: 'whole' } as const;
+      return writes(brief, dialect.rows(columns, count)).withToken;
     },
     versionOfEach: (count) =>
       `SELECT ${versionOfName} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${table} ON name = ${ofEach('name')}`,
@@ -193,25 +200,25 @@ class SqlStore implements StoreEngine {
     keepFor?: number,
   ): Promise<WriteAnswer> {
     const { write, writeWithToken } = this.#statements;
-    const version = await this.#briefly(keepFor, (isBrief) => {
-      const values = { name, payload, ...keptFor(isBrief ? keepFor : undefined) };
+    const version = await this.#withColumns(keepFor, (brief) => {
+      const values = { name, payload, ...keptFor(brief, keepFor) };
       return token === undefined
-        ? this.#versionAfter(write(isBrief), values)
-        : this.#versionAfter(writeWithToken(isBrief), { ...values, token, rejected });
+        ? this.#versionAfter(write(brief), values)
+        : this.#versionAfter(writeWithToken(brief), { ...values, token, rejected });
     });
     this.#table.purgeSoon(keepFor);
     return answerOf(version, token);
   }
 
   /** A table of an earlier version lacks the columns of brief snapshots: there they are kept as any. */
-  async #briefly<R>(keepFor: number | undefined, write: (isBrief: boolean) => Promise<R>): Promise<R> {
-    if (keepFor === undefined || this.#isOlder) return write(false);
+  async #withColumns<R>(keepFor: number | undefined, write: (brief: BriefColumns) => Promise<R>): Promise<R> {
+    if (this.#isOlder) return write('none');
     try {
-      return await write(true);
+      return await write(keepFor === undefined ? 'clear' : 'set');
     } catch (error) {
       if (!this.#table.isColumnMissing(error)) throw error;
       this.#isOlder = true;
-      return write(false);
+      return write('none');
     }
   }
 
@@ -220,7 +227,7 @@ class SqlStore implements StoreEngine {
       nameOf: ({ name }) => name,
       kindOf: ({ token, rejected, keepFor }) => `${token === undefined} ${rejected} ${keepFor === undefined}`,
       sizeOf: ({ payload }) => payload.length,
-      send: (some) => this.#briefly(some[0]?.keepFor, (isBrief) => this.#writeEach(some, isBrief)),
+      send: (some) => this.#withColumns(some[0]?.keepFor, (brief) => this.#writeEach(some, brief)),
       missing: () => new Error('the row of the store was deleted right after the write'),
       isOfValues: (error) => this.#table.isOfValues(error),
     });
@@ -230,7 +237,7 @@ class SqlStore implements StoreEngine {
 
   async #writeEach(
     writes: readonly SnapshotWrite[],
-    isBrief: boolean,
+    brief: BriefColumns,
   ): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
     const endAt = this.#table.endAt();
     const hasReturning = await this.#table.hasReturning(endAt);
@@ -240,10 +247,10 @@ class SqlStore implements StoreEngine {
     if (isByToken === undefined && !hasReturning) return this.#writeOneByOne(writes);
     const { length } = writes;
     const values = writes.map(({ name, payload, token, keepFor }) => ({
-      ...{ name, payload, ...keptFor(isBrief ? keepFor : undefined) },
+      ...{ name, payload, ...keptFor(brief, keepFor) },
       ...(token === undefined ? {} : { token }),
     }));
-    const sql = isByToken === undefined ? writeEach(length, isBrief) : writeEachWithToken(length, isBrief);
+    const sql = isByToken === undefined ? writeEach(length, brief) : writeEachWithToken(length, brief);
     const parameters = { ...givenParameters(values), rejected };
     const returned = await this.#table.query(
       hasReturning ? `${sql} RETURNING ${versionOfName}` : sql,
@@ -277,8 +284,8 @@ class SqlStore implements StoreEngine {
   }
 }
 
-function keptFor(keepFor: number | undefined): Readonly<Record<string, number>> {
-  return keepFor === undefined ? {} : { keepFor: durationParameter(keepFor) };
+function keptFor(brief: BriefColumns, keepFor: number | undefined): Readonly<Record<string, number>> {
+  return brief !== 'set' || keepFor === undefined ? {} : { keepFor: durationParameter(keepFor) };
 }
 
 function answerOf(version: number, token: number | undefined): WriteAnswer {

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -9,7 +10,7 @@ import { sqliteLock } from '../../../src/lock/sqlite.ts';
 import { mysqlStore, mysqlStoreTable } from '../../../src/store/mysql.ts';
 import { postgresStore, postgresStoreTable } from '../../../src/store/postgres.ts';
 import { sqliteStore, sqliteStoreTable } from '../../../src/store/sqlite.ts';
-import { backends, type Connected } from './support/backends.ts';
+import { backends, type Connected, storePrefix } from './support/backends.ts';
 
 const HOUR = 3_600_000;
 const RETENTION_MS = 1000;
@@ -66,11 +67,14 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
   const store = openStore();
   await store.writeMany?.([
     { name: 'absent too', payload: '', token: 1, keepFor: RETENTION_MS },
-    { name: 'present too', payload: '', token: 1 },
+    { name: 'present too', payload: '', token: 1, keepFor: RETENTION_MS },
   ]);
+  await store.writeMany?.([{ name: 'present too', payload: '', token: 1 }]);
   await store.write('absent', '', 1, undefined, RETENTION_MS);
   await store.write('present', '', 1, undefined, RETENTION_MS);
   await store.write('present', '', 2);
+  await store.write('with its token', '', 1, undefined, RETENTION_MS);
+  await store.write('with its token', '', 1);
   await vi.waitFor(
     async () => {
       // Without a retention, only a process with such records looks for them.
@@ -83,6 +87,7 @@ async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore)
     { timeout: 20_000, interval: 200 },
   );
   expect((await store.read('present'))?.version).toBe(2);
+  expect((await store.read('with its token'))?.version).toBe(1);
   if (store.writeMany !== undefined) expect((await store.read('present too'))?.version).toBe(1);
 }
 
@@ -134,6 +139,22 @@ describe('records that nobody has used for the retention are deleted, and no oth
     await expectNone((retention) => sqliteLock({ client, retention }));
     client.close();
   });
+});
+
+it('Redis: reads prolong a snapshot that was written again with its token but without a keepFor', async () => {
+  const backend = backends.find(({ engine }) => engine === 'redis') as (typeof backends)[number];
+  const space = `prolonged_${process.pid}`;
+  const client = await backend.connect(inject('redis').url);
+  const admin = new Redis(inject('redis').url);
+  const store = client.store(space, { retention: HOUR } as never);
+  await store.write('v', '', 1, undefined, RETENTION_MS);
+  await store.write('v', '', 1);
+  const key = `${storePrefix(space)}v`;
+  await admin.pexpire(key, HOUR / 2);
+  await store.read('v');
+  expect(await admin.pttl(key)).toBeGreaterThan(HOUR / 2);
+  admin.disconnect();
+  await client.destroy();
 });
 
 interface Sql {
@@ -194,6 +215,7 @@ describe('the table of a store that an earlier version has made', () => {
     await run(definition.replace(/,\s*brief_version.*\n.*brief_until.*/, ''));
     const older = store('older', HOUR);
     expect((await older.write('absent', 'none', 1, undefined, RETENTION_MS)).kind).toBe('written');
+    expect((await store('older', HOUR).write('present', '', 1)).kind).toBe('written');
     const many = { name: 'absent', payload: 'none', keepFor: RETENTION_MS };
     expect(
       await store('older', HOUR).writeMany?.([

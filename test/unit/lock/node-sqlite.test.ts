@@ -79,6 +79,26 @@ describe.concurrent('node:sqlite', () => {
     expect((await lock.inspect('present'))?.state).toBe('done');
   });
 
+  it('store: a snapshot that is written again with its token but without a keepFor is kept as any', async () => {
+    const table = 'written_again';
+    const store = sqliteStore({ client, table });
+    const again = { payload: 'present', token: 5 };
+    for (const name of ['one', 'many', 'refused', 'absent'])
+      await store.write(name, 'absent', 5, undefined, 1000);
+    await store.write('one', 'present', 5);
+    await store.writeMany?.([{ ...again, name: 'many' }]);
+    await store.writeMany?.([{ ...again, name: 'refused', token: 4 }]);
+    await vi.waitFor(
+      async () => {
+        await sqliteStore({ client, table }).write('another', ''); // a new object purges after its first write
+        expect(await store.read('absent')).toBeUndefined();
+      },
+      { timeout: 20_000 },
+    );
+    const left = await Promise.all(['one', 'many', 'refused', 'absent'].map((name) => store.read(name)));
+    expect(left.map((snapshot) => snapshot?.payload)).toEqual(['present', 'present', undefined, undefined]);
+  });
+
   const HUGE = 2n ** 62n; // node:sqlite refuses to read integers over 2^53
   const names = ['a', 'damaged', 'c'];
   const damage = (table: string, column: string, value: bigint): void => {
