@@ -281,7 +281,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'each due read adopts what is in the store',
     rules: [7],
-    seeds: [172],
+    seeds: [202],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.known',
     by: `async (isForced) => {
@@ -433,15 +433,14 @@ export const simulation: readonly SimulationFault[] = [
       original(cacheName, [...asked.slice(1), asked[0]], results, onError)`,
   },
   {
-    name: 'a key that is deleted while its round is open is forgotten',
-    rules: [7],
-    seeds: [142],
+    name: 'a key that is evicted during its load is forgotten',
+    rules: [1],
+    seeds: [66],
     in: 'src/cache/keyed-entries.ts',
     replace: 'KeyedEntries.gone',
-    by: `(id) => {
-      const entry = this.#active.get(id);
-      original(id);
-      if (entry?.pins === 0 && !isLoading(entry)) this.#active.delete(id);
+    by: `(id, key, isEvicted) => {
+      original(id, key, isEvicted);
+      if (this.#active.get(id)?.pins === 0) this.#active.delete(id);
     }`,
   },
   {

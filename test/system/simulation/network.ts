@@ -28,7 +28,7 @@ export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weathe
 };
 
 /** The time-out of the clients of the backend; a write, an extension and a release may take three times as long. */
-const CLIENT_TIMEOUT_MS = 1500;
+export const CLIENT_TIMEOUT_MS = 1500;
 const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */

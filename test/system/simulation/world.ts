@@ -6,7 +6,7 @@ import { LeaseBook } from './lease-book.ts';
 import { Leases } from './leases.ts';
 import { Machine } from './machine.ts';
 import { Misfortunes } from './misfortunes.ts';
-import { type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
+import { CLIENT_TIMEOUT_MS, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
 import { Referee } from './referee.ts';
@@ -58,6 +58,9 @@ export class World {
   readonly #rest: Rest;
   readonly #writesSent: Map<string, number> = new Map();
   readonly #slowestWrites: Map<string, number> = new Map();
+  readonly #writesUnderWay: Map<Message, number> = new Map();
+  /** The last arrival of a write of a name with a token for which its sender no longer waited. */
+  readonly #stragglers: Map<string, number> = new Map();
   #last = 0;
   #steps = 0;
   #born = 0;
@@ -182,12 +185,11 @@ export class World {
   }
 
   /**
-   * Whether the snapshot of a load may be taken for one that ended after that instant: it looks younger by the time
-   * until its write arrived, or arrived a second time.
+   * Whether the snapshot of a load may be taken for one that ended after that instant: its write arrived after it, when
+   * the sender no longer waited, or arrived a second time.
    */
-  mayLookYounger({ options }: Subject, { endedAt = Infinity }: LoadRun, at: number): boolean {
-    const slack = this.slowestWrite(options.lockName ?? '');
-    return slack > 0 && endedAt + slack > at;
+  mayLookYounger({ options }: Subject, { token }: LoadRun, at: number): boolean {
+    return (this.#stragglers.get(`${options.lockName} ${token}`) ?? 0) > at;
   }
 
   /** The longest delay of a message. */
@@ -204,6 +206,7 @@ export class World {
         const { payload = '' } = message;
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         this.#leaseWatch.sent(instance, message);
+        if (message.step === 'write') this.#writesUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
@@ -211,11 +214,19 @@ export class World {
       failed: (message, how) => this.trace.add(who(), () => `${what(message)} ${how}`),
       arrived: (message, answer) => {
         this.trace.add('backend', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
-        const { payload = '', name } = message;
-        const took = this.timeline.now - (this.#writesSent.get(payload) ?? 0);
-        if (message.step === 'write') this.#slowestWrites.set(name, Math.max(took, this.slowestWrite(name)));
+        if (message.step === 'write') this.#writeArrived(message);
       },
     };
+  }
+
+  #writeArrived(message: Message): void {
+    const { payload = '', name, token } = message;
+    const { now } = this.timeline;
+    const took = now - (this.#writesSent.get(payload) ?? 0);
+    this.#slowestWrites.set(name, Math.max(took, this.slowestWrite(name)));
+    const sentAt = this.#writesUnderWay.get(message) ?? Number.NEGATIVE_INFINITY;
+    this.#writesUnderWay.delete(message);
+    if (now - sentAt > CLIENT_TIMEOUT_MS) this.#stragglers.set(`${name} ${token}`, now);
   }
 
   /** A misbehaving listener of the instance. */
