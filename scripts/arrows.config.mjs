@@ -24,7 +24,8 @@ const MAY_IMPORT = {
   cache: [...ENGINE, 'due', 'options', 'value'],
   group: CORE,
   parts: [],
-  cluster: ENGINE,
+  data: [],
+  cluster: [...ENGINE, 'data'],
   sql: [...BASE, 'cluster'],
   redis: [...BASE, 'cluster'],
   mongodb: [...BASE, 'cluster'],
@@ -44,6 +45,7 @@ const PACKAGES = {
   luxon: 'schedule',
   croner: 'schedule',
   devalue: 'store',
+  'fast-equals': 'data',
 };
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */

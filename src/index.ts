@@ -132,6 +132,7 @@ export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
+export type { EverywhereOptions } from './value/everywhere.ts';
 export type { CloseOptions, Lifecycle } from './value/lifecycle.ts';
 export type { Periodic, RequestStartOptions } from './value/periodic.ts';
 export {

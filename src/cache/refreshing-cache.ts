@@ -14,6 +14,7 @@ import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
+import { type EverywhereOptions, everywhereArgument, shareIf } from '../value/everywhere.ts';
 import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
@@ -225,9 +226,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Loads the value of a key now; as `refresh` of `RefreshingValue`, for each key. Rejects with `AbsentError` when the
    * source has no such key.
    */
-  refresh(key: K): Promise<V> {
+  refresh(key: K, options?: EverywhereOptions): Promise<V> {
     try {
-      return this.#entries.use(key, (entry) => refresherOf(this).refresh(entry));
+      const isForAll = everywhereArgument(this.#options.member, options);
+      return this.#entries.use(key, (entry) => refresherOf(this).refresh(entry, isForAll));
     } catch (error) {
       return rejected(error);
     }
@@ -280,16 +282,22 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
    * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, and for a
-   * value for which `sizeOf` returns no size or one over `maxSize`; nothing was changed then.
+   * value for which `sizeOf` returns no size or one over `maxSize`, and for `everywhere` without a store; nothing was
+   * changed then.
    */
-  set(key: K, value: V): void {
+  set(key: K, value: V): void;
+  set(key: K, value: V, options: EverywhereOptions): Promise<void>;
+  set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
+    const isForAll = everywhereArgument(this.#options.member, options);
     checkValue(this.#options.member, key, value);
     const size = sizeArgument(this.#options, value, key);
-    this.#entries.use(key, (entry) => {
-      refresherOf(this).set(entry, value, () => {
+    return this.#entries.use(key, (entry) => {
+      const refresher = refresherOf(this);
+      refresher.set(entry, value, () => {
         entry.size = size;
         entry.tags = undefined;
       });
+      return options && shareIf(isForAll, refresher, entry);
     });
   }
 

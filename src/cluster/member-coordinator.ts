@@ -7,6 +7,7 @@ import type {
 } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { ManualRound } from './manual-round.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -20,6 +21,10 @@ export class MemberCoordinator implements Coordinator {
 
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {
     return new Round(this.#member, entry, host);
+  }
+
+  share(entry: Entry<unknown>): Promise<void> {
+    return new ManualRound(this.#member, entry).shared;
   }
 
   replaced(entry: Entry<unknown>): void {

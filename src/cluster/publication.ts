@@ -1,8 +1,11 @@
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
+import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
+import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
+import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -42,19 +45,23 @@ export function publishRecord(
 }
 
 /**
+ * What became of a record. `shared`: other instances find it in the store now. `overtaken`: there is a newer one.
+ * `unwritten`: the store could not be written, or the lease is over.
+ */
+export type Published = 'shared' | 'overtaken' | 'unwritten';
+
+/**
  * Writes a record into the store. Never rejects.
  *
  * @param lease the lease of its load.
- * @returns `shared`: other instances find it there now. `overtaken`: there is a newer one. `unwritten`: the store could
- * not be written, or the lease is over.
  */
-export async function publish(
+async function publish(
   member: ClusterMember,
   store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
   lease: HeldLease | undefined,
-): Promise<'shared' | 'overtaken' | 'unwritten'> {
+): Promise<Published> {
   const { value, isAbsent, isDueTimeOverridden, maxStaleness, tags, took, dueAt, loadedAt, absentUntil } =
     record;
   const { clock } = member.options;
@@ -80,6 +87,38 @@ export async function publish(
   if (entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   return 'shared';
+}
+
+/**
+ * Publishes a record, then releases the lease as done until its due time; at once if other instances can't find it.
+ * Never rejects.
+ *
+ * @param published called when the store has it, or could not be written; `undefined`: there is nothing to publish.
+ */
+export async function publishAndRelease(
+  member: ClusterMember,
+  entry: Entry<unknown>,
+  record: PublishRecord,
+  lease: HeldLease | undefined,
+  published: (outcome: Published | undefined) => void,
+): Promise<void> {
+  const { store, lock, options } = member;
+  const isTask = options.kind === 'task';
+  const outcome =
+    store === undefined || isTask ? undefined : await publish(member, store, entry, record, lease);
+  published(outcome);
+  if (lock === undefined || lease === undefined) return;
+  const isShared = isTask || outcome === 'shared';
+  const { dueAt, isAbsent, absentUntil } = record;
+  const isReleased = await lock.release(lease, () => {
+    const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
+    const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
+    return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
+  });
+  if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
+  // The hold began a moment later than the due time was computed.
+  const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
+  entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
 }
 
 /** The store has a newer version. The next read looks for it, unless it was known before. */

@@ -5,7 +5,6 @@ import type { FlightScope } from '../engine/flight.ts';
 import { isLoadError, isLoadTimeoutError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
-import { keepAbsentFor } from './absent-records.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
@@ -13,9 +12,9 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { Acquired } from './member-lock.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
-import { type PublishRecord, publish, publishRecord } from './publication.ts';
+import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { Deferral } from './remote-result.ts';
-import { ageLimitOf, HOLD_SLACK_MS, RemoteSnapshots } from './remote-snapshots.ts';
+import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
 /**
@@ -256,28 +255,14 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   async #publishAndRelease(record: PublishRecord): Promise<void> {
-    const { store, lock, options } = this.#member;
     const lease = this.#lease;
-    if (lease === undefined && lock !== undefined) return; // loaded without the lock: not published
+    if (lease === undefined && this.#member.lock !== undefined) return; // loaded without the lock: not published
     await Promise.resolve(); // codec and clients do not run on the stack of the load
-    let isShared = options.kind === 'task';
-    if (store !== undefined && options.kind !== 'task') {
-      const outcome = await publish(this.#member, store, this.#entry, record, lease);
-      isShared = outcome === 'shared';
+    await publishAndRelease(this.#member, this.#entry, record, lease, (outcome) => {
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
-    }
-    this.#published.resolve();
-    const { dueAt, isAbsent, absentUntil } = record;
-    const isReleased = await this.#release(() => {
-      const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
-      const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-      return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
+      this.#published.resolve();
     });
-    if (!isReleased || !isShared || this.#entry.dueAt !== dueAt || dueAt === Infinity) return;
-    // The hold began a moment later than the due time was computed.
-    const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(this.#entry));
-    this.#entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
   }
 
   #release(outcome: () => ReleaseOutcome): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Entry } from '../engine/entry.ts';
 import { PendingRequest } from './pending-request.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
-interface RoundUnderWay {
+export interface RoundUnderWay {
   /** Its lease is released, or has expired. Never rejects. */
   readonly over: Promise<void>;
   /** Its result is in the store, or could not be written, or there is none. Never rejects. */

@@ -1,12 +1,11 @@
 import type { Clock } from '../time/clock.ts';
-import type { CoordinatedRound } from './coordinator.ts';
 import type { Entry } from './entry.ts';
 
 /** The loads under way, and the rounds, which go on after their loads while leases are released. */
 export class ActiveLoads<T> {
   /** The entries whose loads are under way. */
   readonly entries: Set<Entry<T>> = new Set();
-  readonly rounds: Set<CoordinatedRound<T>> = new Set();
+  readonly rounds: Set<object> = new Set();
   readonly #clock: Clock;
   #onIdle: (() => void) | undefined;
 

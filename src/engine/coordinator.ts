@@ -49,6 +49,12 @@ export interface Membership {
 export interface Coordinator {
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
+  /**
+   * Publishes the value in place, which was set by hand, as a round of its own. Resolves when the store has it.
+   *
+   * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
+   */
+  share(entry: Entry<unknown>): Promise<void>;
   /** The value of the entry was set by hand or restored: it has no version. */
   replaced(entry: Entry<unknown>): void;
   /** The version of the value as one number, for a table of many entries. 0: none. */

@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '../errors.ts';
 import type { Events } from '../observe/events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
@@ -98,18 +99,28 @@ export class Refresher<T> {
   /**
    * Loads now, due or not, cooling down or not. Joins the load under way. The result of a shared entry is published, as
    * far as it can be, when this resolves; readers that joined are served before.
+   *
+   * @param isForAll rejects if it could not be published.
    */
-  refresh(entry: Entry<T>): Promise<T> {
+  refresh(entry: Entry<T>, isForAll: boolean = false): Promise<T> {
     if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
     const next = this.loader.next(entry, undefined, 'forced');
-    if (this.coordinator === undefined) return next;
+    const { coordinator } = this;
+    if (coordinator === undefined) return next;
     const published = async (value: T): Promise<T> => {
       await entry.coordinated?.published;
+      const { version, lockError, storeError } = coordinator.status(entry);
+      if (isForAll && version === undefined) throw lockError ?? storeError ?? this.#unpublished(entry);
       return value;
     };
     return ignoreRejection(next.then(published));
+  }
+
+  #unpublished({ key }: Entry<T>): StoreUnavailableError {
+    const about = { cacheName: this.options.name, key };
+    return new StoreUnavailableError('the value was loaded here, and is not published', about);
   }
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
@@ -123,6 +134,21 @@ export class Refresher<T> {
   /** Sets the value by hand. A flight under way is aborted; its waiters get this value. */
   set(entry: Entry<T>, value: T, prepare?: () => void): void {
     this.loader.put(entry, value, prepare);
+  }
+
+  /** Publishes the value in place for all instances: see {@link Coordinator.share}. `close()` waits for it. */
+  share(entry: Entry<T>): Promise<void> {
+    const { active, owner, rules } = this.loader;
+    if (rules.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
+    const shared = (this.coordinator as Coordinator).share(entry);
+    const over = (): void => {
+      active.rounds.delete(shared);
+      owner?.changed(entry);
+      active.ended();
+    };
+    active.rounds.add(shared);
+    shared.then(over, over);
+    return ignoreRejection(shared);
   }
 
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */

@@ -10,6 +10,8 @@ import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
+import { rejected } from '../time/deferred.ts';
+import { type EverywhereOptions, everywhereArgument, shareIf } from './everywhere.ts';
 import { refresherOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
@@ -138,10 +140,17 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *
    * With a `store` it resolves when the snapshot is in the store, where other instances find it; reads return the value
    * before that. A snapshot that could not be written does not reject it: the value is loaded here. Then
-   * `inspect().lock?.version` is `undefined`, and the reason is logged.
+   * `inspect().lock?.version` is `undefined`, and the reason is logged. With `everywhere` it does reject then.
+   *
+   * Rejects with `OptionError` for an unknown option, and for `everywhere` without a store.
    */
-  refresh(): Promise<T> {
-    return refresherOf(this).refresh(entryOf(this));
+  refresh(options?: EverywhereOptions): Promise<T> {
+    const refresher = refresherOf(this);
+    try {
+      return refresher.refresh(entryOf(this), everywhereArgument(refresher.options, options));
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   /**
@@ -166,12 +175,22 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * waiters of that load get this value. The next load starts when the aborted one has settled, at the latest at its
    * deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
-   * @throws {OptionError} for `undefined` without `allowUndefined`, and for a promise, which must be awaited first.
+   * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
+   * take it over at their next due load. It is served here at once. Where another instance is loading it waits for the end
+   * of that load, at most one `timeout`. Of values that are set on several instances at the same time one remains.
+   *
+   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and for
+   *   `everywhere` without a store; nothing was changed then.
    */
-  set(value: T): void {
+  set(value: T): void;
+  set(value: T, options: EverywhereOptions): Promise<void>;
+  set(value: T, options?: EverywhereOptions): Promise<void> | undefined {
     const refresher = refresherOf(this);
+    const isForAll = everywhereArgument(refresher.options, options);
     checkValue(refresher.options, undefined, value);
     refresher.set(entryOf(this), value);
+    return options && shareIf(isForAll, refresher, entryOf(this));
   }
 
   /** Neither the value nor another member of the group is due: the whole of a fresh read. */

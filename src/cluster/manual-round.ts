@@ -1,0 +1,122 @@
+import type { Entry } from '../engine/entry.ts';
+import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
+import { Deferred } from '../time/deferred.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { BackendPatience } from './backend-patience.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import type { HeldLease } from './held-lease.ts';
+import type { MemberLock } from './member-lock.ts';
+import { pollAfter } from './poll-delays.ts';
+import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
+
+/** The caller waits for what a person has asked for. */
+const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
+
+/**
+ * A round without a load: a value that was set by hand is published under a token of its own, so that it is newer than the
+ * result of any load before. It begins when the round before it is over, and passes over the hold of a round that is done.
+ */
+export class ManualRound implements RoundUnderWay {
+  /** Resolves when the store has the value. Rejects with `LockUnavailableError` or `StoreUnavailableError`. */
+  readonly shared: Promise<void>;
+  readonly #over: Deferred<void> = new Deferred();
+  readonly #published: Deferred<void> = new Deferred();
+  readonly #member: ClusterMember;
+  readonly #entry: Entry<unknown>;
+  readonly #state: SharedState;
+  readonly #previous: SharedState['round'];
+  readonly #until: number;
+  #lease: HeldLease | undefined;
+
+  /** @param entry the value is in place, with its times. */
+  constructor(member: ClusterMember, entry: Entry<unknown>) {
+    const { clock, timeoutMs } = member.options;
+    this.#member = member;
+    this.#entry = entry;
+    this.#state = sharedStateOf(entry);
+    this.#until = clock.monotonic() + timeoutMs;
+    this.#previous = this.#state.round;
+    this.#state.round = this;
+    const about = { isAbsent: false, took: 0 };
+    const record = publishRecord(member, entry, about, this.#state.version);
+    this.shared = this.#share(record);
+    const end = (): void => this.#end();
+    this.shared.then(end, end);
+  }
+
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get published(): Promise<void> {
+    return this.#published.promise;
+  }
+
+  get isHolder(): boolean {
+    return this.#lease !== undefined && !this.#lease.isLost;
+  }
+
+  /** What is published here is as fresh as a caller can ask for. */
+  requireFresh(): void {}
+
+  async #share(record: PublishRecord): Promise<void> {
+    const { lock, options } = this.#member;
+    await this.#withinDeadline(this.#previous?.over);
+    if (lock !== undefined) this.#lease = await this.#acquire(lock);
+    let outcome: Published | undefined;
+    await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
+      outcome = published;
+      this.#published.resolve();
+    });
+    if (outcome === 'shared') return;
+    const why = outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written';
+    const { error } = this.#member.store ?? {};
+    const about = { cacheName: options.name, key: this.#entry.key, cause: error?.cause };
+    throw new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
+  }
+
+  /** Waits while another instance loads: its result is older than this value. */
+  async #acquire(lock: MemberLock): Promise<HeldLease> {
+    const { clock } = this.#member.options;
+    for (let polls = 0; ; polls++) {
+      const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
+      if (answer.kind === 'acquired') return answer.lease;
+      if (answer.kind === 'unavailable') throw answer.error;
+      if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
+      await sleep(clock, pollAfter(polls, answer.retryAfter));
+    }
+  }
+
+  async #withinDeadline(over: Promise<void> | undefined): Promise<void> {
+    if (over === undefined) return;
+    const { clock } = this.#member.options;
+    const late = new Deferred<void>();
+    const timer = clock.setTimeout(() => late.resolve(), this.#until - clock.monotonic());
+    timer.ref();
+    let isOver = false;
+    await Promise.race([late.promise, over.then(() => (isOver = true))]);
+    timer.cancel();
+    if (!isOver) throw this.#tooLate('the load before it has not ended');
+  }
+
+  #tooLate(why: string): LockUnavailableError {
+    const { name, timeoutMs } = this.#member.options;
+    const text = `the value was not published within ${showDuration(timeoutMs)}: ${why}`;
+    return new LockUnavailableError(text, { cacheName: name, key: this.#entry.key });
+  }
+
+  /** The next round begins when this one is over, and the one before it. */
+  #end(): void {
+    this.#published.resolve();
+    void Promise.resolve(this.#previous?.over).then(() => {
+      if (this.#state.round === this) this.#state.round = undefined;
+      this.#over.resolve();
+    });
+  }
+}
+
+function sleep(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.setTimeout(resolve, ms).ref());
+}

@@ -1,0 +1,42 @@
+import type { EngineOptions } from '../engine/engine-options.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import { namesArgument, OptionChecks } from '../option-checks.ts';
+
+/** The options of what may be done for all instances of a cluster. */
+export interface EverywhereOptions {
+  /**
+   * For all instances: the promise resolves when the store has it, where they find it at their next load. It rejects with
+   * `LockUnavailableError` or `StoreUnavailableError` when they could not be reached within the `timeout`; what was done
+   * here stays. Needs a `store`. @default false: for this instance
+   */
+  readonly everywhere?: boolean | undefined;
+}
+
+/**
+ * Checks the options of a method.
+ *
+ * @returns whether it is to be done for all instances.
+ * @throws {OptionError} for an unknown option, for `everywhere` that is not a boolean, or without a store.
+ */
+export function everywhereArgument(
+  { name, membership }: EngineOptions,
+  options: EverywhereOptions | undefined,
+): boolean {
+  namesArgument(name, options, ['everywhere']);
+  const everywhere = options?.everywhere ?? false;
+  const checks = new OptionChecks(name);
+  checks.oneOf('everywhere', everywhere, [true, false]);
+  const canShare = everywhere !== true || membership?.hasStore === true;
+  checks.that(canShare, 'everywhere', 'must not be given without a store', everywhere);
+  checks.done();
+  return everywhere;
+}
+
+/** Publishes the value of an entry, which was set by hand, if that is asked for. */
+export function shareIf<T>(
+  isAskedFor: boolean,
+  refresher: Refresher<T>,
+  entry: Parameters<Refresher<T>['share']>[0],
+): Promise<void> {
+  return isAskedFor ? refresher.share(entry) : Promise.resolve();
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { isLockUnavailableError, isOptionError, isStoreUnavailableError } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { keyedInstance } from '../../support/keyed-cluster.ts';
+import { manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+const everywhere = { everywhere: true } as const;
+
+describe('a value that is set everywhere', () => {
+  it('is served here at once, and by the others when their next load is due, without a load', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    a.value.reschedule(5000);
+    const shared = a.value.set('by hand', everywhere);
+    expect(a.value.current).toBe('by hand');
+    await shared;
+    expect(a.value.inspect().lock?.version).toBe((await cluster.store.read('v'))?.version);
+    expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
+    await cluster.clock.advance(1000);
+    await cluster.read(b);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 0]);
+  });
+
+  it('is newer than the result of the load that it aborts, and of one that ends elsewhere at the same time', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2);
+    a.value.reschedule(5000);
+    await cluster.clock.advance(1100);
+    await cluster.read(b); // b loads
+    const shared = a.value.set('by hand', everywhere);
+    await cluster.clock.advance(200);
+    expect(await settled(shared)).toBe('pending');
+    await cluster.end(b, 0, 'two');
+    await cluster.clock.advance(200);
+    await shared;
+    expect([a.value.peek(), b.value.peek()]).toEqual(['by hand', 'two']);
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['by hand', 1]);
+  });
+
+  it('waits for the end of its own load, which ignores that it was aborted; another load waits for it', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    void a.value.refresh();
+    await cluster.clock.flush();
+    const shared = a.value.set('by hand', everywhere);
+    const refreshed = a.value.refresh();
+    await cluster.clock.flush();
+    expect([await settled(shared), a.manual.calls.length]).toEqual(['pending', 2]);
+    await cluster.end(a, 1, 'two');
+    await cluster.clock.advance(10);
+    expect(await settled(shared)).toEqual({ value: undefined });
+    const { version } = a.value.inspect().lock ?? {};
+    await cluster.end(a, 2, 'three');
+    expect(await refreshed).toBe('three');
+    expect(a.value.inspect().lock?.version).toBeGreaterThan(version as number);
+  });
+
+  it('of two instances at the same time, one remains', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance({ schedule: 5000 })];
+    const both = [a.value.set('of a', everywhere), b.value.set('of b', everywhere)];
+    await cluster.clock.advance(200);
+    await Promise.all(both);
+    await cluster.clock.advance(1000);
+    await cluster.read(a);
+    expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['of b', 'of b', 0]);
+  });
+
+  it('of a key is published as a value is', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    await a.cache.set('x', 'by hand', everywhere);
+    expect([await b.cache.get('x'), b.calls.length]).toEqual(['by hand', 0]);
+    expect([a.cache.inspect('x')?.lock?.version, a.calls.length]).toEqual([
+      b.cache.inspect('x')?.lock?.version,
+      0,
+    ]);
+  });
+
+  it('without a lock is published all the same', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance({ lock: false });
+    await a.value.set('by hand', everywhere);
+    expect([await cluster.instance().value.get(), a.link.take()]).toEqual(['by hand', ['write']]);
+  });
+});
+
+describe('what could not be done everywhere', () => {
+  it.each([
+    ['lock', 'acquire', isLockUnavailableError],
+    ['store', 'write', isStoreUnavailableError],
+  ] as const)('says so where the %s is down; the value stays here', async (_backend, step, isRightError) => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a.link.break('refused', step);
+    const error = await rejectionOf(a.value.set('by hand', everywhere));
+    expect([isRightError(error), (error as Error).message]).toEqual([
+      true,
+      expect.stringContaining('ECONNREFUSED'),
+    ]);
+    expect(a.value.current).toBe('by hand');
+    a.link.mend();
+    await cluster.clock.advance(60_000);
+    await a.value.set('by hand', everywhere);
+  });
+
+  it('says so where another instance holds the lease for longer than the timeout', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { timeout: 5000 });
+    const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
+    await cluster.lock.acquire(other);
+    const shared = rejectionOf(a.value.set('by hand', everywhere));
+    await cluster.clock.advance(6100);
+    expect(isLockUnavailableError(await shared)).toBe(true);
+    expect(((await shared) as Error).message).toMatch(/not published within 5 s: other holds the lease/);
+  });
+
+  it('of a refresh rejects it, and the value that was loaded is served', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a.link.break('refused', 'write');
+    const refreshed = rejectionOf(a.value.refresh(everywhere));
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
+    expect([isStoreUnavailableError(await refreshed), a.value.current]).toEqual([true, 'two']);
+    a.link.mend();
+    const again = a.value.refresh(everywhere);
+    await cluster.clock.flush();
+    await cluster.end(a, 2, 'three');
+    expect(await again).toBe('three');
+  });
+
+  it('is an option error without a store, before anything is changed', async () => {
+    const { value } = manualValue();
+    expect(isOptionError(thrownBy(() => value.set('by hand', everywhere)))).toBe(true);
+    expect(isOptionError(await rejectionOf(value.refresh(everywhere)))).toBe(true);
+    expect(value.peek()).toBeUndefined();
+  });
+
+  it('rejects after close', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    await a.value.close();
+    expect(await rejectionOf(a.value.set('by hand', everywhere))).toMatchObject({
+      code: 'ERR_TICKLESS_CLOSED',
+    });
+  });
+
+  it('is waited for by close', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const order: string[] = [];
+    const shared = a.value.set('by hand', everywhere).then(() => order.push('shared'));
+    await Promise.all([shared, a.value.close().then(() => order.push('closed'))]);
+    expect(order).toEqual(['shared', 'closed']);
+  });
+});
