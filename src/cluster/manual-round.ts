@@ -16,7 +16,7 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
 
 /**
  * A round without a load: a value that was set by hand is published under a token of its own, so that it is newer than the
- * result of any load before. It begins when the round before it is over, and passes over the hold of a round that is done.
+ * result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
   /** Resolves when the store has the value. Rejects with `LockUnavailableError` or `StoreUnavailableError`. */
@@ -58,7 +58,7 @@ export class ManualRound implements RoundUnderWay {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
 
-  /** What is published here is as fresh as a caller can ask for. */
+  /** A value that a person has set is as fresh as a caller can ask for. */
   requireFresh(): void {}
 
   async #share(record: PublishRecord): Promise<void> {

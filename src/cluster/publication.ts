@@ -45,7 +45,7 @@ export function publishRecord(
 }
 
 /**
- * What became of a record. `shared`: other instances find it in the store now. `overtaken`: there is a newer one.
+ * The outcome of a publication. `shared`: other instances find it in the store now. `overtaken`: there is a newer one.
  * `unwritten`: the store could not be written, or the lease is over.
  */
 export type Published = 'shared' | 'overtaken' | 'unwritten';
