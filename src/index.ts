@@ -100,6 +100,7 @@ export {
 export type { JsonStatus } from './json.ts';
 // Observation.
 export {
+  type ChangeCause,
   type ElsewhereDetails,
   type EventOf,
   type EventType,

@@ -3,7 +3,8 @@ import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Refresher } from '../engine/refresher.ts';
-import { isAbsentError, OptionError } from '../errors.ts';
+import { putRestored } from '../engine/restored-value.ts';
+import { OptionError } from '../errors.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { StepWatch } from '../time/step-watch.ts';
 import type { KeyContext } from './cache-options.ts';
@@ -100,6 +101,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     } finally {
       entry.pins -= 1;
       this.#settle(entry);
+      if (entry.pins === 0) this.#refresher.loader.changes.deliver();
     }
   }
 
@@ -224,19 +226,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   /** Takes a value of a dump, unless the one that is held is younger. @returns whether it was taken. */
   restore(restored: RestoredEntry<K, V>): boolean {
-    const { key, value, size, tags, ageMs, nextExecuteTime, maxStalenessMs } = restored;
-    const now = this.#options.member.clock.monotonic();
-    return this.use(key, (entry) => {
-      if (entry.isLoaded && now - entry.loadedAt <= ageMs) return false;
-      const { timing, coordinator } = this.#refresher;
-      if (isAbsentError(entry.lastError)) timing.invalidated(entry); // the source has it after all
-      entry.putValue(value);
-      entry.tags = tags;
-      entry.size = size;
-      if (this.#options.member.membership?.hasStore) coordinator?.replaced(entry);
-      timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
-      this.table.place(entry); // also while it is being loaded
-      return true;
+    return this.use(restored.key, (entry) => {
+      const isTaken = putRestored(this.#refresher, entry, restored, () => {
+        entry.tags = restored.tags;
+        entry.size = restored.size;
+      });
+      if (isTaken) this.table.place(entry); // also while it is being loaded
+      return isTaken;
     });
   }
 
@@ -280,7 +276,9 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   changed(entry: KeyedEntry<K, V>): void {
     if (entry.flight === undefined) this.observer?.ended(entry);
     this.required?.changed(entry);
-    if (entry.pins === 0) this.#settle(entry);
+    if (entry.pins > 0) return;
+    this.#settle(entry);
+    this.#refresher.loader.changes.deliver();
   }
 
   stateChanged(): void {

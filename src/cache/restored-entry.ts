@@ -1,10 +1,8 @@
+import type { RestoredValue } from '../engine/restored-value.ts';
+
 /** An entry of a dump, checked, with its age now. */
-export interface RestoredEntry<K, V> {
+export interface RestoredEntry<K, V> extends RestoredValue<V> {
   readonly key: K;
-  readonly value: V;
   readonly size: number;
-  readonly ageMs: number;
-  readonly nextExecuteTime: number;
-  readonly maxStalenessMs: number | undefined;
   readonly tags: readonly string[] | undefined;
 }

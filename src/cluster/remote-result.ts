@@ -31,6 +31,7 @@ export interface RemoteLoad<T> {
 export class Adoption<T> implements RemoteResult<T> {
   readonly isUnlessAwaited: boolean = false;
   readonly result: LoadResult<T> | 'absent';
+  readonly version: number;
   readonly #member: ClusterMember;
   readonly #remote: RemoteLoad<T>;
 
@@ -38,6 +39,7 @@ export class Adoption<T> implements RemoteResult<T> {
     const { isAbsent, value, tags, maxStalenessMs } = remote;
     this.#member = member;
     this.#remote = remote;
+    this.version = remote.version;
     this.result = isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
   }
 
@@ -69,6 +71,7 @@ export class Adoption<T> implements RemoteResult<T> {
 /** Another instance is executing, and there is no result yet: the entry stays as it is for a while. */
 export class Deferral<T> implements RemoteResult<T> {
   readonly result: undefined = undefined;
+  readonly version: undefined = undefined;
   readonly isUnlessAwaited: boolean;
   readonly #options: ResolvedOptions;
   readonly #forMs: number;

@@ -111,6 +111,8 @@ export interface CompletedLoad {
 export interface RemoteResult<T> {
   /** The result as a load would return it; `undefined`: there is none yet, the entry is deferred. */
   readonly result: LoadResult<T> | 'absent' | undefined;
+  /** Of the snapshot that the result is; `undefined`: there is none. */
+  readonly version: number | undefined;
   /** Of a deferral: it holds only as long as no caller waits for the result. */
   readonly isUnlessAwaited: boolean;
   /** Sets the times of the entry. A value is in place already. */

@@ -4,6 +4,7 @@ import { messageOf } from '../observe/logger.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ActiveLoads } from './active-loads.ts';
+import { Changes } from './changes.ts';
 import type { Coordinator } from './coordinator.ts';
 import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
@@ -70,6 +71,8 @@ export class Loader<T> implements ExecutionHost<T> {
   readonly load: Load<T>;
   readonly active: ActiveLoads<T>;
   readonly jitter: RetryJitter;
+  /** The replacements of values. The owner of many keys has them delivered when an entry is in its place. */
+  readonly changes: Changes;
   readonly #outcomes: Outcomes<T>;
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
@@ -81,7 +84,8 @@ export class Loader<T> implements ExecutionHost<T> {
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback: neverTriggers };
     const reporter = new LoadReporter(options, this.events);
     this.dueTimes = new DueTimes(this, this.timing, reporter);
-    this.#outcomes = new Outcomes(this, this.timing, reporter);
+    this.changes = new Changes(options, this.events);
+    this.#outcomes = new Outcomes(this, this.timing, reporter, this.changes);
     this.load = load;
     this.active = new ActiveLoads(options.clock);
     this.jitter = new RetryJitter(options.random);
@@ -163,7 +167,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.#outcomes.set(entry, value);
     waiters?.resolve(value);
     lateWaiters?.resolve(value);
-    this.owner?.changed(entry);
+    this.inPlace(entry);
   }
 
   /**
@@ -309,8 +313,14 @@ export class Loader<T> implements ExecutionHost<T> {
       this.startSuccessor(entry);
     } finally {
       this.keys?.unpin(entry);
-      this.owner?.changed(entry);
+      this.inPlace(entry);
     }
+  }
+
+  /** All of a new value is in place. */
+  inPlace(entry: Entry<T>): void {
+    this.owner?.changed(entry);
+    if (this.keys === undefined) this.changes.deliver();
   }
 
   /** Those that came after the load was superseded: its result may be good enough for them all the same. */

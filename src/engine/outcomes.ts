@@ -1,6 +1,7 @@
 import { isLeaseLostError, isLockUnavailableError, LoadError, type TicklessError } from '../errors.ts';
 import { type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
+import type { Changes } from './changes.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry, Superseded } from './entry.ts';
@@ -36,9 +37,16 @@ export class Outcomes<T> {
   readonly #options: EngineOptions;
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;
+  readonly #changes: Changes;
 
-  constructor(host: Pick<ExecutionHost<T>, 'options' | 'keys'>, timing: Timing, reporter: LoadReporter) {
+  constructor(
+    host: Pick<ExecutionHost<T>, 'options' | 'keys'>,
+    timing: Timing,
+    reporter: LoadReporter,
+    changes: Changes,
+  ) {
     this.#host = host;
+    this.#changes = changes;
     this.#options = host.options;
     this.#timing = timing;
     this.#reporter = reporter;
@@ -64,6 +72,7 @@ export class Outcomes<T> {
 
   /** Puts a value into place by hand. */
   set(entry: Entry<T>, value: T): void {
+    this.#changes.note(entry, value, 'set', undefined);
     entry.putValue(value);
     const result = { outcome: 'set', metadata: {} } as const;
     const coolingDown = this.#timing.succeeded(entry, result, this.#options.clock.monotonic());
@@ -115,7 +124,7 @@ export class Outcomes<T> {
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
   #accept(
-    { entry, startedAt }: LoadExecution<T>,
+    { entry, startedAt, round }: LoadExecution<T>,
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
   ): ReturnType<Timing['succeeded']> {
@@ -123,7 +132,12 @@ export class Outcomes<T> {
     if (result === 'absent') {
       entry.forgetValue();
       this.#timing.absent(entry, absentForMs);
-    } else if (result.outcome !== 'kept') entry.putValue(result.value);
+    } else if (result.outcome !== 'kept') {
+      const { value } = result;
+      if (remote === undefined) this.#changes.note(entry, value, 'loaded', round?.token);
+      else this.#changes.note(entry, value, 'adopted', remote.version);
+      entry.putValue(value);
+    }
     remote?.applyTo(entry, this.#timing);
     if (result === 'absent') entry.lastError = absentError(entry, name, clock.monotonic());
     else if (remote === undefined) return this.#timing.succeeded(entry, result, startedAt);

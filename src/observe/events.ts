@@ -59,7 +59,13 @@ export interface CoolingDown {
   readonly error: Error;
 }
 
-interface EventDetails {
+/**
+ * Why a value was replaced. `loaded`: by a load here; `adopted`: by the snapshot of another instance; `set`: by hand;
+ * `rolled-back`: by an older version; `restored`: by a value of a dump.
+ */
+export type ChangeCause = 'loaded' | 'adopted' | 'set' | 'rolled-back' | 'restored';
+
+interface EventDetails<V = unknown> {
   /**
    * A load begins. Exactly one of the next four follows, or none of them when it is aborted by `set`, a drop or
    * `close`. With a lock: once the lease is there; where another instance has loaded, none begins.
@@ -99,6 +105,22 @@ interface EventDetails {
   'snapshot-adopted': { readonly version: number; readonly age: number } & Keyed;
   /** A snapshot could not be used: another format, refused by the codec or the schema. */
   'snapshot-rejected': { readonly version: number; readonly error: Error } & Keyed;
+  /**
+   * A value took the place of another, or the place where none was: once per replacement, also with an equal value, in the
+   * order of the replacements. Not after `keep()`, and not where a value leaves (a drop, `delete`, `clear`, an absent or
+   * evicted key). Emitted when all is in place, before readers that wait go on; a listener may read, set or invalidate.
+   */
+  changed: {
+    readonly value: V;
+    /** The value before; not present where there was none. */
+    readonly previous?: V;
+    /**
+     * The version of the snapshot that the value is. Of a load under a lock the token, which is the version once it is
+     * published; `undefined` without a lock, and for a value set by hand or restored.
+     */
+    readonly version: number | undefined;
+    readonly cause: ChangeCause;
+  } & Keyed;
   /** The value that was loaded here is in the store. */
   published: { readonly version: number } & Keyed;
   /** The store has a newer version than the one that was loaded here. */
@@ -117,15 +139,15 @@ interface EventDetails {
 /** The types of all events. The union is closed: a `switch` over it can be exhaustive. */
 export type EventType = keyof EventDetails;
 
-/** The event of a type: its own details, and what all events carry. */
-export type EventOf<E extends EventType> = E extends EventType
+/** The event of a type: its own details, and what all events carry. `V` is the type of the value, for `changed`. */
+export type EventOf<E extends EventType, V = unknown> = E extends EventType
   ? {
       readonly type: E;
       /** The `name` option of the value or executor. */
       readonly name: string;
       /** When it happened, in epoch milliseconds. */
       readonly at: number;
-    } & EventDetails[E]
+    } & EventDetails<V>[E]
   : never;
 
 /** Any event. */
@@ -149,6 +171,7 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'took-over',
   'snapshot-adopted',
   'snapshot-rejected',
+  'changed',
   'published',
   'publish-refused',
   'evicted',

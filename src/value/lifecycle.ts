@@ -58,8 +58,8 @@ export abstract class Lifecycle<T> {
    * @returns the function that unsubscribes this listener.
    * @throws {OptionError} for an unknown type, and when the listener is not a function.
    */
-  on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void {
-    return this.#refresher.events.on(type, listener);
+  on<E extends EventType>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
+    return this.#refresher.events.on(type, listener as (event: EventOf<E>) => void);
   }
 
   /**

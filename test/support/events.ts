@@ -4,11 +4,19 @@ interface Observable {
   on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void;
 }
 
-/** All events from now on, in their order. */
+/** All events of loads and rounds from now on, in their order. `recordChanges` has the replacements of values. */
 export function recordEvents(source: Observable): TicklessEvent[] {
   const events: TicklessEvent[] = [];
-  for (const type of eventTypes) source.on(type, (event) => void events.push(event as TicklessEvent));
+  const types = eventTypes.filter((type) => type !== 'changed');
+  for (const type of types) source.on(type, (event) => void events.push(event as TicklessEvent));
   return events;
+}
+
+/** All replacements of values from now on, in their order. */
+export function recordChanges(source: Observable): EventOf<'changed'>[] {
+  const changes: EventOf<'changed'>[] = [];
+  source.on('changed', (event) => void changes.push(event));
+  return changes;
 }
 
 /** The story of a call: the types in their order. */

@@ -38,6 +38,13 @@ test('a listener gets the event of its type', () => {
   value.on('load-started', (event: EventOf<'too-stale'>) => event.age);
 });
 
+test('a listener of changed gets the type of the value', () => {
+  value.on('changed', (event) => {
+    expectTypeOf(event.value).toEqualTypeOf<number>();
+    expectTypeOf(event.previous).toEqualTypeOf<number | undefined>();
+  });
+});
+
 test('a listener may serve several types', () => {
   const log = (event: TicklessEvent): void => console.log(event.type, event.name);
   for (const type of eventTypes) value.on(type, log);
@@ -89,6 +96,8 @@ function inWords(event: TicklessEvent): string {
       return `version ${event.version}`;
     case 'snapshot-rejected':
       return `version ${event.version}: ${event.error.message}`;
+    case 'changed':
+      return `${event.value} by ${event.cause}, version ${event.version}`;
     case 'evicted':
       return `key ${event.key}`;
     case 'paused':

@@ -5,10 +5,12 @@ import {
   type KeyedAnswer,
   loaded,
   type OptionError,
+  RefreshGroup,
   RefreshingCache,
   type RefreshingCacheOptions,
 } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { recordChanges } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 
@@ -434,5 +436,31 @@ describe('a dump of more values than the cache may hold', () => {
     const { cache } = start({}, now);
     expect(thrownBy(() => cache.restore(dump))).toMatchObject({ name: 'OptionError' });
     expect(seen.size).toBeLessThan(1000);
+  });
+});
+
+describe('listeners and the group of a cache', () => {
+  it('hear of each value that a restore has put into place, once', async () => {
+    const before = start();
+    await before.cache.getMany(['a', 'b']);
+    await before.clock.advance(MINUTE);
+    const { clock, cache } = start({}, before.clock.now());
+    const changes = recordChanges(cache);
+    cache.set('b', 'younger');
+    cache.restore(before.cache.dump());
+    expect(changes).toMatchObject([{ key: 'b', cause: 'set' }, { key: 'a', value: 'va', cause: 'restored', version: undefined }]); // biome-ignore format: short
+    await clock.advance(2 * MINUTE);
+    cache.restore(before.cache.dump());
+    expect(changes).toHaveLength(2);
+  });
+
+  it('know that a required key has been restored', () => {
+    const before = start();
+    before.cache.set('a', 'dumped');
+    const group = new RefreshGroup({ logger: false });
+    const { cache } = start({ group, required: ['a'] }, before.clock.now());
+    expect(group.health().ok).toBe(false);
+    cache.restore(before.cache.dump());
+    expect(group.health().ok).toBe(true);
   });
 });

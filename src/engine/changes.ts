@@ -1,0 +1,60 @@
+import type { ChangeCause, EventOf, Events } from '../observe/events.ts';
+import { type Entry, keyOf } from './entry.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
+
+/** A replacement of a value, of which listeners do not know yet. */
+interface Change {
+  readonly details: Omit<EventOf<'changed'>, 'type' | 'name' | 'at'>;
+  /** The length of the chain of listeners that led to it: each has replaced a value in answer to a change. */
+  readonly depth: number;
+}
+
+/** A listener that answers each change by a change would never return. */
+const LONGEST_CHAIN = 100;
+
+/**
+ * Reports each replacement of a value once, in the order of the replacements. They are noted as they are made, and
+ * delivered when all of the entry is in place: a listener that replaces a value again adds to the end of the line.
+ */
+export class Changes {
+  readonly #options: Pick<ResolvedOptions, 'kind' | 'logger'>;
+  readonly #events: Events;
+  readonly #line: Change[] = [];
+  /** Of the change that listeners hear of now; 0: none. */
+  #depth = 0;
+
+  constructor(options: Pick<ResolvedOptions, 'kind' | 'logger'>, events: Events) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /**
+   * A value is about to replace that of the entry.
+   *
+   * @param version `undefined`: it has none.
+   */
+  note(entry: Entry<unknown>, value: unknown, cause: ChangeCause, version: number | undefined): void {
+    const { kind, logger } = this.#options;
+    if (kind === 'task' || !this.#events.has('changed')) return;
+    if (this.#depth >= LONGEST_CHAIN) {
+      logger.error('a listener of changed replaces the value each time, the last is not emitted');
+      return;
+    }
+    const previous = entry.isLoaded ? { previous: entry.value } : {};
+    const details = { ...keyOf(entry), value, ...previous, version, cause };
+    this.#line.push({ details, depth: this.#depth + 1 });
+  }
+
+  /** Lets listeners hear of all changes up to now. Never throws. */
+  deliver(): void {
+    if (this.#depth > 0) return; // a listener has led here: its changes come after those before
+    try {
+      for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
+        this.#depth = next.depth;
+        this.#events.emit('changed', next.details);
+      }
+    } finally {
+      this.#depth = 0;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { isAbsentError } from '../errors.ts';
+import type { Entry } from './entry.ts';
+import type { Refresher } from './refresher.ts';
+
+/** A value that was loaded before this process had it, checked, with its age now. */
+export interface RestoredValue<T> {
+  readonly value: T;
+  readonly ageMs: number;
+  /** Epoch milliseconds; an instant that has passed is due. */
+  readonly nextExecuteTime: number;
+  /** The age limit that the load returned with it, if any. */
+  readonly maxStalenessMs: number | undefined;
+}
+
+/**
+ * Puts it into place, with its age, unless the value that is held is younger. A load under way goes on.
+ *
+ * @param prepare called right before the value is in place.
+ * @returns whether it was taken.
+ */
+export function putRestored<T>(
+  { options, loader, timing, coordinator }: Refresher<T>,
+  entry: Entry<T>,
+  { value, ageMs, nextExecuteTime, maxStalenessMs }: RestoredValue<T>,
+  prepare?: () => void,
+): boolean {
+  if (entry.isLoaded && options.clock.monotonic() - entry.loadedAt <= ageMs) return false;
+  if (isAbsentError(entry.lastError)) timing.invalidated(entry); // the source has it after all
+  loader.changes.note(entry, value, 'restored', undefined);
+  prepare?.();
+  entry.putValue(value);
+  if (options.membership?.hasStore) coordinator?.replaced(entry);
+  timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
+  loader.inPlace(entry);
+  return true;
+}
