@@ -257,6 +257,36 @@ export function isStaleValueError(error: unknown): error is StaleValueError {
 }
 
 /**
+ * A loaded value was refused by `schema` or `accept`, or a value given to `set` by `schema`. It was neither served nor
+ * published; the old value stays. A load that was refused has failed: the next one starts after the cool-down. `cause` is
+ * the error that the guard or the schema threw, if it did.
+ */
+export class ValueRejectedError extends TicklessError {
+  override readonly name: string = 'ValueRejectedError';
+  readonly code = 'ERR_TICKLESS_VALUE_REJECTED';
+  /** Why it was refused, for people. */
+  readonly reason: string;
+  /** The size of the refused value: the number of its elements, or by the `sizeOf` of the guard. `undefined`: unknown. */
+  readonly size: number | undefined;
+  /** The size of the value that it would have replaced. `undefined`: unknown, or there was none. */
+  readonly previousSize: number | undefined;
+
+  constructor(details: ErrorDetails & Pick<ValueRejectedError, 'reason' | 'size' | 'previousSize'>) {
+    const { reason, size, previousSize } = details;
+    const before = previousSize === undefined ? '' : `, before ${previousSize}`;
+    super(`value rejected: ${reason}${size === undefined ? '' : ` (size ${size}${before})`}`, details);
+    this.reason = reason;
+    this.size = size;
+    this.previousSize = previousSize;
+  }
+}
+
+/** Whether it is a {@link ValueRejectedError}, of this or another installed copy of tickless. Never throws. */
+export function isValueRejectedError(error: unknown): error is ValueRejectedError {
+  return hasCode(error, 'ERR_TICKLESS_VALUE_REJECTED');
+}
+
+/**
  * The source has no such key: the load of a `RefreshingCache` returned `absent()`. Reads of the key reject with this
  * error for `absentFor`, without a load. `set()` and `invalidate()` of the key end that.
  */

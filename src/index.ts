@@ -35,8 +35,6 @@ export type {
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
-  StandardResult,
-  StandardSchema,
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
@@ -76,6 +74,7 @@ export {
   isOptionError,
   isStaleValueError,
   isStoreUnavailableError,
+  isValueRejectedError,
   LeaseLostError,
   LoadError,
   LoadTimeoutError,
@@ -86,6 +85,7 @@ export {
   StaleValueError,
   StoreUnavailableError,
   TicklessError,
+  ValueRejectedError,
 } from './errors.ts';
 export type { HealthProblem } from './group/member.ts';
 export {
@@ -97,6 +97,8 @@ export {
   RefreshGroup,
   type RefreshGroupOptions,
 } from './group/refresh-group.ts';
+export type { Accept, AcceptDetails } from './guards/accept.ts';
+export type { GuardOptions } from './guards/guard-options.ts';
 export type { JsonStatus } from './json.ts';
 // Observation.
 export {
@@ -131,6 +133,7 @@ export { type ProbabilisticEarlyOptions, probabilisticEarly } from './schedule/p
 // Schedules.
 export type { Execution, HeadersLike, Schedule, ScheduleLike } from './schedule/schedule.ts';
 export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
+export type { StandardResult, StandardSchema } from './schema.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
 export type { EverywhereOptions } from './value/everywhere.ts';

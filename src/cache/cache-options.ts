@@ -1,5 +1,6 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
+import type { GuardOptions } from '../guards/guard-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { JitterRatio } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -12,7 +13,9 @@ export interface KeyContext<K, Previous = unknown> extends LoadContext<Previous>
 }
 
 /** The options of `RefreshingCache`; `name`, and `load` or `loadMany`, are required. */
-export interface RefreshingCacheOptions<K, V extends Previous, Previous = V> extends ValueSharedOptions {
+export interface RefreshingCacheOptions<K, V extends Previous, Previous = V>
+  extends ValueSharedOptions,
+    GuardOptions<NoInfer<V>> {
   /**
    * Loads the value of one key from its source, synchronously or not: the value itself, `loaded(value, …)`, `keep()`,
    * or `absent()` when the source has no such key. Throwing or rejecting fails the load of this key. See `load` of

@@ -5,6 +5,8 @@ import type { ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
+import { guardedLoad } from '../guards/guarded-load.ts';
+import { schemaArgument } from '../guards/schema-argument.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
@@ -93,7 +95,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { member } = resolved;
     const load: Load<V> = (context, entry, abort) =>
       entries.load(entry as KeyedEntry<K, V>, context as KeyContext<K, V>, abort);
-    const refresher = new Refresher(member, load, (execution) => this.nextExecuteTime(execution));
+    const refresher = new Refresher(member, guardedLoad(load, member), (execution) =>
+      this.nextExecuteTime(execution),
+    );
     const reader = new Reader(refresher.loader);
     const entries = new KeyedEntries(resolved, refresher, reader);
     super(refresher);
@@ -281,19 +285,21 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /**
    * Sets a value by hand, as if it were loaded just now; as `set` of `RefreshingValue`, for each key. It has no tags.
    *
-   * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, and for a
-   * value for which `sizeOf` returns no size or one over `maxSize`, and for `everywhere` without a store; nothing was
-   * changed then.
+   * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
+   * for which `sizeOf` returns no size or one over `maxSize`, when the `schema` is asynchronous, and for `everywhere`
+   * without a store; nothing was changed then.
+   * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(key: K, value: V): void;
   set(key: K, value: V, options: EverywhereOptions): Promise<void>;
   set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
     const isForAll = everywhereArgument(this.#options.member, options);
     checkValue(this.#options.member, key, value);
-    const size = sizeArgument(this.#options, value, key);
+    const checked = schemaArgument(this.#options.member, key, value);
+    const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const refresher = refresherOf(this);
-      refresher.set(entry, value, () => {
+      refresher.set(entry, checked, () => {
         entry.size = size;
         entry.tags = undefined;
       });

@@ -2,6 +2,7 @@ import { limitedLoad } from '../engine/limited-load.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
+import { GUARD_OPTIONS } from '../guards/guard-options.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -70,7 +71,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const resolved = resolveOptions(options, {
     kind: 'key',
-    names: [...VALUE_SHARED, ...OWN],
+    names: [...VALUE_SHARED, ...GUARD_OPTIONS, ...OWN],
     check: (checks) => checkOwn(options ?? {}, checks),
   });
   const { schedule, periodMs } = resolved;

@@ -60,7 +60,7 @@ export class MemberStore {
   ): Promise<ReadSnapshot | undefined> {
     const { steps, limitMs } = this.#access;
     const { options, names, log } = this.#context;
-    const { clock, timeoutMs, allowUndefined, kind } = options;
+    const { clock, timeoutMs, allowUndefined, kind, schema } = options;
     const stepMs = readLimitMs(limitMs, timeoutMs, patience, this.#hasLock);
     let sentAt = 0;
     try {
@@ -84,7 +84,7 @@ export class MemberStore {
         if (damage !== undefined) throw new UndecodableError(damage);
         const snapshot = await decodeSnapshot(
           payload,
-          steps,
+          { codec: steps.codec, schemas: [steps.schema, schema] },
           names.makerOf(entry),
           this.#pace(timeoutMs, stepMs),
         );

@@ -1,6 +1,7 @@
 import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
+import type { LoadContext } from '../engine/load-context.ts';
 import { isAbsentError } from '../errors.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -23,6 +24,8 @@ export class RemoteSnapshots<T> {
   readonly #isBackground: boolean;
   readonly #patience: () => BackendPatience;
   readonly #validSince: () => number;
+  /** The last one that was read; `null`: there is none. */
+  #last: ReadSnapshot | null | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -102,8 +105,19 @@ export class RemoteSnapshots<T> {
     return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
   }
 
+  /** The last snapshot in the store, however old, for a guard to compare with where there is no value. Read once in a round. */
+  async last(): Promise<LoadContext['previous']> {
+    if (this.#last === undefined) await this.#read(0);
+    if (!this.#last || this.#last.isAbsent) return undefined;
+    const { value, loadedAt } = this.#last;
+    const { now, clock } = this.#member.options;
+    return { value, loadedAt: Math.round(now() - (clock.monotonic() - loadedAt)) };
+  }
+
   async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
-    return this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    const read = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    if (read !== undefined || newerThan === 0) this.#last = read ?? null;
+    return read;
   }
 
   /**

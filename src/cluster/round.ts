@@ -2,7 +2,8 @@ import { coolDownMs } from '../engine/cool-down.ts';
 import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { FlightScope } from '../engine/flight.ts';
-import { isLoadError, isLoadTimeoutError, LeaseLostError } from '../errors.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import { isLoadError, isLoadTimeoutError, isValueRejectedError, LeaseLostError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Deferred } from '../time/deferred.ts';
 import type { BackendPatience } from './backend-patience.ts';
@@ -93,6 +94,10 @@ export class Round<T> implements CoordinatedRound<T> {
   /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
   requireFresh(): void {
     this.#isFreshRequired = true;
+  }
+
+  previous(): Promise<LoadContext['previous']> {
+    return this.#snapshots.last();
   }
 
   async run<R>(tries: () => Promise<R>, { signal, deadlineAt, sleep }: FlightScope): Promise<R> {
@@ -272,10 +277,14 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   #failed(error: unknown): ReleaseOutcome {
-    const { coolDown, random } = this.#member.options;
+    const { coolDown, random, clock } = this.#member.options;
+    // Another connection may help, so others may try soon. Of a refused value they would load the same.
+    const holdFor = isValueRejectedError(error)
+      ? Math.max(0, this.#entry.coolDownUntil - clock.monotonic())
+      : coolDownMs(coolDown, 1, random());
     return {
       as: 'failed',
-      holdFor: Math.min(coolDownMs(coolDown, 1, random()), LONGEST_LEASE_MS),
+      holdFor: Math.min(holdFor, LONGEST_LEASE_MS),
       error: messageOf(error).slice(0, 500),
     };
   }

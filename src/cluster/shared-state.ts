@@ -1,5 +1,6 @@
 import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
+import type { LoadContext } from '../engine/load-context.ts';
 import { PendingRequest } from './pending-request.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
@@ -11,6 +12,8 @@ export interface RoundUnderWay {
   /** It holds a lease. */
   readonly isHolder: boolean;
   requireFresh(): void;
+  /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
+  previous?(): Promise<LoadContext['previous']>;
 }
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
@@ -58,6 +61,10 @@ export class SharedState implements CoordinatedEntry {
 
   rescheduled(): void {
     this.ignoresHold = true;
+  }
+
+  previous(): Promise<LoadContext['previous']> | undefined {
+    return this.round?.previous?.();
   }
 
   requireFresh(): void {

@@ -1,10 +1,11 @@
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
+import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
 import { decodeBody, type EncodedBody, formatOf, type Pace } from './snapshot-body.ts';
-import type { Codec, SnapshotStore } from './store-contract.ts';
+import type { Codec } from './store-contract.ts';
 
 /** The value or key that has made a snapshot. One of another maker is not used. */
 export interface SnapshotMaker {
@@ -97,11 +98,14 @@ export function withMetadata(
 
 /**
  * Reads a snapshot. Rejects with an `Error` that names the reason: not a snapshot, damaged, of another format,
- * refused by the codec or the schema.
+ * refused by the codec or a schema. Each schema gets the output of the one before it.
  */
 export async function decodeSnapshot(
   payload: string,
-  { codec, schema }: { readonly codec: Codec } & Pick<SnapshotStore, 'schema'>,
+  {
+    codec,
+    schemas = [],
+  }: { readonly codec: Codec; readonly schemas?: readonly (StandardSchema | undefined)[] },
   reader: SnapshotMaker,
   pace: Pace,
 ): Promise<Snapshot> {
@@ -132,19 +136,13 @@ export async function decodeSnapshot(
   } catch (cause) {
     throw new UndecodableError(`the codec can't decode it: ${messageOf(cause)}`, { cause });
   }
-  if (schema === undefined) return { ...about, value };
-  const result = await pace.limit(() => schema['~standard'].validate(value));
-  if (result.issues === undefined) return { ...about, value: result.value };
-  throw new Error(`the schema refuses it: ${showIssues(result.issues)}`);
-}
-
-/** A schema may report an issue for each of a million elements. */
-const MAX_ISSUES = 8;
-
-function showIssues(issues: readonly { readonly message: string }[]): string {
-  const messages = issues.slice(0, MAX_ISSUES).map(({ message }) => message);
-  const more = issues.length - messages.length;
-  return messages.join('; ') + (more > 0 ? `; and ${more} more` : '');
+  for (const schema of schemas) {
+    if (schema === undefined) continue;
+    const result = await pace.limit(() => schema['~standard'].validate(value));
+    if (result.issues !== undefined) throw new Error(schemaRefusal(result.issues));
+    value = result.value;
+  }
+  return { ...about, value };
 }
 
 /** Throws if another member has made it: two of one name share the store. */

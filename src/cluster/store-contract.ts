@@ -1,3 +1,5 @@
+import type { StandardSchema } from '../schema.ts';
+
 /** Encodes values as text or bytes, and decodes them. */
 export interface Codec {
   /**
@@ -19,19 +21,6 @@ export interface Codec {
    */
   decode(encoded: string | Uint8Array): unknown;
 }
-
-/** A validator of values: https://standardschema.dev. zod, valibot, arktype and others implement it. */
-export interface StandardSchema {
-  readonly '~standard': {
-    readonly version: 1;
-    validate(value: unknown): StandardResult | PromiseLike<StandardResult>;
-  };
-}
-
-/** Result of a {@link StandardSchema}: the parsed value, or the issues found. */
-export type StandardResult =
-  | { readonly value: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string }[] };
 
 /** The snapshot that a store has under a name. */
 export interface StoredSnapshot {

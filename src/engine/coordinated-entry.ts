@@ -1,3 +1,5 @@
+import type { LoadContext } from './load-context.ts';
+
 /** The part of an entry that its coordinator remembers. The engine and the caches report each change to it. */
 export interface CoordinatedEntry {
   /** A round is under way, or its lease is being released. */
@@ -10,6 +12,8 @@ export interface CoordinatedEntry {
   invalidated(): void;
   /** The hold of the last round came from another schedule. */
   rescheduled(): void;
+  /** The last snapshot that others can read, however old. `undefined`: there is none, or no round is under way. */
+  previous(): Promise<LoadContext['previous']> | undefined;
   /** A caller has joined the round that requires a load begun after its call. */
   requireFresh(): void;
 }

@@ -1,4 +1,4 @@
-import { isLoadError, isLoadTimeoutError, showKey } from '../errors.ts';
+import { isLoadError, isLoadTimeoutError, isValueRejectedError, showKey } from '../errors.ts';
 import type { CoolingDown, Events, LoadEndDetails } from '../observe/events.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -56,6 +56,10 @@ export class LoadReporter {
       cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
     });
     this.#events.emit(type, { ...end, error });
+    if (isValueRejectedError(error)) {
+      const { reason, size, previousSize } = error;
+      this.#events.emit('value-rejected', { reason, size, previousSize, error, ...keyOf(entry) });
+    }
     // A listener may have ended the cool-down by setting a value.
     if (entry.lastError === error) this.#events.emit('cooling-down', { ...coolingDown, ...keyOf(entry) });
   }

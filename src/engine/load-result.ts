@@ -141,6 +141,28 @@ export function readLoadResult<T>(
   }
 }
 
+/**
+ * The new value that a load returned, plain or with metadata, in an object. `undefined`: it returned none, or what
+ * {@link readLoadResult} refuses.
+ */
+export function candidateOf<T>(
+  returned: KeyedAnswer<T>,
+  allowUndefined: boolean,
+): { readonly value: T } | undefined {
+  let value = returned as T;
+  if (typeof returned === 'object' && returned !== null && answerKind in returned) {
+    if (returned[answerKind] !== 'loaded') return undefined;
+    value = returned.loadedValue;
+  }
+  return (value === undefined && !allowUndefined) || isThenable(value) ? undefined : { value };
+}
+
+/** The result of a load, with another value in place of {@link candidateOf}. */
+export function withCandidate<T>(returned: KeyedAnswer<T>, value: T): KeyedAnswer<T> {
+  const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
+  return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
+}
+
 /** It is the result of {@link keep}. */
 export function isKept(returned: unknown): boolean {
   return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[answerKind] === 'kept';

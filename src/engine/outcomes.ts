@@ -1,4 +1,10 @@
-import { isLeaseLostError, isLockUnavailableError, LoadError, type TicklessError } from '../errors.ts';
+import {
+  isLeaseLostError,
+  isLockUnavailableError,
+  isValueRejectedError,
+  LoadError,
+  type TicklessError,
+} from '../errors.ts';
 import { type LoadEndDetails, loadEnd } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
@@ -166,9 +172,11 @@ export class Outcomes<T> {
     return { kind: 'loaded', value: entry.value as T, isForAll: false, settled: undefined };
   }
 
-  /** Errors of the cluster are passed on; any other is an error of the load. */
+  /** Errors of the cluster and of a guard are passed on; any other is an error of the load. */
   #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
     if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
+    // Not that of another value, which the load has read.
+    if (isValueRejectedError(cause) && cause.cacheName === this.#options.name) return cause;
     const details = { cacheName: this.#options.name, key, attempts, cause };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);
   }

@@ -1,6 +1,7 @@
 import type { SafeLogger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
+import type { StandardSchema } from '../schema.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CoolDown } from './cool-down.ts';
 import type { WhenClosed, WhenFailing, WhenTooStale } from './decide.ts';
@@ -27,6 +28,8 @@ export interface ResolvedOptions {
   readonly whenClosed: WhenClosed;
   readonly whenFailing: WhenFailing;
   readonly allowUndefined: boolean;
+  /** Checks values before they replace anything; `undefined`: no check. */
+  readonly schema: StandardSchema | undefined;
   /** How long a key stays absent. */
   readonly absentForMs: number;
   readonly waitUntil: WaitUntil | undefined;

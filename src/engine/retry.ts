@@ -1,4 +1,5 @@
-import pRetry, { type Options, type RetryContext } from 'p-retry';
+import pRetry, { AbortError, type Options, type RetryContext } from 'p-retry';
+import { isValueRejectedError } from '../errors.ts';
 
 /**
  * The options of p-retry 7 for the tries inside one execution: `retries`, `factor`, `minTimeout`, `maxTimeout`,
@@ -43,7 +44,16 @@ export function retrying<A>(
     return Math.min(maxTimeout, minTimeout * growth * (options.randomize ? 1 + random(error) : 1));
   }
 
-  return pRetry(attempt, {
+  /** A refused value is final: the source would return the same. */
+  async function finalIfRefused(number: number): Promise<A> {
+    try {
+      return await attempt(number);
+    } catch (error) {
+      throw isValueRejectedError(error) ? new AbortError(error) : error;
+    }
+  }
+
+  return pRetry(finalIfRefused, {
     ...options,
     minTimeout: 0,
     maxRetryTime: Infinity,

@@ -1,7 +1,7 @@
 import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
-import { backendHealth, runStateHealth } from './health.ts';
+import { backendHealth, failureKind, runStateHealth } from './health.ts';
 import type { HealthProblem, Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
@@ -51,17 +51,16 @@ export class CacheMember<V> implements Member {
     const failing = this.#member.failing();
     const runState = runStateHealth(refresher.runState, name);
     const backends = backendHealth(refresher.problems(), name);
-    const [first] = failing;
-    if (first === undefined) return [...runState, ...required, ...backends];
-    const { key, lastError: error } = first;
-    const keys = failing.length === 1 ? 'a key' : `${failing.length} keys`;
-    const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
-    return [
-      ...runState,
-      ...required,
-      { name, key, kind: 'failing', isFatal: false, message, error },
-      ...backends,
-    ];
+    const problems = (['failing', 'value-rejected'] as const).flatMap((kind): HealthProblem[] => {
+      const such = failing.filter(({ lastError }) => failureKind(lastError) === kind);
+      const [first] = such;
+      if (first === undefined) return [];
+      const { key, lastError: error } = first;
+      const keys = such.length === 1 ? 'a key' : `${such.length} keys`;
+      const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
+      return [{ name, key, kind, isFatal: false, message, error }];
+    });
+    return [...runState, ...required, ...problems, ...backends];
   }
 
   firstLoads(): readonly (() => Promise<void>)[] {

@@ -1,7 +1,7 @@
 import type { CoordinationProblem } from '../engine/coordinator.ts';
 import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
-import { reasonOf } from '../errors.ts';
+import { isValueRejectedError, reasonOf } from '../errors.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
 
@@ -36,9 +36,15 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
     return problem('too-stale', isFatal, `is ${age} old, maxStaleness is ${showDuration(maxStalenessMs)}`);
   }
   const isRefused = isLoaded && isRefusedAsFailing(entry, rules);
+  const kind = failureKind(error);
   return failures > 0
-    ? problem('failing', isRefused, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
+    ? problem(kind, isRefused, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
     : [];
+}
+
+/** The problem of an entry whose last load failed with that error. */
+export function failureKind(error: unknown): 'failing' | 'value-rejected' {
+  return isValueRejectedError(error) ? 'value-rejected' : 'failing';
 }
 
 /** The problem of a member that starts no loads. */

@@ -12,6 +12,7 @@ export interface HealthProblem {
    * - `too-stale`: older than `maxStaleness`, and `whenTooStale` forbids to serve it. Fatal if its reload fails too, or
    *   may not start; else the next read reloads it;
    * - `failing`: the last execution failed; the old value is still served. Of a cache: the last loads of some keys failed;
+   * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;
    * - `paused`, `closed`: it starts no loads.
@@ -20,6 +21,7 @@ export interface HealthProblem {
     | 'not-loaded'
     | 'too-stale'
     | 'failing'
+    | 'value-rejected'
     | 'lock-unavailable'
     | 'store-unavailable'
     | 'paused'

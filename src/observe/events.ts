@@ -81,6 +81,16 @@ interface EventDetails<V = unknown> {
   'load-kept': LoadEndDetails & { readonly nextExecuteTime: number };
   /** A load failed after all its tries. */
   'load-failed': LoadEndDetails & { readonly error: Error };
+  /**
+   * After `load-failed`: `schema` or `accept` refused the value that was loaded. Sizes as in `ValueRejectedError`, which is
+   * the `error`.
+   */
+  'value-rejected': {
+    readonly reason: string;
+    readonly size: number | undefined;
+    readonly previousSize: number | undefined;
+    readonly error: Error;
+  } & Keyed;
   /** A load was aborted at its deadline. */
   'load-timed-out': LoadEndDetails & { readonly error: Error };
   /** A load settled with a result after its deadline, or after it was superseded. The result is dropped. */
@@ -159,6 +169,7 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'load-succeeded',
   'load-kept',
   'load-failed',
+  'value-rejected',
   'load-timed-out',
   'late-result-dropped',
   'cooling-down',

@@ -1,6 +1,8 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
+import type { Accept } from '../guards/accept.ts';
+import { type AnyGuardOptions, checkGuardOptions } from '../guards/guard-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -18,6 +20,8 @@ import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.t
 export interface MemberOptions extends EngineOptions {
   /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
+  /** The guard of loaded values. */
+  readonly accept: Accept<never> | undefined;
   readonly group: GroupHandle | undefined;
   readonly isRequired: boolean;
 }
@@ -54,6 +58,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
 
 /** All options that are resolved here; a member may not have all of them. */
 type AnyOptions = ValueSharedOptions &
+  AnyGuardOptions &
   Omit<SingleSharedOptions, 'required'> & {
     readonly required?: Required | undefined;
     readonly allowUndefined?: boolean | undefined;
@@ -96,6 +101,8 @@ export function resolveOptions(
     allowUndefined = kind === 'task',
     absentFor = defaults.absentFor,
     required = false,
+    schema,
+    accept,
     waitUntil,
     logger = console,
     clock = systemClock,
@@ -148,6 +155,7 @@ export function resolveOptions(
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
+  checkGuardOptions({ schema, accept }, checks);
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
@@ -166,6 +174,8 @@ export function resolveOptions(
     whenClosed,
     whenFailing,
     allowUndefined,
+    schema,
+    accept,
     absentForMs,
     waitUntil,
     logger: safeLogger,

@@ -8,13 +8,13 @@ import type {
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
-  StandardSchema,
   StoredSnapshot,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
 import { distinctNames, isText, OptionChecks } from '../option-checks.ts';
+import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -80,8 +80,7 @@ export function createStore(
   checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout', 'namespace']);
   const { codec, schema } = options ?? {};
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
-  const isSchema = schema === undefined || typeof schema?.['~standard']?.validate === 'function';
-  checks.that(isSchema, 'schema', 'must be a Standard Schema', schema);
+  checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, options?.namespace, longest);
   checks.done();

@@ -6,6 +6,9 @@ import type { LoadAnswer } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
+import { GUARD_OPTIONS, type GuardOptions } from '../guards/guard-options.ts';
+import { guardedLoad } from '../guards/guarded-load.ts';
+import { schemaArgument } from '../guards/schema-argument.ts';
 import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -20,7 +23,8 @@ import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } fr
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface RefreshingValueOptions<T extends Previous, Previous = T>
   extends ValueSharedOptions,
-    SingleSharedOptions {
+    SingleSharedOptions,
+    GuardOptions<NoInfer<T>> {
   /**
    * Loads the value from its source, synchronously or not. Returns the value itself, `loaded(value, …)` with metadata
    * about its life, or `keep()` when the source has nothing new. Throwing or rejecting fails the load; the old value
@@ -79,14 +83,13 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const resolved = resolveOptions(options, {
       // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
       kind: 'value',
-      names: [...VALUE_SHARED, 'required', 'load', 'allowUndefined'],
+      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'allowUndefined'],
       check: (checks) => checks.function('load', load),
     });
     const entry = new Entry<T>();
     entry.maxStalenessMs = resolved.maxStalenessMs;
-    const refresher = new Refresher(resolved, limitedLoad(load, resolved), (execution) =>
-      this.nextExecuteTime(execution),
-    );
+    const guarded = guardedLoad(limitedLoad(load, resolved), resolved);
+    const refresher = new Refresher(resolved, guarded, (execution) => this.nextExecuteTime(execution));
     super(resolved, entry, refresher);
     this.#entry = entry;
     this.#reader = new Reader(refresher.loader);
@@ -180,8 +183,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * of that load, at most one `timeout`. Of values that are set on several instances at the same time one remains.
    *
    * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, and for
-   *   `everywhere` without a store; nothing was changed then.
+   * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
+   *   the `schema` is asynchronous, and for `everywhere` without a store; nothing was changed then.
+   * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(value: T): void;
   set(value: T, options: EverywhereOptions): Promise<void>;
@@ -189,7 +193,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const refresher = refresherOf(this);
     const isForAll = everywhereArgument(refresher.options, options);
     checkValue(refresher.options, undefined, value);
-    refresher.set(entryOf(this), value);
+    refresher.set(entryOf(this), schemaArgument(refresher.options, undefined, value));
     return options && shareIf(isForAll, refresher, entryOf(this));
   }
 

@@ -74,6 +74,8 @@ function inWords(event: TicklessEvent): string {
     case 'load-failed':
     case 'load-timed-out':
       return `failed after ${event.attempts}: ${event.error.message}`;
+    case 'value-rejected':
+      return `${event.reason}: ${event.size} after ${event.previousSize}`;
     case 'late-result-dropped':
       return `late, in the background: ${event.background}`;
     case 'cooling-down':

@@ -1,0 +1,30 @@
+import type { Trigger } from '../observe/events.ts';
+
+/** The second argument of a guard. */
+export interface AcceptDetails<T = unknown> {
+  /**
+   * The value that the candidate would replace. Of an instance without a value: the last snapshot in the store, however old,
+   * so that a restart does not forget what is normal. `undefined`: there is none, or the store can't be read; a guard that
+   * compares has nothing to compare with, and should accept.
+   */
+  readonly previous: { readonly value: T /** Epoch milliseconds. */; readonly loadedAt: number } | undefined;
+  /** The version that the candidate gets where it is published: the token of its lease. `undefined` without a lock. */
+  readonly version: number | undefined;
+  /** Why the load ran. */
+  readonly trigger: Trigger;
+  /** The key, in a `RefreshingCache`; elsewhere `undefined`. */
+  readonly key: unknown;
+}
+
+/**
+ * A guard: decides whether a loaded value may replace the one before. `true`: yes; a text: no, for this reason; throwing or
+ * rejecting: no, for that error. Any other result is a refusal too.
+ */
+export interface Accept<T = unknown> {
+  (
+    candidate: T,
+    details: AcceptDetails<T>,
+  ): boolean | string | Error | undefined | PromiseLike<boolean | string | Error | undefined>;
+  /** The size of a value, for `ValueRejectedError` and the quarantine. @default the number of its elements */
+  readonly sizeOf?: ((value: T) => number | undefined) | undefined;
+}

@@ -1,0 +1,38 @@
+import type { OptionChecks } from '../option-checks.ts';
+import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
+import type { Accept } from './accept.ts';
+
+/** The options of values and caches that guard what replaces a value. */
+export interface GuardOptions<T> {
+  /**
+   * Checks each value before it replaces anything and before it is published: results of the own load, snapshots from a
+   * store, arguments of `set`. Any Standard Schema: zod, valibot, arktype. The output of the schema is the value; it is what
+   * other instances and `previous` have, and is checked again there, so the schema must accept its own output. May be
+   * asynchronous (within the deadline), except for `set`. A loaded value that it refuses is a failed load
+   * (`ValueRejectedError`), a snapshot counts as absent (event `snapshot-rejected`), `set` throws. `keep()` and `absent()`
+   * are not checked. A schema of the store comes first. @default undefined: no check
+   */
+  readonly schema?: StandardSchema<T> | undefined;
+  /**
+   * Decides whether a loaded value may replace the one before: `true`, or the reason why not; throwing is a refusal too. Runs
+   * after `schema`, within the deadline and under the lease of the load; may be asynchronous. A refused load has failed with
+   * a `ValueRejectedError` and is not tried again before the cool-down; the old value stays, and nothing is published.
+   * Ready-made ones are in `tickless/guards`. Only for loads of this instance: values of `set`, `restore` and other
+   * instances were decided on elsewhere. @default undefined: any value
+   */
+  readonly accept?: Accept<T> | undefined;
+}
+
+/** The names of {@link GuardOptions}. */
+export const GUARD_OPTIONS = ['schema', 'accept'] as const;
+
+/** {@link GuardOptions} of values of any type. */
+export interface AnyGuardOptions {
+  readonly schema?: StandardSchema | undefined;
+  readonly accept?: Accept<never> | undefined;
+}
+
+export function checkGuardOptions({ schema, accept }: AnyGuardOptions, checks: OptionChecks): void {
+  if (schema !== undefined) checks.that(isSchema(schema), 'schema', SCHEMA_RULE, schema);
+  if (accept !== undefined) checks.function('accept', accept);
+}

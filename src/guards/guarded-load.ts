@@ -1,0 +1,83 @@
+import type { LoadContext } from '../engine/load-context.ts';
+import type { Load } from '../engine/load-execution.ts';
+import { candidateOf, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { showKey, ValueRejectedError } from '../errors.ts';
+import { messageOf } from '../observe/logger.ts';
+import type { Accept } from './accept.ts';
+import { countOf } from './size.ts';
+import { settled, validated } from './validated.ts';
+
+/** The options of a member with the guard of its values. */
+interface GuardedOptions extends ResolvedOptions {
+  readonly accept: Accept<never> | undefined;
+}
+
+/**
+ * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
+ * guard. A refused value is a `ValueRejectedError`. The checks are part of the load: they run within its deadline and its
+ * lease, and a synchronous load with synchronous checks stays synchronous.
+ */
+export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> {
+  const { schema, accept, name: cacheName, allowUndefined } = options;
+  if (schema === undefined && accept === undefined) return load;
+
+  return (context, entry, abort) => {
+    const { key } = entry;
+
+    const check = (returned: KeyedAnswer<T>): ReturnType<Load<T>> => {
+      const candidate = candidateOf(returned, allowUndefined);
+      if (candidate === undefined) return returned;
+      const judge = (value: T): ReturnType<Load<T>> => {
+        const result = withCandidate(returned, value);
+        if (accept === undefined) return result;
+        const { previous } = context;
+        const stored = previous ?? entry.coordinated?.previous();
+        return settled(
+          () => stored as LoadContext['previous'],
+          (known) => ask(value, known, result),
+          rethrow,
+        );
+      };
+      return settled(() => validated<T>(candidate.value, options, key), judge, rethrow);
+    };
+
+    const ask = (
+      value: T,
+      previous: LoadContext['previous'],
+      result: KeyedAnswer<T>,
+    ): ReturnType<Load<T>> => {
+      const { trigger, token: version } = context;
+      const refuse = (reason: string, cause?: unknown): never => {
+        const size = sizeOf(value);
+        const previousSize = previous && sizeOf(previous.value);
+        throw new ValueRejectedError({ cacheName, key, reason, size, previousSize, cause });
+      };
+      return settled(
+        () => (accept as Accept)(value, { previous, version, trigger, key }),
+        (verdict) => (verdict === true ? result : refuse(...reasonOf(verdict))),
+        (error) => refuse(messageOf(error), error),
+      );
+    };
+
+    const sizeOf = (value: unknown): number | undefined => {
+      try {
+        return ((accept as Accept).sizeOf ?? countOf)(value);
+      } catch {
+        return undefined; // of a value that is refused: it may be anything
+      }
+    };
+
+    return settled(() => load(context, entry, abort), check, rethrow);
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function reasonOf(verdict: unknown): [reason: string, cause?: unknown] {
+  if (verdict instanceof Error) return [messageOf(verdict), verdict];
+  if (typeof verdict === 'string' && verdict !== '') return [verdict];
+  return [`accept returned ${showKey(verdict)}, expected true or a reason`];
+}

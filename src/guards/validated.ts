@@ -1,0 +1,44 @@
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { ValueRejectedError } from '../errors.ts';
+import { messageOf } from '../observe/logger.ts';
+import { schemaRefusal } from '../schema.ts';
+import { isThenable } from '../time/deferred.ts';
+import { countOf } from './size.ts';
+
+/** The output of the schema for a value: at once, unless the schema is asynchronous. Refuses with a `ValueRejectedError`. */
+export function validated<T>(
+  value: unknown,
+  { schema, name: cacheName }: ResolvedOptions,
+  key: unknown,
+): T | PromiseLike<T> {
+  if (schema === undefined) return value as T;
+  const refused = (reason: string, cause?: unknown): ValueRejectedError =>
+    new ValueRejectedError({ cacheName, key, reason, size: countOf(value), previousSize: undefined, cause });
+  return settled(
+    () => schema['~standard'].validate(value),
+    (result) => {
+      if (result.issues !== undefined) throw refused(schemaRefusal(result.issues));
+      return result.value as T;
+    },
+    (error) => {
+      throw refused(`the schema failed: ${messageOf(error)}`, error);
+    },
+  );
+}
+
+/** Runs a step, then the one for its end: on this stack, unless the step returns a promise. */
+export function settled<A, B>(
+  step: () => A | PromiseLike<A>,
+  then: (result: A) => B | PromiseLike<B>,
+  failed: (error: unknown) => never,
+): B | PromiseLike<B> {
+  let result: A | PromiseLike<A>;
+  try {
+    result = step();
+  } catch (error) {
+    return failed(error);
+  }
+  return isThenable(result)
+    ? Promise.resolve(result as PromiseLike<A>).then(then, failed)
+    : then(result as A);
+}
