@@ -4,7 +4,7 @@ export type { ManyAnswers, WhenMissing } from './cache/batch-results.ts';
 export type { LoadMany, LoadManyContext } from './cache/batches.ts';
 export type { KeyContext, RefreshingCacheOptions } from './cache/cache-options.ts';
 export type { CacheStatus } from './cache/cache-status.ts';
-export type { CacheDump, DumpedEntry, RestoreReport } from './cache/dump.ts';
+export type { CacheDump, DumpedEntry } from './cache/dump.ts';
 export {
   type GetManyOptions,
   RefreshingCache,
@@ -136,7 +136,9 @@ export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
 export type { StandardResult, StandardSchema } from './schema.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
+export type { Dump, DumpedValue, RestoreReport, ValueDump } from './value/dump.ts';
 export type { EverywhereOptions } from './value/everywhere.ts';
+export type { InitialValue } from './value/initial.ts';
 export type { CloseOptions, Lifecycle } from './value/lifecycle.ts';
 export type { Periodic, RequestStartOptions } from './value/periodic.ts';
 export {

@@ -16,6 +16,7 @@ import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
+import { dumpOf, type RestoreReport } from '../value/dump.ts';
 import { type EverywhereOptions, everywhereArgument, shareIf } from '../value/everywhere.ts';
 import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
@@ -24,7 +25,7 @@ import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } fr
 import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
-import { type CacheDump, dumpOf, type RestoreReport } from './dump.ts';
+import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
@@ -390,10 +391,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   dump(): CacheDump<K, V> {
     this.#entries.compareClocks();
-    return dumpOf(
-      [...this.#entries.eachLoaded()].map(([, entry]) => entry),
-      this.#options.member,
-    );
+    const entries = Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
+    return dumpOf(entries, this.#options.member, ({ key, tags }) => {
+      return tags === undefined ? { key } : { key, tags };
+    }) as CacheDump<K, V>;
   }
 
   /**

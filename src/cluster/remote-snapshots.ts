@@ -60,7 +60,8 @@ export class RemoteSnapshots<T> {
     return left > 0 ? Math.min(forMs, left) : forMs;
   }
 
-  /** The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served. */
+  /** The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served,
+   * and that is younger than an initial value. */
   async known(isForced: boolean): Promise<Adoption<T> | undefined> {
     const entry = this.#entry;
     const { expectedToken, version } = this.#state;
@@ -73,7 +74,7 @@ export class RemoteSnapshots<T> {
       this.#state.rejectedVersion = snapshot.version;
       return undefined;
     }
-    if (entry.isLoaded) return undefined;
+    if (entry.isLoaded && !entry.isInitial) return undefined;
     const snapshot = await this.#read(version);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }

@@ -5,11 +5,15 @@ import type { Timing } from './timing.ts';
 
 /** Keeps due times right between loads: computes them anew when the wall clock was stepped or the schedule replaced. */
 export class DueTimes<T> {
-  readonly #host: Pick<ExecutionHost<T>, 'options' | 'owner'>;
+  readonly #host: Pick<ExecutionHost<T>, 'options' | 'owner' | 'initial'>;
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;
 
-  constructor(host: Pick<ExecutionHost<T>, 'options' | 'owner'>, timing: Timing, reporter: LoadReporter) {
+  constructor(
+    host: Pick<ExecutionHost<T>, 'options' | 'owner' | 'initial'>,
+    timing: Timing,
+    reporter: LoadReporter,
+  ) {
     this.#host = host;
     this.#timing = timing;
     this.#reporter = reporter;
@@ -22,7 +26,9 @@ export class DueTimes<T> {
     return now;
   }
 
+  /** Also puts the initial value into place: all that depends on the state of an entry calls this before. */
   compareClocks(entry: Entry<T>, now: number): void {
+    this.#host.initial?.();
     const { dueAt } = entry;
     const coolingDown = this.#timing.compareClocks(entry, now);
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);

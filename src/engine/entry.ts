@@ -38,6 +38,8 @@ export class Entry<T> {
   value: T | undefined = undefined;
   /** Resolved with `value`; the same object for every read while the value lives. */
   promise: Promise<T> | undefined = undefined;
+  /** The value is that of the option `initial`: no load has succeeded yet. */
+  isInitial: boolean = false;
   /** When the load of the value ended, or the load that found the key absent. */
   loadedAt: number = Number.NEGATIVE_INFINITY;
   maxStalenessMs: number = Number.POSITIVE_INFINITY;
@@ -90,11 +92,12 @@ export class Entry<T> {
     this.value = value;
     this.promise = Promise.resolve(value);
     this.isLoaded = true;
+    this.isInitial = false;
   }
 
   /** Forgets the value, and all that its load returned with it. */
   forgetValue(): void {
-    this.isLoaded = false;
+    this.isLoaded = this.isInitial = false;
     this.value = this.promise = this.last = undefined;
     this.scheduledFor = this.maxStalenessOverrideMs = undefined;
   }

@@ -29,6 +29,7 @@ export interface ExecutionHost<T> {
   readonly coordinator: Coordinator | undefined;
   readonly owner: EntryOwner<T> | undefined;
   readonly keys: KeyedOwner<T> | undefined;
+  readonly initial: (() => void) | undefined;
   readonly active: ActiveLoads<T>;
   readonly jitter: RetryJitter;
   readonly load: Load<T>;

@@ -68,6 +68,8 @@ export class Loader<T> implements ExecutionHost<T> {
   owner: EntryOwner<T> | undefined = undefined;
   /** The same, where the entries are those of many keys. */
   keys: KeyedOwner<T> | undefined = undefined;
+  /** Puts the initial value of the one entry into place; `undefined`: it is, or there is none. */
+  initial: (() => void) | undefined = undefined;
   readonly load: Load<T>;
   readonly active: ActiveLoads<T>;
   readonly jitter: RetryJitter;
@@ -364,5 +366,5 @@ function settleWaiters<T>(waiters: Waiters<T> | undefined, settlement: Settlemen
 /** Why the next load of an entry runs, unless it is forced. */
 export function nextTrigger(entry: Entry<unknown>): Trigger {
   if (entry.isInvalidated) return 'invalidated';
-  return entry.isLoaded ? 'due' : 'first';
+  return entry.isLoaded && !entry.isInitial ? 'due' : 'first';
 }

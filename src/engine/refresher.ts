@@ -65,8 +65,9 @@ export class Refresher<T> {
     const { rules } = this.loader;
     const { runState } = rules;
     if (runState === 'closed') return rejected(closedError(name, entry.key));
+    const now = this.loader.dueTimes.check(entry);
     const waits = wait ?? !entry.isLoaded;
-    const decision = decide(entry, rules, this.loader.dueTimes.check(entry));
+    const decision = decide(entry, rules, now);
     const isToStart = decision !== 'serve' && decision !== 'reject';
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
     const mayStart = !isBusy(entry) && (isToStart || startsToWait);
@@ -106,6 +107,7 @@ export class Refresher<T> {
     if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
+    this.loader.initial?.();
     const next = this.loader.next(entry, undefined, 'forced');
     const { coordinator } = this;
     if (coordinator === undefined) return next;
@@ -127,7 +129,10 @@ export class Refresher<T> {
   invalidate(entry: Entry<T>, drop: boolean): void {
     this.loader.supersede(entry, drop ? 'dropped' : 'invalidated');
     this.loader.timing.invalidated(entry);
-    if (drop) entry.forgetValue();
+    if (drop) {
+      entry.forgetValue();
+      this.loader.initial = undefined;
+    }
     this.loader.owner?.changed(entry);
   }
 

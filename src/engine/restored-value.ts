@@ -10,6 +10,8 @@ export interface RestoredValue<T> {
   readonly nextExecuteTime: number;
   /** The age limit that the load returned with it, if any. */
   readonly maxStalenessMs: number | undefined;
+  /** It is due whatever the schedule says, and no load has returned it. @default false */
+  readonly isInitial?: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface RestoredValue<T> {
 export function putRestored<T>(
   { options, loader, timing, coordinator }: Refresher<T>,
   entry: Entry<T>,
-  { value, ageMs, nextExecuteTime, maxStalenessMs }: RestoredValue<T>,
+  { value, ageMs, nextExecuteTime, maxStalenessMs, isInitial = false }: RestoredValue<T>,
   prepare?: () => void,
 ): boolean {
   if (entry.isLoaded && options.clock.monotonic() - entry.loadedAt <= ageMs) return false;
@@ -29,6 +31,7 @@ export function putRestored<T>(
   loader.changes.note(entry, value, 'restored', undefined);
   prepare?.();
   entry.putValue(value);
+  entry.isInitial = isInitial;
   if (options.membership?.hasStore) coordinator?.replaced(entry);
   timing.restored(entry, ageMs, nextExecuteTime, maxStalenessMs);
   loader.inPlace(entry);

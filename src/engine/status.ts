@@ -41,6 +41,7 @@ export function executionStatus(
   now: number,
   lock: LockStatus | undefined,
 ): ExecutionStatus {
+  const last = entry.isInitial ? undefined : entry.last;
   return withJson({
     name,
     running: entry.flight !== undefined,
@@ -48,8 +49,8 @@ export function executionStatus(
     closed: runState === 'closed',
     isDue: isDue(entry, now),
     nextExecuteTime,
-    lastStartedAt: entry.last?.startedAt,
-    lastEndedAt: entry.last?.endedAt,
+    lastStartedAt: last?.startedAt,
+    lastEndedAt: last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
     ...(lock === undefined ? {} : { lock }),

@@ -53,7 +53,7 @@ export class Timing {
       metadata.maxStalenessMs ?? (outcome === 'kept' ? entry.maxStalenessOverrideMs : undefined);
     entry.loadedAt = now;
     entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    entry.isInvalidated = false;
+    entry.isInvalidated = entry.isInitial = false;
     entry.clockOffset = wall - now;
     // The schedule is asked last. If it reads the value, the value is loaded and not due.
     entry.setDue(Number.POSITIVE_INFINITY, now, now + CHECK_CLOCKS_EVERY_MS);
@@ -97,9 +97,9 @@ export class Timing {
     const { value: result } = entry;
     entry.last = { ...last, dueAt: undefined, outcome: 'loaded', result, headers: undefined };
     this.#plan(entry, { nextExecuteTime }, now, wall, Number.NEGATIVE_INFINITY);
-    entry.isScheduled = true; // once, by the schedule
+    entry.isScheduled = !entry.isInitial; // once, by the schedule
     this.#refuseIfFailing(entry);
-    entry.scheduledFor = Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
+    entry.scheduledFor = entry.isScheduled && Number.isFinite(nextExecuteTime) ? nextExecuteTime : undefined;
   }
 
   /** A load has failed: reads start no other before the cool-down ends. */
@@ -160,7 +160,7 @@ export class Timing {
   rescheduled(entry: Entry<unknown>): CoolingDown | undefined {
     entry.coordinated?.rescheduled();
     entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    if (entry.last === undefined || entry.isInvalidated) return undefined;
+    if (entry.last === undefined || entry.isInvalidated || entry.isInitial) return undefined;
     const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
     const step = clockStep(entry.clockOffset, wall - now);

@@ -1,5 +1,5 @@
 import type { GroupSlot, StartOfOne } from '../due/refreshable.ts';
-import { startableFrom } from '../engine/decide.ts';
+import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
@@ -76,9 +76,14 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   }
 
   firstLoads(): (() => Promise<void>)[] {
-    const { entry, refresher } = this.#member;
+    const { entry, refresher, options } = this.#member;
     const firstLoad = async (): Promise<void> => {
-      if (!entry.isLoaded) await refresher.requestStart(entry, true, undefined);
+      const now = options.clock.monotonic();
+      refresher.compareClocks(entry, now);
+      if (entry.isLoaded && !entry.isInitial) return;
+      // With an initial value that may be served it is ready, and the load runs behind.
+      const isServed = entry.isLoaded && (options.whenTooStale === 'serve' || !isTooStale(entry, now));
+      await refresher.requestStart(entry, !isServed, undefined);
     };
     return [firstLoad];
   }

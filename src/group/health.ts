@@ -21,8 +21,9 @@ interface HealthRules extends Omit<DecisionRules, 'whenClosed'> {
  * @param now the monotonic clock in milliseconds, both clocks having been compared.
  */
 export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: number): HealthProblem[] {
-  const { isLoaded, failures, lastError: error, maxStalenessMs } = entry;
+  const { isLoaded, isInitial, failures, lastError: error, maxStalenessMs } = entry;
   const { name, isRequired, runState, whenTooStale } = rules;
+  const initial = isInitial ? ', the initial value is served' : '';
   const loading = entry.flight === undefined ? '' : ', is being loaded';
   const why = `${loading}${error === undefined ? '' : `: ${reasonOf(error)}`}`;
   function problem(kind: HealthProblem['kind'], isFatal: boolean, message: string): HealthProblem[] {
@@ -38,7 +39,7 @@ export function entryHealth(entry: Entry<unknown>, rules: HealthRules, now: numb
   const isRefused = isLoaded && isRefusedAsFailing(entry, rules);
   const kind = failureKind(error);
   return failures > 0
-    ? problem(kind, isRefused, failures === 1 ? 'failed' : `failed ${failures} times in a row`)
+    ? problem(kind, isRefused, `failed${failures === 1 ? '' : ` ${failures} times in a row`}${initial}`)
     : [];
 }
 

@@ -3,7 +3,7 @@ import { callUserCode } from './call-user-code.ts';
 import type { SafeLogger } from './logger.ts';
 
 /**
- * Why a load runs. `first`: there was no value yet; `due`: a read found that the next execute time has passed;
+ * Why a load runs. `first`: there was no value yet, or only that of the option `initial`; `due`: a read found that the next execute time has passed;
  * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
  */
 export type Trigger = 'first' | 'due' | 'forced' | 'invalidated';
@@ -61,7 +61,7 @@ export interface CoolingDown {
 
 /**
  * Why a value was replaced. `loaded`: by a load here; `adopted`: by the snapshot of another instance; `set`: by hand;
- * `rolled-back`: by an older version; `restored`: by a value of a dump.
+ * `rolled-back`: by an older version; `restored`: by a value of a dump or of the option `initial`.
  */
 export type ChangeCause = 'loaded' | 'adopted' | 'set' | 'rolled-back' | 'restored';
 

@@ -14,7 +14,9 @@ import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { rejected } from '../time/deferred.ts';
+import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { type EverywhereOptions, everywhereArgument, shareIf } from './everywhere.ts';
+import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { refresherOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
@@ -38,6 +40,18 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
    * `load: async ({ previous }: LoadContext<Rates>) => …`.
    */
   readonly load: (context: LoadContext<Previous>) => LoadAnswer<T> | PromiseLike<LoadAnswer<T>>;
+  /**
+   * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
+   * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value
+   * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `restore`, `health()` of the group), synchronously;
+   * `undefined` means none; if it throws, that is logged, and there is none.
+   *
+   * Its age counts by the wall clock from `loadedAt`; `maxStaleness` applies to it. It is due at once, whatever the schedule
+   * says; the load gets it as `previous`, and may return `keep()`. A failed load leaves it in place. A younger snapshot of
+   * the `store` replaces it. It has no version, and is not published. Dropping the value drops it for good.
+   * @default undefined: none, the first read waits
+   */
+  readonly initial?: Initial<NoInfer<T>> | undefined;
   /**
    * `undefined` is a value like any other. Without this option a load that returns `undefined` has failed: a `return` was
    * probably forgotten. Only for loads whose type includes `undefined`. @default false
@@ -80,16 +94,24 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshingValueOptions<T, Previous>) {
     const load = options?.load as Load<T>;
+    const initial = options?.initial as Initial<T> | undefined;
     const resolved = resolveOptions(options, {
       // Stryker disable next-line StringLiteral: only a task and a key are treated differently.
       kind: 'value',
-      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'allowUndefined'],
-      check: (checks) => checks.function('load', load),
+      names: [...VALUE_SHARED, ...GUARD_OPTIONS, 'required', 'load', 'allowUndefined', 'initial'],
+      check: (checks) => {
+        checks.function('load', load);
+        const isInitial =
+          ['undefined', 'function'].includes(typeof initial) ||
+          isInitialValue(initial as InitialValue<T>, { allowUndefined: options.allowUndefined === true });
+        checks.that(isInitial, 'initial', `${INITIAL_RULE}, or a function that returns it`, initial);
+      },
     });
     const entry = new Entry<T>();
     entry.maxStalenessMs = resolved.maxStalenessMs;
     const guarded = guardedLoad(limitedLoad(load, resolved), resolved);
     const refresher = new Refresher(resolved, guarded, (execution) => this.nextExecuteTime(execution));
+    if (initial !== undefined) prepareInitial(refresher, entry, initial);
     super(resolved, entry, refresher);
     this.#entry = entry;
     this.#reader = new Reader(refresher.loader);
@@ -126,6 +148,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
   peek(): T | undefined {
+    refresherOf(this).loader.initial?.();
     return entryOf(this).value;
   }
 
@@ -195,6 +218,28 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     checkValue(refresher.options, undefined, value);
     refresher.set(entryOf(this), schemaArgument(refresher.options, undefined, value));
     return options && shareIf(isForAll, refresher, entryOf(this));
+  }
+
+  /**
+   * Dumps the value for a warm start, with its age and its next execute time; no entry while there is none. The same format
+   * as that of a cache, without keys.
+   */
+  dump(): ValueDump<T> {
+    const entry = entryOf(this);
+    const { options } = refresherOf(this);
+    refresherOf(this).compareClocks(entry, options.clock.monotonic());
+    return dumpOf(entry.isLoaded ? [entry] : [], options, () => ({})) as ValueDump<T>;
+  }
+
+  /**
+   * Restores the value of a dump, of this value or another. It has aged since by the wall clock; one that is older than
+   * `maxStaleness` or than the value that is held is dropped. One that is due by now is served, and reloaded at its next
+   * read. A load under way goes on: reads that wait for it get its result.
+   *
+   * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
+   */
+  restore(dump: ValueDump<T>): RestoreReport {
+    return restoreValue(dump, refresherOf(this), entryOf(this));
   }
 
   /** Neither the value nor another member of the group is due: the whole of a fresh read. */

@@ -30,6 +30,8 @@ export interface ValueStatus<T> extends ExecutionStatus {
    * `maxStaleness`; `absent`: a key that the source does not have.
    */
   readonly state: 'empty' | 'fresh' | 'stale' | 'too-stale' | 'absent';
+  /** The value is that of the option `initial`, no load has succeeded yet; not present otherwise. */
+  readonly isInitial?: true;
   /** When the value was loaded (or kept, or set): the end of the load in epoch milliseconds. `undefined`: never. */
   readonly loadedAt: number | undefined;
   /** Milliseconds since then, by the monotonic clock: right also when the wall clock was stepped. */
@@ -51,12 +53,13 @@ export function valueStatus<T>(
   now: number,
   hasValue: boolean,
 ): ValueStatus<T> {
-  const { isLoaded, maxStalenessMs } = entry;
+  const { isLoaded, isInitial, maxStalenessMs } = entry;
   const state = stateOf(entry, execution.isDue, now);
   return withJson({
     ...execution,
     ...(isLoaded && hasValue ? { value: entry.value as T } : {}),
     state,
+    ...(isInitial ? { isInitial } : {}),
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',

@@ -354,11 +354,11 @@ describe('an invalid dump', () => {
     const problems = (bad: never) => (thrownBy(() => cache.restore(bad)) as OptionError).problems;
     const told = (rule: string) => expect.stringContaining(rule);
     expect(problems(dump).map(({ option, rule }) => [option, rule])).toEqual([
-      ['dump.entries[0].key', told('must be a key')],
       ['dump.entries[0].value', told('must be a value')],
       ['dump.entries[0].age', told('must be a finite number')],
       ['dump.entries[0].nextExecuteTime', told('must be epoch milliseconds')],
       ['dump.entries[0].maxStaleness', told('must be a number')],
+      ['dump.entries[0].key', told('must be a key')],
       ['dump.entries[0].tags', told('must be an array of strings')],
       ['dump.entries[0].value', told('sizeOf must return')],
     ]);

@@ -1,0 +1,48 @@
+import type { Entry } from '../engine/entry.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { putRestored } from '../engine/restored-value.ts';
+import { isThenable } from '../time/deferred.ts';
+
+/** A value that is there before the first load: a data file that is shipped with the service. */
+export interface InitialValue<T> {
+  readonly value: T;
+  /** When it was true: epoch milliseconds or a `Date`. In the future: now. */
+  readonly loadedAt: number | Date;
+}
+
+/** The option `initial`. */
+export type Initial<T> = InitialValue<T> | (() => InitialValue<T> | undefined);
+
+/** The rule for {@link InitialValue}. */
+export const INITIAL_RULE = 'must be { value, loadedAt }, with epoch milliseconds or a Date';
+
+export function isInitialValue(
+  given: Partial<InitialValue<unknown>> | null | undefined,
+  { allowUndefined }: Pick<ResolvedOptions, 'allowUndefined'>,
+): boolean {
+  const { value, loadedAt } = given ?? {};
+  const isInstant = typeof loadedAt === 'number' || loadedAt instanceof Date;
+  const isValue = (value !== undefined || allowUndefined) && !isThenable(value);
+  return isInstant && Number.isFinite(Number(loadedAt)) && isValue;
+}
+
+/** Puts the initial value into place at the first use of the entry, if it has none until then. It is due at once. */
+export function prepareInitial<T>(refresher: Refresher<T>, entry: Entry<T>, given: Initial<T>): void {
+  const { options, loader } = refresher;
+  loader.initial = () => {
+    loader.initial = undefined; // before the function is called, which may read the value
+    if (entry.isLoaded) return;
+    try {
+      const initial = typeof given === 'function' ? given() : given;
+      if (initial === undefined || entry.isLoaded) return;
+      if (!isInitialValue(initial, options)) throw new TypeError(INITIAL_RULE);
+      const { value, loadedAt } = initial;
+      const ageMs = Math.max(0, options.clock.now() - Number(loadedAt));
+      const times = { ageMs, nextExecuteTime: options.now(), maxStalenessMs: undefined };
+      putRestored(refresher, entry, { value, ...times, isInitial: true });
+    } catch (error) {
+      options.logger.error('initial failed, ignored', error);
+    }
+  };
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it, vi } from 'vitest';
+import { keep, RefreshGroup, type RefreshingValue } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { recordChanges, recordLines } from '../../support/events.ts';
+import { fakeValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+
+const HOUR = 3_600_000;
+
+type Options = Parameters<typeof manualValue>[0];
+
+/** A value that has shipped with its service an hour ago. */
+function shipped(options: Options = {}, loadedAgo: number = HOUR): ManualValue {
+  const loadedAt = manualValue().clock.now() - loadedAgo; // all fake clocks begin at one time
+  return manualValue({ initial: { value: 'shipped', loadedAt }, schedule: 2 * HOUR, ...options });
+}
+
+describe('an initial value', () => {
+  it('is served at once with its age, while the first load runs behind', async () => {
+    const { value, manual, clock } = shipped();
+    const changes = recordChanges(value);
+    expect(await settled(value.get())).toEqual({ value: 'shipped' });
+    const loadedAt = clock.now() - HOUR;
+    expect(value.inspect()).toMatchObject({
+      value: 'shipped',
+      state: 'stale',
+      isInitial: true,
+      age: HOUR,
+      loadedAt,
+      lastEndedAt: undefined,
+      running: true,
+    });
+    const { trigger, background, previous } = manual.call(0).context;
+    expect([trigger, background, previous]).toEqual(['first', true, { value: 'shipped', loadedAt }]);
+    manual.call(0).resolve('loaded');
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({ value: 'loaded', state: 'fresh', age: 0 });
+    expect(value.inspect()).not.toHaveProperty('isInitial');
+    expect(changes).toMatchObject([
+      { value: 'shipped', cause: 'restored', version: undefined },
+      { value: 'loaded', previous: 'shipped', cause: 'loaded' },
+    ]);
+  });
+
+  it('is there for each first use: current, peek, inspect, requestStart; a refresh passes it to the load', async () => {
+    const uses: ((made: RefreshingValue<string>) => unknown)[] = [
+      (made) => made.current,
+      (made) => made.peek(),
+      (made) => made.inspect().value,
+      (made) => made.requestStart(),
+    ];
+    for (const use of uses) {
+      const { value } = shipped();
+      await use(value);
+      expect(value.peek()).toBe('shipped');
+    }
+    const { value, manual } = shipped();
+    void value.refresh();
+    expect(manual.call(0).context.previous).toMatchObject({ value: 'shipped' });
+  });
+
+  it('from the future has age 0; a Date will do', () => {
+    const { value, clock } = shipped({}, -HOUR);
+    expect(value.inspect().age).toBe(0);
+    const initial = { value: 'shipped', loadedAt: new Date(clock.now() - 5) };
+    expect(shipped({ initial }).value.inspect().age).toBe(5);
+  });
+
+  it('older than maxStaleness is refused as any value is', async () => {
+    const limits = { maxStaleness: HOUR, schedule: HOUR / 2 };
+    expect(await settled(shipped(limits, HOUR).value.get())).toEqual({ value: 'shipped' });
+    const { value } = shipped(limits, HOUR + 1);
+    expect(await settled(value.get())).toBe('pending');
+    const thrown = thrownBy(() => shipped({ ...limits, whenTooStale: 'throw' }, HOUR + 1).value.current);
+    expect(thrown).toMatchObject({ name: 'StaleValueError' });
+  });
+
+  it('goes on being served when loads fail, which health reports', async () => {
+    const group = new RefreshGroup({ logger: false });
+    const { value, manual, clock } = shipped({ group, required: true });
+    expect(group.health()).toEqual({ ok: true, problems: [] });
+    value.current;
+    await clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await clock.flush();
+    expect(value.current).toBe('shipped');
+    const message = 'failed, the initial value is served: load failed: down';
+    expect(group.health()).toMatchObject({ ok: true, problems: [{ kind: 'failing', message }] });
+    await clock.advance(1000);
+    value.current;
+    await clock.flush();
+    expect(manual.calls.length).toBe(2);
+  });
+
+  it('may be kept: it is the value of the source from then on', async () => {
+    const { value, clock } = fakeValue<string>(() => keep(), { initial: { value: 'shipped', loadedAt: 0 } });
+    value.current;
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({ value: 'shipped', age: 0, state: 'fresh' });
+    expect(value.inspect()).not.toHaveProperty('isInitial');
+  });
+
+  it('stays due when the schedule is replaced or the clock stepped', async () => {
+    const { value, manual, clock } = shipped({}, 1000);
+    value.current;
+    await clock.flush();
+    manual.call(0).reject(new Error('down'));
+    await clock.flush();
+    value.reschedule(HOUR);
+    clock.stepWall(HOUR);
+    expect(value.inspect().isDue).toBe(true);
+    clock.stepWall(-HOUR);
+    expect(value.inspect().isDue).toBe(true);
+  });
+
+  it('leaves with a drop for good, also before it was used', async () => {
+    for (const isUsed of [true, false]) {
+      const { value } = shipped();
+      if (isUsed) value.peek();
+      value.invalidate({ drop: true });
+      expect(await settled(value.get())).toBe('pending');
+    }
+  });
+
+  it('yields to what was set, and to the younger dump', () => {
+    const made = shipped();
+    made.value.set('set');
+    expect(made.value.current).toBe('set');
+    const entry = { value: 'dumped', nextExecuteTime: null };
+    const dump = (age: number) => ({ version: 1, name: 'v', at: made.clock.now(), entries: [{ ...entry, age }] }) as const; // biome-ignore format: short
+    expect(shipped().value.restore(dump(HOUR - 1))).toEqual({ restored: 1, dropped: 0 });
+    expect(shipped().value.restore(dump(HOUR + 1))).toEqual({ restored: 0, dropped: 1 });
+  });
+
+  it('is checked at construction, with its loadedAt', () => {
+    for (const initial of [
+      null,
+      'shipped',
+      { value: 'shipped' },
+      { loadedAt: 0 },
+      { value: Promise.resolve('x'), loadedAt: 0 },
+      { value: 'x', loadedAt: Number.NaN },
+      { value: 'x', loadedAt: '2026' },
+    ]) {
+      // biome-ignore format: short
+      const make = () => manualValue({ initial: initial as never });
+      expect(thrownBy(make)).toMatchObject({ name: 'OptionError', option: 'initial' });
+    }
+  });
+});
+
+describe('an initial value of a function', () => {
+  it('is asked for once, at the first use, and not where there is a value', () => {
+    const initial = vi.fn(() => ({ value: 'shipped', loadedAt: 0 }));
+    const { value } = manualValue({ initial });
+    expect(initial).not.toHaveBeenCalled();
+    expect([value.current, value.current]).toEqual(['shipped', 'shipped']);
+    value.invalidate({ drop: true });
+    value.peek();
+    expect(initial).toHaveBeenCalledOnce();
+    const other = vi.fn(() => ({ value: 'shipped', loadedAt: 0 }));
+    const { value: wasSet } = manualValue({ initial: other });
+    wasSet.set('set');
+    wasSet.invalidate();
+    expect([wasSet.current, other.mock.calls.length]).toEqual(['set', 0]);
+  });
+
+  it('counts as none when it throws, returns undefined or something else; errors are logged', async () => {
+    for (const [initial, line] of [
+      [() => undefined, undefined],
+      [() => { throw new Error('no such file'); }, 'initial failed, ignored: no such file'], // biome-ignore format: short
+      [() => ({ value: 'x' }), 'initial failed, ignored: must be { value, loadedAt }'],
+      [async () => ({ value: 'x', loadedAt: 0 }), 'initial failed, ignored: must be { value, loadedAt }'],
+    ] as const) {
+      const logger = recordLines();
+      const { value } = manualValue({ logger, initial: initial as never });
+      expect(await settled(value.get())).toBe('pending');
+      expect(logger.lines).toEqual(line === undefined ? [] : [expect.stringContaining(line)]);
+    }
+  });
+
+  it('may read the value itself', async () => {
+    const { value, manual } = manualValue({
+      initial: () => {
+        void value.get();
+        return { value: 'shipped', loadedAt: 0 };
+      },
+    });
+    expect(await value.get()).toBe('shipped');
+    expect(manual.calls.length).toBe(1);
+  });
+});
+
+describe('ready() of a group with a required initial value', () => {
+  it('is ready at once, and has started the load', async () => {
+    const group = new RefreshGroup({ logger: false });
+    const { manual, clock } = shipped({ group, required: true });
+    expect(await group.ready()).toEqual({ ok: true, problems: [] });
+    await clock.flush();
+    expect(manual.calls.length).toBe(1);
+  });
+
+  it('waits for the load where the initial value may not be served', async () => {
+    const group = new RefreshGroup({ logger: false });
+    const limits = { maxStaleness: HOUR, schedule: HOUR / 2 };
+    const { manual } = shipped({ group, required: true, ...limits }, HOUR + 1);
+    const ready = group.ready();
+    expect(await settled(ready)).toBe('pending');
+    manual.call(0).resolve('loaded');
+    expect(await ready).toMatchObject({ ok: true });
+  });
+});
+
+describe('an initial value in a cluster', () => {
+  it('yields to a snapshot that is younger, which the first execution adopts, and not to an older one', async () => {
+    const cluster = new ManualCluster();
+    const first = cluster.instance();
+    await cluster.load(first, 'one');
+    const loadedAt = cluster.clock.now();
+    await cluster.clock.advance(2 * HOUR);
+    const older = cluster.instance({ initial: { value: 'shipped', loadedAt: loadedAt - 1 } });
+    const younger = cluster.instance({ initial: { value: 'shipped', loadedAt: loadedAt + HOUR } });
+    for (const { value } of [older, younger]) expect(await value.get()).toBe('shipped');
+    await cluster.clock.flush();
+    expect([older.value.peek(), older.manual.calls.length]).toEqual(['one', 0]);
+    expect([younger.value.peek(), younger.manual.calls.length]).toEqual(['shipped', 1]);
+    expect(younger.value.inspect().lock).toMatchObject({ version: undefined });
+    const refused = rejectionOf(younger.value.refresh());
+    younger.manual.call(0).reject(new Error('down'));
+    expect(await refused).toMatchObject({ name: 'LoadError' });
+    expect(younger.value.peek()).toBe('shipped');
+  });
+});
