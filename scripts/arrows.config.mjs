@@ -5,7 +5,7 @@
 
 const BASE = ['printable.ts', 'json.ts', 'errors.ts', 'time', 'option-checks.ts', 'schema.ts'];
 const ENGINE = [...BASE, 'observe', 'schedule', 'engine'];
-const CORE = [...ENGINE, 'due', 'guards', 'options', 'value', 'cache', 'group'];
+const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory'];
 
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
@@ -20,11 +20,12 @@ const MAY_IMPORT = {
   schedule: BASE,
   engine: ENGINE,
   due: ENGINE,
-  guards: ENGINE,
-  options: [...ENGINE, 'due', 'guards'],
-  value: [...ENGINE, 'guards', 'options'],
-  cache: [...ENGINE, 'due', 'guards', 'options', 'value'],
+  guard: ENGINE,
+  options: [...ENGINE, 'due', 'guard'],
+  value: [...ENGINE, 'guard', 'options'],
+  cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   group: CORE,
+  guards: [...BASE, 'guard'],
   parts: [],
   data: [],
   cluster: [...ENGINE, 'data'],

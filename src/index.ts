@@ -97,8 +97,8 @@ export {
   RefreshGroup,
   type RefreshGroupOptions,
 } from './group/refresh-group.ts';
-export type { Accept, AcceptDetails } from './guards/accept.ts';
-export type { GuardOptions } from './guards/guard-options.ts';
+export type { Accept, AcceptDetails } from './guard/accept.ts';
+export type { GuardOptions } from './guard/guard-options.ts';
 export type { JsonStatus } from './json.ts';
 // Observation.
 export {

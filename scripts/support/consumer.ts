@@ -2,6 +2,7 @@
 // `skipLibCheck: false`, under both module resolutions that matter.
 
 import { cron, dailyAt, type Execution, isLoadError, PeriodicExecutor, RefreshingValue } from 'tickless';
+import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { FakeClock } from 'tickless/testing';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
 
@@ -16,6 +17,7 @@ const rates = new RefreshingValue({
     return { euro: (previous?.value as Rates | undefined)?.euro ?? 1 };
   },
   schedule: { minutes: 10 },
+  accept: every(notEmpty(), shrinksAtMost(0.3)),
   clock: new FakeClock(),
 });
 const inferred: Promise<Rates> = rates.get();

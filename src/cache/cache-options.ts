@@ -1,6 +1,6 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
-import type { GuardOptions } from '../guards/guard-options.ts';
+import type { GuardOptions } from '../guard/guard-options.ts';
 import type { ValueSharedOptions } from '../options/shared-options.ts';
 import type { JitterRatio } from '../schedule/with-jitter.ts';
 import type { DurationLike } from '../time/duration.ts';

@@ -2,7 +2,7 @@ import { limitedLoad } from '../engine/limited-load.ts';
 import type { Load } from '../engine/load-execution.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
-import { GUARD_OPTIONS } from '../guards/guard-options.ts';
+import { GUARD_OPTIONS } from '../guard/guard-options.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';

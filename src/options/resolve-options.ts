@@ -1,8 +1,8 @@
 import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
-import type { Accept } from '../guards/accept.ts';
-import { type AnyGuardOptions, checkGuardOptions } from '../guards/guard-options.ts';
+import type { Accept } from '../guard/accept.ts';
+import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';

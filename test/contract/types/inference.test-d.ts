@@ -1,6 +1,14 @@
 // Checked by tsc, not run: each expectation that does not hold is a compile error.
 import { expectTypeOf, test } from 'vitest';
-import { keep, type LoadContext, loaded, RefreshingValue, type ValueStatus } from '../../../src/index.ts';
+import { every, notEmpty } from '../../../src/guards/index.ts';
+import {
+  keep,
+  type LoadContext,
+  loaded,
+  RefreshingValue,
+  type StandardSchema,
+  type ValueStatus,
+} from '../../../src/index.ts';
 
 interface Rates {
   readonly etag: string | null;
@@ -21,6 +29,25 @@ test('T is inferred from a load: asynchronous, synchronous, or sometimes so', ()
   expectTypeOf(synchronous.set).parameter(0).toEqualTypeOf<number>();
   const either = new RefreshingValue({ name, load: () => (maybe ? rates : Promise.resolve(rates)) });
   expectTypeOf(either).toEqualTypeOf<RefreshingValue<Rates>>();
+});
+
+test('a guard and a schema do not change T', () => {
+  const schema: StandardSchema<Rates> = { '~standard': { version: 1, validate: () => ({ value: rates }) } };
+  const value = new RefreshingValue({
+    name,
+    load: async () => rates,
+    schema,
+    accept: (candidate, { previous }) => {
+      expectTypeOf(candidate).toEqualTypeOf<Rates>();
+      expectTypeOf(previous?.value).toEqualTypeOf<Rates | undefined>();
+      return true;
+    },
+  });
+  const accept = every(notEmpty(), ({ usd }: Rates) => usd > 0 || 'no dollars');
+  expectTypeOf(new RefreshingValue({ name, load: () => rates, accept }).current).toEqualTypeOf<Rates>();
+  expectTypeOf(value.current).toEqualTypeOf<Rates>();
+  // @ts-expect-error: the schema has another type than the load
+  new RefreshingValue({ name, load: () => 5, schema });
 });
 
 test('a literal widens where it stands alone', () => {

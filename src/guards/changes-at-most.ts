@@ -1,0 +1,69 @@
+import type { Accept } from '../guard/accept.ts';
+import { isNumber, OptionChecks } from '../option-checks.ts';
+import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
+
+/** The options of {@link changesAtMost}. */
+export interface ChangeOptions<T> extends SizeOptions<T> {
+  /**
+   * The identity of an element of an array or a `Set` that is an object, such as its code. Without it such elements are
+   * only counted: objects that were loaded anew are never the same. Not beside `sizeOf`.
+   */
+  readonly idOf?: ((element: never) => unknown) | undefined;
+}
+
+/**
+ * A guard that refuses a value in which more than this share of the value before was replaced: elements that came, or
+ * elements that went, whichever are more. It sees a list of another country that is as long as the right one.
+ *
+ * A `Map` and a plain object are compared by their keys, a `Set` and an array by their elements (`idOf`). Whether the
+ * value under a key has changed is not looked at. With `sizeOf` only sizes are compared. Accepts a value with none before
+ * it to compare with, or an empty one.
+ *
+ * @param share from 0 (nothing may come or go), finite: 0.5 allows 50 new and 50 lost elements after 100.
+ * @throws {OptionError} for another share; as a guard, for a value without a size.
+ */
+export function changesAtMost<T = unknown>(share: number, options?: ChangeOptions<T>): Accept<T> {
+  const checks = new OptionChecks('changesAtMost');
+  const { sizeOf, idOf } = options ?? {};
+  checks.that(isNumber(share, 0, Number.MAX_VALUE), 'share', 'must be a finite number of 0 or more', share);
+  checks.that(sizeOf === undefined || idOf === undefined, 'idOf', 'must not be given beside sizeOf', idOf);
+  const guard: Accept<T> = (candidate, { previous }) => {
+    const size = candidateSize('changesAtMost', candidate, sizeOf);
+    const before = previous && previousSize(previous.value, sizeOf);
+    if (!previous || !before) return true;
+    const kept = sizeOf === undefined ? keptOf(previous.value, candidate, idOf) : Math.min(size, before);
+    const changes = Math.max(size - kept, before - kept) / before;
+    if (changes <= share + ROUNDING) return true;
+    return `${percent(changes)} of it changes, at most ${percent(share)} is allowed`;
+  };
+  return countingGuard(options, guard, checks, ['sizeOf', 'idOf']);
+}
+
+/** The number of elements that both have. An element that occurs twice counts twice. */
+function keptOf(before: unknown, after: unknown, idOf: ChangeOptions<unknown>['idOf']): number {
+  const counts = new Map<unknown, number>();
+  for (const id of idsOf(before, idOf)) counts.set(id, (counts.get(id) ?? 0) + 1);
+  let kept = 0;
+  for (const id of idsOf(after, idOf)) {
+    const left = counts.get(id) ?? 0;
+    if (left === 0) continue;
+    counts.set(id, left - 1);
+    kept += 1;
+  }
+  return kept;
+}
+
+/** Objects without an identity are all the same. */
+const OBJECT = {};
+
+function idsOf(value: unknown, idOf: ChangeOptions<unknown>['idOf']): Iterable<unknown> {
+  if (Object.prototype.toString.call(value) === '[object Map]')
+    return (value as ReadonlyMap<unknown, unknown>).keys();
+  const isList = Array.isArray(value) || Object.prototype.toString.call(value) === '[object Set]';
+  if (!isList) return Object.keys(value as object);
+  return Array.from(value as Iterable<unknown>, (element) => {
+    const isObject = typeof element === 'object' && element !== null;
+    if (!isObject) return element;
+    return idOf === undefined ? OBJECT : idOf(element as never);
+  });
+}

@@ -1,0 +1,71 @@
+import type { Accept } from '../guard/accept.ts';
+import { countOf } from '../guard/size.ts';
+import { isNumber, OptionChecks } from '../option-checks.ts';
+
+/** The options of guards that count. */
+export interface SizeOptions<T> {
+  /**
+   * The size of a value, a finite number from 0. @default the number of elements of an array, a `Map` or a `Set`, of
+   * properties of a plain object; any other value is an `OptionError`
+   */
+  readonly sizeOf?: ((value: T) => number) | undefined;
+}
+
+/** The size of a candidate. @throws {OptionError} when it has none, or `sizeOf` returns what is not a size. */
+export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOptions<T>['sizeOf']): number {
+  const size = sizeOf === undefined ? countOf(candidate) : sizeOf(candidate);
+  const checks = new OptionChecks(guard);
+  const isSize = isNumber(size, 0, Number.MAX_VALUE);
+  if (sizeOf === undefined) {
+    const rule = 'must be given for a value that is not an array, a Map, a Set or a plain object';
+    checks.that(isSize, 'sizeOf', rule, candidate);
+  } else checks.that(isSize, 'sizeOf', 'must return a finite number of 0 or more', size);
+  checks.done();
+  return size as number;
+}
+
+/**
+ * Makes a guard that counts, which says how to `accept`.
+ *
+ * @throws {OptionError} for options that are none.
+ */
+export function countingGuard<T, O extends SizeOptions<T>>(
+  options: O | undefined,
+  guard: Accept<T>,
+  checks: OptionChecks,
+  names: readonly string[] = ['sizeOf'],
+): Accept<T> {
+  const given = (options ?? {}) as Readonly<Record<string, unknown>>;
+  checks.names('', given, names);
+  for (const name of names) if (given[name] !== undefined) checks.function(name, given[name]);
+  checks.done();
+  return options?.sizeOf === undefined ? guard : Object.assign(guard, { sizeOf: options.sizeOf });
+}
+
+/** A guard that compares the size of a candidate with that of the value before. Without one, or an empty one, it accepts. */
+export function comparingGuard<T>(
+  name: string,
+  options: SizeOptions<T> | undefined,
+  refusalOf: (size: number, previousSize: number) => string | undefined,
+  checks: OptionChecks,
+): Accept<T> {
+  const guard: Accept<T> = (candidate, { previous }) => {
+    const size = candidateSize(name, candidate, options?.sizeOf);
+    const before = previous && previousSize(previous.value, options?.sizeOf);
+    return (before && refusalOf(size, before)) || true;
+  };
+  return countingGuard(options, guard, checks);
+}
+
+/** `undefined`: it has none, so there is nothing to compare with. */
+export function previousSize<T>(value: T, sizeOf: SizeOptions<T>['sizeOf']): number | undefined {
+  return sizeOf === undefined ? countOf(value) : sizeOf(value);
+}
+
+/** A share for people: `53 %`, `30.1 %`. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}
+
+/** Sizes are compared as shares: 29 of 100 is not more than 0.29. */
+export const ROUNDING = 1e-9;
