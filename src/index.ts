@@ -54,6 +54,7 @@ export {
   type LoadedOptions,
   loaded,
 } from './engine/load-result.ts';
+export type { QuarantineStatus } from './engine/quarantined.ts';
 export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';

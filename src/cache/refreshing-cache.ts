@@ -6,6 +6,7 @@ import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
+import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
@@ -306,6 +307,33 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       });
       return options && shareIf(isForAll, refresher, entry);
     });
+  }
+
+  /**
+   * Takes the last loaded value of a key that the guard refused (`inspect(key).quarantine`), with its tags; as
+   * `acceptQuarantined` of `RefreshingValue`, for each key. The values of the last 100 refused keys are kept. Rejects with
+   * `OptionError` also when it is larger than `maxSize`.
+   */
+  acceptQuarantined(key: K): Promise<boolean> {
+    try {
+      if (!this.#entries.has(key)) return Promise.resolve(false);
+      return this.#entries.use(key, (entry) =>
+        acceptQuarantined(refresherOf(this), entry, ({ value, tags }) => {
+          const size = sizeArgument(this.#options, value, key);
+          return () => {
+            entry.size = size;
+            entry.tags = tags;
+          };
+        }),
+      );
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /** Forgets the value of a key in quarantine. @returns whether there was one. @throws {OptionError} for the key `undefined`. */
+  discardQuarantined(key: K): boolean {
+    return this.#entries.has(key) && this.#entries.use(key, discardQuarantined);
   }
 
   /**

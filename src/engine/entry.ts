@@ -1,5 +1,6 @@
 import type { CoordinatedEntry } from './coordinated-entry.ts';
 import type { LastExecution } from './next-execution.ts';
+import type { Quarantined } from './quarantined.ts';
 import { type LoadHandle, Waiters } from './waiters.ts';
 
 /**
@@ -46,6 +47,8 @@ export class Entry<T> {
   /** The age limit that the load returned with this value, if any. */
   maxStalenessOverrideMs: number | undefined = undefined;
   isInvalidated: boolean = false;
+  /** The last value that was refused, until another one takes its place. */
+  quarantined: Quarantined<T> | undefined = undefined;
   /** The tags that the load returned with this value. */
   tags: readonly string[] | undefined = undefined;
 
@@ -92,6 +95,7 @@ export class Entry<T> {
     this.value = value;
     this.promise = Promise.resolve(value);
     this.isLoaded = true;
+    this.quarantined = undefined;
     this.isInitial = false;
   }
 

@@ -142,19 +142,21 @@ export function readLoadResult<T>(
 }
 
 /**
- * The new value that a load returned, plain or with metadata, in an object. `undefined`: it returned none, or what
+ * The new value that a load returned, plain or with metadata, and its tags. `undefined`: it returned none, or what
  * {@link readLoadResult} refuses.
  */
 export function candidateOf<T>(
   returned: KeyedAnswer<T>,
   allowUndefined: boolean,
-): { readonly value: T } | undefined {
+): { readonly value: T; readonly tags: readonly string[] | undefined } | undefined {
   let value = returned as T;
+  let tags: LoadedOptions['tags'];
   if (typeof returned === 'object' && returned !== null && answerKind in returned) {
     if (returned[answerKind] !== 'loaded') return undefined;
     value = returned.loadedValue;
+    ({ tags } = returned.loadedOptions);
   }
-  return (value === undefined && !allowUndefined) || isThenable(value) ? undefined : { value };
+  return (value === undefined && !allowUndefined) || isThenable(value) ? undefined : { value, tags };
 }
 
 /** The result of a load, with another value in place of {@link candidateOf}. */

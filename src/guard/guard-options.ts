@@ -1,4 +1,4 @@
-import type { OptionChecks } from '../option-checks.ts';
+import { isNumber, type OptionChecks } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Accept } from './accept.ts';
 
@@ -21,18 +21,30 @@ export interface GuardOptions<T> {
    * instances were decided on elsewhere. @default undefined: any value
    */
   readonly accept?: Accept<T> | undefined;
+  /**
+   * The size up to which a refused value is kept for `acceptQuarantined()`: the number of its elements, or by the `sizeOf` of
+   * the guard. One that is larger is not kept, which `inspect().quarantine.note` says; one of unknown size is kept. A number
+   * from 0: only empty ones; `Infinity`: any. @default 1,000,000
+   */
+  readonly maxQuarantined?: number | undefined;
 }
 
 /** The names of {@link GuardOptions}. */
-export const GUARD_OPTIONS = ['schema', 'accept'] as const;
+export const GUARD_OPTIONS = ['schema', 'accept', 'maxQuarantined'] as const;
 
 /** {@link GuardOptions} of values of any type. */
 export interface AnyGuardOptions {
   readonly schema?: StandardSchema | undefined;
   readonly accept?: Accept<never> | undefined;
+  readonly maxQuarantined?: number | undefined;
 }
 
-export function checkGuardOptions({ schema, accept }: AnyGuardOptions, checks: OptionChecks): void {
+export function checkGuardOptions(
+  { schema, accept, maxQuarantined }: AnyGuardOptions,
+  checks: OptionChecks,
+): void {
   if (schema !== undefined) checks.that(isSchema(schema), 'schema', SCHEMA_RULE, schema);
   if (accept !== undefined) checks.function('accept', accept);
+  const isSize = isNumber(maxQuarantined, 0, Infinity);
+  checks.that(isSize, 'maxQuarantined', 'must be a number of 0 or more', maxQuarantined);
 }

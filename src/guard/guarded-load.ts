@@ -1,63 +1,75 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
-import { candidateOf, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
+import { candidateOf, isKept, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
+import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { showKey, ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Accept } from './accept.ts';
+import { Quarantine } from './quarantine.ts';
 import { countOf } from './size.ts';
 import { settled, validated } from './validated.ts';
 
 /** The options of a member with the guard of its values. */
 interface GuardedOptions extends ResolvedOptions {
   readonly accept: Accept<never> | undefined;
+  readonly maxQuarantined: number;
 }
 
 /**
  * A load whose values are checked before they replace anything: by the schema, whose output is the value, then by the
- * guard. A refused value is a `ValueRejectedError`. The checks are part of the load: they run within its deadline and its
- * lease, and a synchronous load with synchronous checks stays synchronous.
+ * guard. A refused value is a `ValueRejectedError`, and goes into quarantine. The checks are part of the load: they run
+ * within its deadline and its lease, and a synchronous load with synchronous checks stays synchronous.
  */
 export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> {
-  const { schema, accept, name: cacheName, allowUndefined } = options;
+  const { schema, accept, maxQuarantined, name: cacheName, allowUndefined } = options;
   if (schema === undefined && accept === undefined) return load;
+  const quarantine = new Quarantine<T>(maxQuarantined);
 
   return (context, entry, abort) => {
     const { key } = entry;
 
     const check = (returned: KeyedAnswer<T>): ReturnType<Load<T>> => {
+      if (isKept(returned)) entry.quarantined = undefined; // the source has gone back to the value before
       const candidate = candidateOf(returned, allowUndefined);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {
         const result = withCandidate(returned, value);
         if (accept === undefined) return result;
-        const { previous } = context;
-        const stored = previous ?? entry.coordinated?.previous();
-        return settled(
-          () => stored as LoadContext['previous'],
-          (known) => ask(value, known, result),
-          rethrow,
-        );
+        const stored = context.previous ?? entry.coordinated?.previous();
+        const rated = (previous: LoadContext['previous']): ReturnType<Load<T>> =>
+          ask({ value, tags: candidate.tags }, previous, result);
+        return settled(() => stored as LoadContext['previous'], rated, rethrow);
       };
-      return settled(() => validated<T>(candidate.value, options, key), judge, rethrow);
+      return settled(
+        () => validated<T>(candidate.value, options, key),
+        judge,
+        (error) => refuse(error as ValueRejectedError, undefined),
+      );
     };
 
     const ask = (
-      value: T,
+      candidate: NonNullable<Quarantined<T>['candidate']>,
       previous: LoadContext['previous'],
       result: KeyedAnswer<T>,
     ): ReturnType<Load<T>> => {
       const { trigger, token: version } = context;
-      const refuse = (reason: string, cause?: unknown): never => {
-        const size = sizeOf(value);
+      const reject = (reason: string, cause?: unknown): never => {
+        const size = sizeOf(candidate.value);
         const previousSize = previous && sizeOf(previous.value);
-        throw new ValueRejectedError({ cacheName, key, reason, size, previousSize, cause });
+        const details = { cacheName, key, reason, size, previousSize, cause };
+        return refuse(new ValueRejectedError(details), candidate);
       };
       return settled(
-        () => (accept as Accept)(value, { previous, version, trigger, key }),
-        (verdict) => (verdict === true ? result : refuse(...reasonOf(verdict))),
-        (error) => refuse(messageOf(error), error),
+        () => (accept as Accept)(candidate.value, { previous, version, trigger, key }),
+        (verdict) => (verdict === true ? result : reject(...reasonOf(verdict))),
+        (error) => reject(messageOf(error), error),
       );
+    };
+
+    const refuse = (error: ValueRejectedError, candidate: Quarantined<T>['candidate']): never => {
+      if (!abort.isAborted) quarantine.keep(entry, error, candidate, options.now());
+      throw error;
     };
 
     const sizeOf = (value: unknown): number | undefined => {

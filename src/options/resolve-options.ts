@@ -22,6 +22,7 @@ export interface MemberOptions extends EngineOptions {
   readonly periodMs: number;
   /** The guard of loaded values. */
   readonly accept: Accept<never> | undefined;
+  readonly maxQuarantined: number;
   readonly group: GroupHandle | undefined;
   readonly isRequired: boolean;
 }
@@ -103,6 +104,7 @@ export function resolveOptions(
     required = false,
     schema,
     accept,
+    maxQuarantined = defaults.maxQuarantined,
     waitUntil,
     logger = console,
     clock = systemClock,
@@ -155,7 +157,7 @@ export function resolveOptions(
     const isShort = !isNamed || kind === 'key' || new TextEncoder().encode(whole).length <= longest;
     checks.that(isShort, 'name', `must be at most ${longest} bytes long`, name);
   }
-  checkGuardOptions({ schema, accept }, checks);
+  checkGuardOptions({ schema, accept, maxQuarantined }, checks);
   checks.done();
 
   const safeLogger = new SafeLogger(name as string, logger);
@@ -176,6 +178,7 @@ export function resolveOptions(
     allowUndefined,
     schema,
     accept,
+    maxQuarantined,
     absentForMs,
     waitUntil,
     logger: safeLogger,

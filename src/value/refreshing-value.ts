@@ -8,6 +8,7 @@ import { Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
 import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
+import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -240,6 +241,24 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    */
   restore(dump: ValueDump<T>): RestoreReport {
     return restoreValue(dump, refresherOf(this), entryOf(this));
+  }
+
+  /**
+   * Takes the last loaded value that the guard refused (`inspect().quarantine`), as if it were set now: it is served at once,
+   * a cool-down ends, and with a `store` it is published, once for all instances. `accept` is not asked. The schema has
+   * accepted it: a value that the schema refused is not kept.
+   *
+   * Resolves with `true` when the store has it, with `false` when nothing is in quarantine. Rejects with
+   * `ValueRejectedError` when the refused value is not kept, and then nothing was changed; with `LockUnavailableError` or
+   * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again.
+   */
+  acceptQuarantined(): Promise<boolean> {
+    return acceptQuarantined(refresherOf(this), entryOf(this));
+  }
+
+  /** Forgets the value in quarantine. @returns whether there was one. Never throws. */
+  discardQuarantined(): boolean {
+    return discardQuarantined(entryOf(this));
   }
 
   /** Neither the value nor another member of the group is due: the whole of a fresh read. */

@@ -1,5 +1,6 @@
 import { isTooStale } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
+import type { QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
 import { withJson } from '../json.ts';
@@ -38,6 +39,8 @@ export interface ValueStatus<T> extends ExecutionStatus {
   readonly age: number | undefined;
   /** There is a value, and it is due for a reload (`state` is `stale` or `too-stale`). */
   readonly isStale: boolean;
+  /** The loaded value that was refused last; `undefined`: there is none, or another value has taken its place since. */
+  readonly quarantine: QuarantineStatus | undefined;
   /** The age beyond which it is too stale, in milliseconds; `Infinity`: none. */
   readonly maxStaleness: number;
 }
@@ -63,6 +66,7 @@ export function valueStatus<T>(
     loadedAt: isLoaded ? entry.last?.endedAt : undefined,
     age: isLoaded ? now - entry.loadedAt : undefined,
     isStale: state === 'stale' || state === 'too-stale',
+    quarantine: entry.quarantined?.status,
     maxStaleness: maxStalenessMs,
   });
 }

@@ -89,6 +89,18 @@ const EXPECTED: Record<string, readonly string[]> = {
     '/cities/1012 200 city of 1012',
     'closed after 3 loads of exchange-rates, the last of which came to its end',
   ],
+  'guarded-price-list': [
+    'loaded: 4 prices',
+    'refused: it shrinks by 75 %, at most 34 % is allowed (4 before, 1 now)',
+    'served: 4 prices',
+    'loaded: 4 prices',
+    'in quarantine: nothing',
+    'refused: it shrinks by 75 %, at most 34 % is allowed (4 before, 1 now)',
+    'to decide on: 1 price, it shrinks by 75 %, at most 34 % is allowed',
+    'set: 1 prices',
+    'loaded: 1 prices',
+    'served: apple',
+  ],
   'hono-age-header': [
     'Age: …, fresh, {"revision":1,"newCheckout":true}',
     'Age: …, stale, {"revision":1,"newCheckout":true}',
