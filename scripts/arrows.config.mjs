@@ -24,6 +24,7 @@ const MAY_IMPORT = {
   options: [...ENGINE, 'due', 'guard'],
   value: [...ENGINE, 'guard', 'options'],
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
+  derive: [...ENGINE, 'options', 'value'],
   group: CORE,
   guards: [...BASE, 'guard'],
   parts: [],
@@ -38,7 +39,7 @@ const MAY_IMPORT = {
   store: [...BASE, 'cluster', 'parts', ...BACKENDS],
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
-  'index.ts': [...CORE, 'cluster'],
+  'index.ts': [...CORE, 'derive', 'cluster'],
 };
 
 /** Packages, and the one file that may import each: in that room. */

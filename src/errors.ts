@@ -307,6 +307,20 @@ export function isAbsentError(error: unknown): error is AbsentError {
   return hasCode(error, 'ERR_TICKLESS_ABSENT');
 }
 
+/**
+ * The function of `derive` threw, or returned a promise, and there is no result of earlier versions of the sources. `cause` is
+ * what it threw. It is called again when a source is replaced.
+ */
+export class DeriveError extends TicklessError {
+  override readonly name: string = 'DeriveError';
+  readonly code = 'ERR_TICKLESS_DERIVE';
+}
+
+/** Whether it is a {@link DeriveError}, of this or another installed copy of tickless. Never throws. */
+export function isDeriveError(error: unknown): error is DeriveError {
+  return hasCode(error, 'ERR_TICKLESS_DERIVE');
+}
+
 /** A load was requested after `close()`, or `close()` aborted the load that the caller waited for. */
 export class ClosedError extends TicklessError {
   override readonly name: string = 'ClosedError';

@@ -38,6 +38,8 @@ export type {
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
+export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
+export type { Derived, DerivedStatus } from './derive/derived.ts';
 export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
@@ -64,9 +66,11 @@ export {
   AbsentError,
   ClosedError,
   CoolingDownError,
+  DeriveError,
   isAbsentError,
   isClosedError,
   isCoolingDownError,
+  isDeriveError,
   isLeaseLostError,
   isLoadError,
   isLoadTimeoutError,

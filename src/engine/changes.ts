@@ -4,7 +4,9 @@ import type { ResolvedOptions } from './resolved-options.ts';
 
 /** A replacement of a value, of which listeners do not know yet. */
 interface Change {
-  readonly details: Omit<EventOf<'changed'>, 'type' | 'name' | 'at'>;
+  readonly details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'>;
+  /** Not enumerable: a log of events must not contain the values all at once. */
+  readonly values: PropertyDescriptorMap;
   /** The length of the chain of listeners that led to it: each has replaced a value in answer to a change. */
   readonly depth: number;
 }
@@ -40,9 +42,8 @@ export class Changes {
       logger.error('a listener of changed replaces the value each time, the last is not emitted');
       return;
     }
-    const previous = entry.isLoaded ? { previous: entry.value } : {};
-    const details = { ...keyOf(entry), value, ...previous, version, cause };
-    this.#line.push({ details, depth: this.#depth + 1 });
+    const values = { value: { value }, ...(entry.isLoaded ? { previous: { value: entry.value } } : {}) };
+    this.#line.push({ details: { ...keyOf(entry), version, cause }, values, depth: this.#depth + 1 });
   }
 
   /** Lets listeners hear of all changes up to now. Never throws. */
@@ -51,7 +52,7 @@ export class Changes {
     try {
       for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
         this.#depth = next.depth;
-        this.#events.emit('changed', next.details);
+        this.#events.emit('changed', next.details as EventOf<'changed'>, next.values);
       }
     } finally {
       this.#depth = 0;

@@ -119,6 +119,8 @@ interface EventDetails<V = unknown> {
    * A value took the place of another, or the place where none was: once per replacement, also with an equal value, in the
    * order of the replacements. Not after `keep()`, and not where a value leaves (a drop, `delete`, `clear`, an absent or
    * evicted key). Emitted when all is in place, before readers that wait go on; a listener may read, set or invalidate.
+   *
+   * `value` and `previous` are not enumerable: they are not part of a log of all events, and a spread leaves them out.
    */
   changed: {
     readonly value: V;
@@ -231,11 +233,16 @@ export class Events {
     return this.#listeners.has(type);
   }
 
-  /** Calls the listeners of the type in the order of registration. One that throws is logged; the others are still called. */
-  emit<E extends EventType>(type: E, details: EventDetails[E]): void {
+  /**
+   * Calls the listeners of the type in the order of registration. One that throws is logged; the others are still called.
+   *
+   * @param hidden details that are not enumerable.
+   */
+  emit<E extends EventType>(type: E, details: EventDetails[E], hidden: PropertyDescriptorMap = {}): void {
     const listeners = this.#listeners.get(type);
     if (listeners === undefined) return;
-    const event = Object.freeze({ type, name: this.#name, at: this.#now(), ...(details as object) });
+    const shown = { type, name: this.#name, at: this.#now(), ...(details as object) };
+    const event = Object.freeze(Object.defineProperties(shown, hidden));
     for (const listener of [...listeners]) {
       if (!listeners.has(listener)) continue; // unsubscribed by one before it
       callUserCode(

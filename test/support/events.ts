@@ -15,7 +15,10 @@ export function recordEvents(source: Observable): TicklessEvent[] {
 /** All replacements of values from now on, in their order. */
 export function recordChanges(source: Observable): EventOf<'changed'>[] {
   const changes: EventOf<'changed'>[] = [];
-  source.on('changed', (event) => void changes.push(event));
+  source.on('changed', (event) => {
+    const previous = 'previous' in event ? { previous: event.previous } : {};
+    changes.push({ ...event, value: event.value, ...previous });
+  });
   return changes;
 }
 

@@ -2,6 +2,8 @@
 import { expectTypeOf, test } from 'vitest';
 import { every, notEmpty } from '../../../src/guards/index.ts';
 import {
+  type Derived,
+  derive,
   keep,
   type LoadContext,
   loaded,
@@ -117,4 +119,27 @@ test('set takes a value of the type only', () => {
   value.set('rates');
   // @ts-expect-error: undefined is not a value of this type
   value.set(undefined);
+});
+
+test('derive infers the values of its sources as a tuple, and the result', () => {
+  const one = new RefreshingValue({ name, load: async () => 1 });
+  const map = new RefreshingValue({
+    name,
+    load: async ({ previous }: LoadContext<Rates>) => previous?.value ?? rates,
+  });
+  const doubled = derive(one, (value) => {
+    expectTypeOf(value).toEqualTypeOf<number>();
+    return `${value}`;
+  });
+  expectTypeOf(doubled).toEqualTypeOf<Derived<string>>();
+  const joined = derive([doubled, one, map], (text, number, table) => {
+    expectTypeOf([text, number, table] as const).toEqualTypeOf<readonly [string, number, Rates]>();
+    return { text, number };
+  });
+  expectTypeOf(joined.get()).toEqualTypeOf<Promise<{ text: string; number: number }>>();
+  expectTypeOf(joined.peek()).toEqualTypeOf<{ text: string; number: number } | undefined>();
+  // @ts-expect-error: a function of another value
+  derive(one, (value: string) => value);
+  // @ts-expect-error: no source
+  derive(5, (value) => value);
 });

@@ -106,6 +106,16 @@ const EXPECTED: Record<string, readonly string[]> = {
     'Age: …, stale, {"revision":1,"newCheckout":true}',
     'Age: …, fresh, {"revision":2,"newCheckout":true}',
   ],
+  'index-by-derive': [
+    '1012 is Amsterdam',
+    "Map(1) { 'Noord-Holland' => 2 }",
+    'an hour of reads: indexed 1 time',
+    '3011 is Rotterdam, indexed 2 times',
+    "Map(2) { 'Noord-Holland' => 2, 'Zuid-Holland' => 1 }",
+    'as old as its oldest source: 60 min, fresh',
+    'still 2 provinces: derive(places, provinces): the function of derive() failed: unknown province ??',
+    '1 line in the log',
+  ],
   'load-in-worker': [
     '100000 codes and 100000 latitudes, 1012 is City 12',
     'the event loop went on meanwhile',

@@ -87,6 +87,16 @@ describe('the event changed of a value', () => {
     expect(calls).toBe(200);
   });
 
+  it('shows no value to a log of events', () => {
+    const { value } = fakeValue(() => 'secret');
+    const logged: string[] = [];
+    value.on('changed', (event) => void logged.push(JSON.stringify(event)));
+    value.set('other');
+    value.set('secret');
+    expect(logged.join()).toContain('"cause":"set"');
+    expect(logged.join()).not.toMatch('secret');
+  });
+
   it('never of an executor', async () => {
     const executor = new PeriodicExecutor(() => 1, { name: 'e', clock: new FakeClock() });
     const changes = recordChanges(executor);

@@ -1,0 +1,97 @@
+import type { ReadOptions } from '../engine/reader.ts';
+import { type Logger, SafeLogger } from '../observe/logger.ts';
+import { isText, OptionChecks } from '../option-checks.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
+import { refresherOf } from '../value/lifecycle.ts';
+import { Derived, type NamedSource } from './derived.ts';
+import { isValue, ValueSource } from './sources.ts';
+
+/** A source of a derived value: a `RefreshingValue`, or another derived value; no object of your own. */
+export interface Derivable<T> {
+  get(options?: ReadOptions): Promise<T>;
+  readonly current: T;
+  peek(): T | undefined;
+}
+
+/** The values of sources. */
+export type ValuesOf<S extends readonly Derivable<unknown>[]> = {
+  -readonly [I in keyof S]: S[I] extends Derivable<infer T> ? T : never;
+};
+
+/** The options of {@link derive}; none is required. */
+export interface DeriveOptions {
+  /** The name in errors and log lines. Not empty. @default `derive(…)` with the names of the sources */
+  readonly name?: string | undefined;
+  /**
+   * Gets a line when the function begins to throw while an earlier result is served, at most one a minute, and one when it
+   * is over. `false`: no lines. @default console
+   */
+  readonly logger?: Logger | false | undefined;
+  /** The clock of ages; `FakeClock` of `tickless/testing` in tests. @default the one of the first source */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * A value that follows from others: an index, a join, compiled rules. It is computed when it is read and a source has been
+ * replaced since, at most once per version of the sources; `keep()` replaces nothing.
+ *
+ * ```ts
+ * import { derive, RefreshingValue } from 'tickless';
+ *
+ * const cities = new RefreshingValue({ name: 'cities', load: async () => [{ code: '1012', name: 'Amsterdam' }] });
+ * const byCode = derive(cities, (rows) => new Map(rows.map((row) => [row.code, row])));
+ * console.log((await byCode.get()).get('1012')?.name); // Amsterdam
+ * ```
+ *
+ * The function gets the values of the sources as its arguments, and must be synchronous and free of effects: it runs on the
+ * stack of the read that finds a source replaced. If it throws, the last result stays and the error is logged; without one
+ * the read gets a `DeriveError`. It is not called again before a source is replaced. Equal values are replacements too.
+ *
+ * @param sources a `RefreshingValue`, another derived value, or an array of them.
+ * @throws {OptionError} for anything else, for an unknown option, and when `compute` is not a function.
+ */
+export function derive<T, R>(
+  source: Derivable<T>,
+  compute: (value: T) => R,
+  options?: DeriveOptions,
+): Derived<R>;
+export function derive<const S extends readonly [Derivable<unknown>, ...Derivable<unknown>[]], R>(
+  sources: S,
+  compute: (...values: ValuesOf<S>) => R,
+  options?: DeriveOptions,
+): Derived<R>;
+export function derive<R>(
+  sources: Derivable<unknown> | readonly Derivable<unknown>[],
+  compute: (...values: never[]) => R,
+  options: DeriveOptions = {},
+): Derived<R> {
+  const given = Array.isArray(sources) ? (sources as readonly Derivable<unknown>[]) : [sources];
+  const found = given.map(sourceOf);
+  const { name = `derive(${found.map((source) => source?.name).join(', ')})`, logger = console } = options;
+  const checks = new OptionChecks(isText(name) ? name : 'derive');
+  checks.names('', options, ['name', 'logger', 'clock']);
+  checks.name('name', name);
+  const areSources = found.length > 0 && found.every((source) => source !== undefined);
+  checks.that(areSources, 'sources', 'must be values, or values derived from values', sources);
+  checks.function('compute', compute);
+  if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
+  const { clock = found[0]?.clock ?? systemClock } = options;
+  checks.methods('clock', clock, ['now', 'monotonic']);
+  checks.done();
+  const all = found as NamedSource[];
+  return new Derived({
+    name,
+    sources: all.map(({ source }) => source),
+    compute,
+    clock,
+    logger: new SafeLogger(name, logger),
+  });
+}
+
+function sourceOf(given: unknown): NamedSource | undefined {
+  if (isValue(given)) {
+    const { name, clock } = refresherOf(given).options;
+    return { source: new ValueSource(given), name, clock };
+  }
+  return given instanceof Derived ? Derived.sourceOf(given) : undefined;
+}

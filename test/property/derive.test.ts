@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { derive, keep, type LoadAnswer, RefreshingValue } from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { doing } from './commands.ts';
+
+/** The ids of the source values that something was computed from. */
+interface From {
+  readonly ids: readonly number[];
+}
+
+type Command =
+  | { readonly do: 'set' | 'load' | 'keep' | 'fail' | 'drop'; readonly source: 0 | 1 | 2 }
+  | { readonly do: 'current' }
+  | { readonly do: 'get' }
+  | { readonly do: 'advance'; readonly ms: number };
+
+const of = doing<Command>;
+const source = fc.constantFrom(0, 1, 2);
+const commands = fc.array(
+  fc.oneof(
+    of(6, ['set', 'load', 'keep', 'fail', 'drop'], { source }),
+    of(6, ['current', 'get']),
+    of(2, ['advance'], { ms: fc.constantFrom(1, 30, 200) }),
+  ),
+  { maxLength: 50 },
+);
+
+it('is computed at most once per version of its sources, of what they hold, and as old as the oldest', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, async (steps: readonly Command[]) => {
+      const clock = new FakeClock();
+      const freshAt: number[] = [];
+      const make = (): From => ({ ids: [freshAt.push(clock.monotonic()) - 1] });
+      let answer: () => LoadAnswer<From> = make;
+      const sources = ['a', 'b', 'c'].map(
+        (name) =>
+          new RefreshingValue<From>({
+            name,
+            load: () => answer(),
+            schedule: 100,
+            retry: false,
+            logger: false,
+            clock,
+          }),
+      ) as [RefreshingValue<From>, RefreshingValue<From>, RefreshingValue<From>];
+      const [a, b, c] = sources;
+      const computed: string[] = [];
+      const join = (...parts: readonly From[]): From => {
+        const ids = parts.flatMap((part) => part.ids);
+        computed.push(ids.join());
+        if (ids.reduce((sum, id) => sum + id, 0) % 5 === 4) throw new Error('of these it cannot be computed');
+        return { ids };
+      };
+      const pair = derive([a, b], join, { logger: false });
+      const all = derive([pair, c], join, { logger: false });
+
+      const check = (): void => {
+        expect(new Set(computed).size).toBe(computed.length);
+        for (const [derived, parts] of [
+          [pair, [a, b]],
+          [all, sources],
+        ] as const) {
+          // biome-ignore format: short
+          const held = parts.map((part) => part.peek()?.ids[0]);
+          const { value, age, state, failures } = derived.inspect();
+          if (value === undefined) continue;
+          const least = clock.monotonic() - Math.min(...value.ids.map((id) => freshAt[id] as number));
+          expect(age).toBeGreaterThanOrEqual(least);
+          if (value.ids.join() !== held.join()) expect(state).not.toBe('fresh');
+          else expect([age, failures]).toEqual([least, 0]);
+        }
+      };
+      /** What a read returns that found all of these. */
+      const checkRead = (read: From): void => {
+        const held = sources.map((part) => part.peek()?.ids[0] as number);
+        const hasFailed = all.inspect().failures + pair.inspect().failures > 0;
+        if (!hasFailed) expect(read.ids).toEqual(held);
+      };
+      for (const step of steps) {
+        if (step.do === 'advance') await clock.advance(step.ms);
+        else if (step.do === 'current') {
+          try {
+            checkRead(all.current);
+          } catch (error) {
+            expect(['DeriveError', 'NotLoadedError']).toContain((error as Error).name);
+          }
+        } else if (step.do === 'get') {
+          const [first, second] = [all.get(), all.get()];
+          const read = await first.catch((error: Error) => error.name);
+          if (typeof read !== 'string') checkRead(read);
+          else expect(['DeriveError', 'LoadError', 'CoolingDownError']).toContain(read);
+          if (typeof read !== 'string') expect(await second).toBe(read);
+        } else {
+          const target = sources[step.source];
+          answer = make;
+          if (step.do === 'set') target.set(make());
+          else if (step.do === 'drop') target.invalidate({ drop: true });
+          else {
+            const id = target.peek()?.ids[0];
+            if (step.do === 'fail') answer = () => { throw new Error('down'); }; // biome-ignore format: short
+            if (step.do === 'keep') answer = keep;
+            await target.refresh().then(() => { if (step.do === 'keep') freshAt[id as number] = clock.monotonic(); }, () => {}); // biome-ignore format: short
+            answer = make;
+          }
+        }
+        check();
+      }
+    }),
+    { numRuns: 300 },
+  );
+}, 120_000);
