@@ -108,12 +108,12 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'index-by-derive': [
     '1012 is Amsterdam',
-    "Map(1) { 'Noord-Holland' => 2 }",
+    "{ 'Noord-Holland': 1, 'Zuid-Holland': 0 }",
     'an hour of reads: indexed 1 time',
     '3011 is Rotterdam, indexed 2 times',
-    "Map(2) { 'Noord-Holland' => 2, 'Zuid-Holland' => 1 }",
-    'as old as its oldest source: 60 min, fresh',
-    'still 2 provinces: derive(places, provinces): the function of derive() failed: unknown province ??',
+    "{ 'Noord-Holland': 1, 'Zuid-Holland': 1 }",
+    'as old as its oldest source: 60 min',
+    'still 1: derive(places, provinces): the function of derive() failed: unknown province ??',
     '1 line in the log',
   ],
   'load-in-worker': [
