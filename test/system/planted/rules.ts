@@ -375,4 +375,47 @@ export const rules: readonly RuleFault[] = [
     replace: 'OutageLog.succeeded',
     by: '() => {}',
   },
+  {
+    rule: 23,
+    name: 'what a guard would refuse is served',
+    in: 'src/guard/guarded-load.ts',
+    replace: 'guardedLoad',
+    by: '(load) => load',
+  },
+  {
+    rule: 23,
+    name: 'a snapshot is not checked by the schema of the member',
+    in: 'src/cluster/snapshot.ts',
+    replace: 'decodeSnapshot',
+    by: `(payload, { codec, schemas }, reader, pace) =>
+      original(payload, { codec, schemas: schemas.slice(0, 1) }, reader, pace)`,
+  },
+  {
+    rule: 23,
+    name: 'the output of the schema is not the value',
+    in: 'src/engine/load-result.ts',
+    replace: 'withCandidate',
+    by: '(returned) => returned',
+  },
+  {
+    rule: 23,
+    name: 'a value that is set is not checked',
+    in: 'src/guard/schema-argument.ts',
+    replace: 'schemaArgument',
+    by: '(options, key, value) => value',
+  },
+  {
+    rule: 23,
+    name: 'a restart forgets what is normal',
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'RemoteSnapshots.last',
+    by: 'async () => undefined',
+  },
+  {
+    rule: 23,
+    name: 'while the source is bad each instance has a cool-down of its own',
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: "() => original(new Error('any other'))",
+  },
 ];

@@ -61,7 +61,7 @@ function fleet(count: number, options: Options) {
   return { clock, store, source, load, instance, instances, run };
 }
 
-describe('four instances, and a source that answers', () => {
+describe('rule 23: four instances, and a source that answers', () => {
   it.each([
     ['[]', [], { accept: notEmpty }],
     ['half of the rows', GOOD.slice(50), { accept: notHalf }],
@@ -126,4 +126,13 @@ it('publishes the output of the schema, and checks what comes from the store', a
   expect(strict.events.find(({ type }) => type === 'snapshot-rejected')).toMatchObject({
     error: new Error('the schema refuses it: bad'),
   });
+});
+
+it('changes nothing when a value that is set is refused', () => {
+  const value = new RefreshingValue<readonly number[]>({ name: 'v', load: () => [1], schema: numbers });
+  value.set([2]);
+  expect(() => value.set(['3'] as never)).toThrow(
+    'v: value rejected: the schema refuses it: no numbers (size 1)',
+  );
+  expect(value.current).toEqual([2]);
 });
