@@ -459,4 +459,31 @@ export const simulation: readonly SimulationFault[] = [
     replace: 'ageLimitOf',
     by: '() => Infinity',
   },
+  {
+    name: 'a replacement is emitted twice',
+    rules: ['changed'],
+    seeds: [1],
+    in: 'src/engine/changes.ts',
+    replace: 'Changes.note',
+    by: `(...replacement) => {
+      original(...replacement);
+      original(...replacement);
+    }`,
+  },
+  {
+    name: 'an adopted snapshot replaces a value without an event',
+    rules: ['changed'],
+    seeds: [2],
+    in: 'src/engine/changes.ts',
+    replace: 'Changes.note',
+    by: "(entry, value, cause, version) => { if (cause !== 'adopted') original(entry, value, cause, version); }",
+  },
+  {
+    name: 'the value before a replacement is the new one',
+    rules: ['changed'],
+    seeds: [1],
+    in: 'src/engine/changes.ts',
+    replace: 'Changes.note',
+    by: '(entry, value, cause, version) => original({ ...entry, value }, value, cause, version)',
+  },
 ];

@@ -1,5 +1,14 @@
 /** One of the design's 18 rules, or another promise of the documentation. */
-export type Rule = number | 'group' | 'tasks' | 'rest' | 'retry' | 'timeout' | 'results' | 'starts';
+export type Rule =
+  | number
+  | 'group'
+  | 'tasks'
+  | 'rest'
+  | 'retry'
+  | 'timeout'
+  | 'results'
+  | 'starts'
+  | 'changed';
 
 /** A violated rule. */
 export interface Violation {

@@ -6,6 +6,7 @@ import { CoolDowns } from './cool-downs.ts';
 import { DueTimes } from './due-times.ts';
 import { LoadOutcomes } from './load-outcomes.ts';
 import { OneExecution } from './one-execution.ts';
+import { Replacements } from './replacements.ts';
 import { Results } from './results.ts';
 import { Starts, startsAreKnown } from './starts.ts';
 import { Values } from './values.ts';
@@ -25,7 +26,7 @@ export function watchesOf(subject: Subject, world: World): Watch[] {
       : []),
     ...(isTicking && startsAreKnown(subject, world) ? [new Starts(subject, world)] : []),
     ...(isTicking ? [] : [world.nightly]),
-    ...(holdsValue ? [new Values(subject, world)] : []),
+    ...(holdsValue ? [new Values(subject, world), new Replacements(subject, world)] : []),
     ...(lockName === undefined && !isKeyed ? [new DueTimes(subject, world)] : []),
   ];
 }
