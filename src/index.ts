@@ -35,6 +35,7 @@ export type {
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
+  Store,
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
@@ -61,6 +62,7 @@ export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
 export type { ExecutionStatus } from './engine/status.ts';
+export type { VersionRecord } from './engine/version-record.ts';
 // Errors.
 export {
   AbsentError,

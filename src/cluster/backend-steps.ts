@@ -1,5 +1,5 @@
 import type { LockProvider } from './lock-contract.ts';
-import type { Codec, SnapshotStore } from './store-contract.ts';
+import type { Codec, Store } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
 export interface LockSteps
@@ -9,6 +9,6 @@ export interface LockSteps
 }
 
 /** The methods of a store that members use. */
-export type StoreSteps = Pick<SnapshotStore, 'read' | 'write' | 'schema' | 'longestName'> & {
+export type StoreSteps = Pick<Store, 'read' | 'write' | 'history' | 'schema' | 'longestName'> & {
   readonly codec: Codec;
 };

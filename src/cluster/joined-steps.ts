@@ -79,7 +79,11 @@ export function storeAccess(
     codec: steps.codec,
     schema: steps.schema,
     longestName: steps.longestName,
-    read: (name, newerThan) => reads.ask({ name, newerThan }),
+    read: (name, newerThan, version) =>
+      version === undefined
+        ? reads.ask({ name, newerThan })
+        : commands.run(() => steps.read(name, newerThan, version)),
+    history: (name) => commands.run(() => steps.history(name)),
     write: (name, payload, token, rejected, keepFor) =>
       writes.ask({ name, payload, token, rejected, keepFor }),
   };

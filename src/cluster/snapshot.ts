@@ -1,9 +1,11 @@
+import type { VersionRecord } from '../engine/version-record.ts';
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
 import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
+import { thisHost, thisProcess } from './identity.ts';
 import { decodeBody, type EncodedBody, formatOf, type Pace } from './snapshot-body.ts';
 import type { Codec } from './store-contract.ts';
 
@@ -14,6 +16,9 @@ export interface SnapshotMaker {
   /** The name of the value; of a key, with the name of its cache. */
   readonly name: string;
 }
+
+/** Who has published a snapshot, for people: no text of it decides anything. */
+export type Publisher = Partial<Pick<VersionRecord, 'owner' | 'host' | 'by' | 'note'>>;
 
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
 export interface Snapshot {
@@ -52,6 +57,8 @@ const SEAL_LENGTH = sealOf(checksum('')).length;
 
 interface Header {
   readonly tickless: number;
+  /** Before all that may be long. Earlier versions of the library write none, and ignore it. */
+  readonly publisher?: Publisher;
   readonly format: string;
   /** Snapshots of earlier versions have neither. */
   readonly kind?: SnapshotMaker['kind'];
@@ -70,14 +77,20 @@ interface Header {
   readonly bodySum?: string;
 }
 
-/** The whole text of a snapshot. The age in the metadata is that of the moment of the write. */
+/**
+ * The whole text of a snapshot. The age in the metadata is that of the moment of the write.
+ *
+ * @param request the person or tool that has it published, and why. @default a load
+ */
 export function withMetadata(
   { format, text, isText, sum }: EncodedBody,
   { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags }: Omit<Snapshot, 'value'>,
   { kind, name }: SnapshotMaker,
+  request: Pick<Publisher, 'by' | 'note'> = {},
 ): string {
   const header: Header = {
     tickless: ENVELOPE,
+    publisher: { owner: thisProcess(), host: thisHost(), ...request },
     format,
     kind,
     name,
@@ -143,6 +156,16 @@ export async function decodeSnapshot(
     value = result.value;
   }
   return { ...about, value };
+}
+
+/** Who has published the snapshot that begins so; nothing where it does not tell, or is no snapshot. */
+export function publisherIn(beginning: string): Publisher {
+  try {
+    const { publisher = {} } = readHeader(beginning.split('\n', 1)[0] ?? '');
+    return Object.fromEntries(Object.entries(publisher).filter(([, text]) => typeof text === 'string'));
+  } catch {
+    return {};
+  }
 }
 
 /** Throws if another member has made it: two of one name share the store. */

@@ -1,3 +1,4 @@
+import type { VersionRecord } from '../engine/version-record.ts';
 import type { StandardSchema } from '../schema.ts';
 
 /** Encodes values as text or bytes, and decodes them. */
@@ -40,6 +41,15 @@ export interface StoredSnapshot {
    */
   readonly damage?: string | undefined;
 }
+
+/** A version that a store has under a name, as its backend lists it. `createStore` makes a {@link VersionRecord} of it. */
+export interface StoredVersion extends Pick<VersionRecord, 'version' | 'age' | 'bytes' | 'damage'> {
+  /** The first {@link BEGINNING_LENGTH} characters of the payload, or more: a snapshot tells there who published it. */
+  readonly beginning: string;
+}
+
+/** How many characters of a payload {@link StoredVersion} has at least. */
+export const BEGINNING_LENGTH = 16_384;
 
 /** The read of one of several names. */
 export interface SnapshotRead {
@@ -155,8 +165,10 @@ export interface SnapshotStore {
    * The snapshot of a name; `undefined`: none, or none newer than `newerThan`.
    *
    * @param newerThan returns only a snapshot whose version is greater. @default any
+   * @param version returns this version, the present one or an older one that is kept; `undefined` where it is not kept.
+   * An adapter that keeps one version may ignore it: compare the version of the result. @default the present one
    */
-  read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined>;
+  read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined>;
   /**
    * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again. Of
    * concurrent writes with tokens the one with the highest token remains.
@@ -191,6 +203,17 @@ export interface SnapshotStore {
   readonly writeMany?:
     | ((writes: readonly SnapshotWrite[]) => Promise<readonly (WriteAnswer | Error)[]>)
     | undefined;
-  /** Deletes the snapshot of a name. @returns whether there was one. */
+  /** Deletes the snapshot of a name, and its older versions. @returns whether there was a snapshot. */
   delete(name: string): Promise<boolean>;
+  /**
+   * The versions of a name that the store has, newest first: the present snapshot, and with `keepVersions` those before
+   * it. Empty: there are none. Optional in an object of yours: without it the history is the present snapshot.
+   */
+  readonly history?: ((name: string) => Promise<readonly VersionRecord[]>) | undefined;
+}
+
+/** A store of `createStore` or `asStore`, as all adapters return it. */
+export interface Store extends SnapshotStore {
+  /** As of {@link SnapshotStore}. */
+  readonly history: (name: string) => Promise<readonly VersionRecord[]>;
 }

@@ -1,7 +1,8 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
+import { presentOnly } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -26,13 +27,14 @@ export interface AsStoreOptions {
  * @returns a store with the methods, the codec and the schema of the object.
  * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.
  */
-export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): SnapshotStore {
+export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Store {
   const checks = new OptionChecks('store');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
-  const wrapped: SnapshotStore = {
+  const history: Store['history'] = async (name) => store.history?.(name) ?? presentOnly(store, name);
+  const wrapped: Store = {
     codec: store.codec,
     schema: store.schema,
     longestName: store.longestName,
@@ -41,12 +43,14 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sna
     readMany: store.readMany?.bind(store),
     writeMany: store.writeMany?.bind(store),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
+    history,
   };
   const steps: StoreSteps & ManyStoreSteps = {
     codec: store.codec ?? defaultCodec,
     schema: store.schema,
     longestName: store.longestName,
-    read: (name, newerThan) => store.read(name, newerThan),
+    read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
+    history,
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     readMany: store.readMany?.bind(store),
     writeMany: store.writeMany?.bind(store),

@@ -1,6 +1,7 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
+import { presentOnly, versionRecord } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import type {
@@ -8,7 +9,9 @@ import type {
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
+  Store,
   StoredSnapshot,
+  StoredVersion,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
@@ -47,10 +50,31 @@ export interface StoreOptions {
    * the names without it. Not empty. @default undefined: none
    */
   readonly namespace?: string | undefined;
+  /**
+   * How many versions of each snapshot are kept: the present one and those before it, which `history` lists and `read`
+   * returns. They are kept as long as the snapshot of their name is. Give instances that share the backend the same
+   * number: each write leaves as many as its own store keeps. 1 to 100. @default 1: the present one only, at no cost
+   */
+  readonly keepVersions?: number | undefined;
 }
 
+/** The greatest `keepVersions`. */
+const MOST_VERSIONS = 100;
+
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
-export type StoreEngine = Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'>;
+export interface StoreEngine
+  extends Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'> {
+  /**
+   * The versions of a name, newest first, as of {@link SnapshotStore}. Optional: without it the store keeps one version. A
+   * backend with it keeps as many as the option `keepVersions` says:
+   *
+   * - A write moves the present snapshot to the older ones in the same atomic step, unless the write is refused or
+   *   repeats the version. Versions greater than the new one are deleted.
+   * - A write with `keepFor` deletes all others, and its snapshot is not kept as an older version.
+   * - `read` with a version finds each of them; `delete`, and the end of the retention, delete all.
+   */
+  readonly history?: ((name: string) => Promise<readonly StoredVersion[]>) | undefined;
+}
 
 /** The particulars of a backend. */
 export interface StoreEngineKind {
@@ -75,14 +99,18 @@ export function createStore(
   engine: StoreEngine,
   options: StoreOptions,
   { longestName: longest, options: names, clock, explain = (error) => error }: StoreEngineKind,
-): SnapshotStore {
+): Store {
   const checks = new OptionChecks('store');
-  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout', 'namespace']);
+  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout', 'namespace', 'keepVersions']);
   const { codec, schema } = options ?? {};
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, options?.namespace, longest);
+  const { keepVersions = 1 } = options ?? {};
+  if (engine.history !== undefined) checks.count('keepVersions', keepVersions, MOST_VERSIONS);
+  else
+    checks.that(keepVersions === 1, 'keepVersions', 'must be 1 for a backend without history', keepVersions);
   checks.done();
   const prefix = namespacePrefix(options?.namespace);
   const longestName = longestWithin(longest, prefix);
@@ -135,8 +163,11 @@ export function createStore(
     );
   }
 
-  function checkRead({ name, newerThan }: SnapshotRead): void {
-    check(name, (found) => found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan));
+  function checkRead({ name, newerThan }: SnapshotRead, version?: number): void {
+    check(name, (found) => {
+      found.that(isVersion(newerThan), 'newerThan', 'must be a version', newerThan);
+      found.that(isVersion(version), 'version', 'must be a version', version);
+    });
   }
 
   function checkWrite({ name, payload, token, rejected, keepFor }: SnapshotWrite): void {
@@ -153,19 +184,28 @@ export function createStore(
     codec: codec ?? defaultCodec,
     schema,
     longestName,
-    read: (name, newerThan) => backend.read(name, newerThan),
+    read: (name, newerThan, version) => readOf(backend, name, newerThan, version),
+    async history(name) {
+      if (backend.history === undefined) return presentOnly(backend, name);
+      const versions = await backend.history(name);
+      return versions.slice(0, keepVersions).map(versionRecord);
+    },
     write: async (...args) => checkAnswer(await backend.write(...args)),
     ...manySteps(backend),
   };
   const { readMany, writeMany } = steps;
-  const store: SnapshotStore = {
+  const store: Store = {
     codec,
     schema,
     longestName,
-    async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
-      checkRead({ name, newerThan });
-      const read = await ask(name, () => steps.read(name, newerThan));
+    async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
+      checkRead({ name, newerThan }, version);
+      const read = await ask(name, () => steps.read(name, newerThan, version));
       return read && withDamage(read);
+    },
+    async history(name) {
+      check(name);
+      return ask(name, () => steps.history(name));
     },
     async write(
       name: string,
@@ -183,7 +223,7 @@ export function createStore(
     },
     ...(readMany && {
       async readMany(reads) {
-        reads.forEach(checkRead);
+        for (const read of reads) checkRead(read);
         const found = await askMany(reads, readMany);
         return found.map((read) => (read === undefined || read instanceof Error ? read : withDamage(read)));
       },
@@ -196,6 +236,18 @@ export function createStore(
     }),
   };
   return withCoordination(store, storeAccess(steps, timeoutMs, explain));
+}
+
+/** A backend that keeps one version may ignore the one that is asked for. */
+async function readOf(
+  backend: StoreEngine,
+  name: string,
+  newerThan: number | undefined,
+  version: number | undefined,
+): Promise<StoredSnapshot | undefined> {
+  if (version === undefined) return backend.read(name, newerThan);
+  const read = await backend.read(name, newerThan, version);
+  return read?.version === version ? read : undefined;
 }
 
 /** The steps for many names, where the backend has them. */

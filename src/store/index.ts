@@ -1,5 +1,6 @@
 // For adapter authors: wrap your backend with `createStore`. `SnapshotStore` has a worked example.
 
 export { isPlausibleToken as isPlausibleVersion } from '../cluster/plausible.ts';
+export type { StoredVersion } from '../cluster/store-contract.ts';
 export { type AsStoreOptions, asStore } from './as-store.ts';
 export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';

@@ -1,5 +1,6 @@
+import { bytesOf } from '../cluster/history.ts';
 import { implausibleSnapshot, isPlausibleToken } from '../cluster/plausible.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import type { Store, StoredSnapshot, StoredVersion, WriteAnswer } from '../cluster/store-contract.ts';
 import { MemoryRecords } from '../memory/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
@@ -16,8 +17,8 @@ export interface MemoryStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): SnapshotStore {
-  return createStore(new MemoryStore(options?.clock ?? systemClock), options, {
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return createStore(new MemoryStore(options), options, {
     longestName: undefined,
     options: ['clock'],
   });
@@ -29,20 +30,43 @@ interface Written {
   readonly payload: string;
   /** On the monotonic clock; `Infinity`: until it is deleted. */
   readonly keptUntil: number;
+  /** Newest first. */
+  readonly older: readonly Version[];
 }
+
+type Version = Pick<Written, 'version' | 'writtenAt' | 'payload'>;
 
 class MemoryStore implements StoreEngine {
   readonly #clock: Clock;
+  readonly #keepVersions: number;
   readonly #snapshots: MemoryRecords<Written> = new MemoryRecords(({ keptUntil }) => keptUntil);
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** @param options as the caller gave them: `createStore` checks them. */
+  constructor(options: MemoryStoreOptions | undefined) {
+    this.#clock = options?.clock ?? systemClock;
+    this.#keepVersions = options?.keepVersions ?? 1;
   }
 
-  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+  async read(name: string, newerThan: number = -1, wanted?: number): Promise<StoredSnapshot | undefined> {
+    const versions = this.#versions(name);
+    const found = wanted === undefined ? versions[0] : versions.find(({ version }) => version === wanted);
+    return found && found.version > newerThan ? this.#snapshot(found) : undefined;
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    return this.#versions(name).map((one) => {
+      const { payload: beginning, ...snapshot } = this.#snapshot(one);
+      return { ...snapshot, beginning, bytes: bytesOf(one.payload) };
+    });
+  }
+
+  /** Newest first. */
+  #versions(name: string): readonly Version[] {
     const written = this.#snapshots.get(name);
-    if (written === undefined || written.version <= newerThan) return undefined;
-    const { version, payload, writtenAt } = written;
+    return written === undefined ? [] : [written, ...written.older];
+  }
+
+  #snapshot({ version, payload, writtenAt }: Version): StoredSnapshot {
     if (!this.#isPlausible(version)) return implausibleSnapshot(version);
     return { version, payload, age: this.#clock.monotonic() - writtenAt };
   }
@@ -54,13 +78,23 @@ class MemoryStore implements StoreEngine {
     rejected?: number,
     keepFor: number = Infinity,
   ): Promise<WriteAnswer> {
-    const present = this.#snapshots.get(name)?.version ?? 0;
+    const before = this.#snapshots.get(name);
+    const present = before?.version ?? 0;
     const held = this.#isPlausible(present) ? present : 0;
     if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
     const version = token ?? Math.max(held + 1, Math.floor(this.#clock.now() * 1000));
     const writtenAt = this.#clock.monotonic();
-    this.#snapshots.set(name, { version, payload, writtenAt, keptUntil: writtenAt + keepFor }, writtenAt);
+    const older = keepFor === Infinity ? this.#older(before, version) : [];
+    const written = { version, payload, writtenAt, keptUntil: writtenAt + keepFor, older };
+    this.#snapshots.set(name, written, writtenAt);
     return { kind: 'written', version };
+  }
+
+  #older(before: Written | undefined, version: number): readonly Version[] {
+    if (before === undefined || this.#keepVersions === 1) return [];
+    const { older, keptUntil, ...present } = before;
+    const all = keptUntil === Infinity ? [present, ...older] : older;
+    return all.filter((one) => one.version < version).slice(0, this.#keepVersions - 1);
   }
 
   async delete(name: string): Promise<boolean> {

@@ -1,18 +1,17 @@
-import type { SnapshotStore } from '../cluster/store-contract.ts';
-
-type Engine = Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'>;
+import type { StoreEngine } from './create-store.ts';
 
 /** A backend of which a store uses the names that begin with `prefix`; its callers see them without it. */
-export function namespacedStore(backend: Engine, prefix: string): Engine {
+export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngine {
   const inside = <N extends { readonly name: string }>(named: N): N => ({
     ...named,
     name: prefix + named.name,
   });
-  const { readMany, writeMany } = backend;
+  const { readMany, writeMany, history } = backend;
   return {
-    read: (name, newerThan) => backend.read(prefix + name, newerThan),
+    read: (name, ...rest) => backend.read(prefix + name, ...rest),
     write: (name, ...rest) => backend.write(prefix + name, ...rest),
     delete: (name) => backend.delete(prefix + name),
+    history: history && ((name) => history.call(backend, prefix + name)),
     readMany: readMany && ((reads) => readMany.call(backend, reads.map(inside))),
     writeMany: writeMany && ((writes) => writeMany.call(backend, writes.map(inside))),
   };

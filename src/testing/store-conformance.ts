@@ -3,6 +3,7 @@ import { withTimeout } from '../time/with-timeout.ts';
 import { between, ensure, present, rejects, same } from './assert.ts';
 import { AWKWARD_NAMES, type ConformanceCase, sleep, UNSTORABLE_TEXTS, uniqueName } from './conformance.ts';
 import { type Case, StoreCaseContext, type StoreSubject, TOKEN, testCase } from './store/case-context.ts';
+import { HISTORY } from './store/history.ts';
 import { MANY } from './store/many.ts';
 
 export type { StoreSubject } from './store/case-context.ts';
@@ -23,8 +24,9 @@ export type { StoreSubject } from './store/case-context.ts';
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {
-  const has = { always: true, unreachable: subject.unreachable, postdate: subject.postdate };
-  return [...CASES, ...MANY]
+  const { unreachable, postdate, keepVersions } = subject;
+  const has = { always: true, unreachable, postdate, keepVersions };
+  return [...CASES, ...MANY, ...HISTORY]
     .filter(({ needs }) => has[needs] !== undefined)
     .map(({ name, run }) => ({
       name,

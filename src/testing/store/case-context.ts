@@ -15,6 +15,8 @@ export interface StoreSubject {
    * @default these cases are left out
    */
   postdate?(name: string, ms: number): void | Promise<void>;
+  /** The `keepVersions` of the stores, 3 or more. @default the cases of older versions are left out */
+  readonly keepVersions?: number | undefined;
   /** Unit of the waiting times of the suite, in milliseconds. @default 150 */
   readonly unit?: number | undefined;
 }
@@ -96,7 +98,7 @@ export class StoreCaseContext {
 
 export interface Case {
   readonly name: string;
-  readonly needs: 'always' | 'unreachable' | 'postdate';
+  readonly needs: 'always' | 'unreachable' | 'postdate' | 'keepVersions';
   run(context: StoreCaseContext): Promise<void>;
 }
 

@@ -78,6 +78,7 @@ describe('createStore', () => {
     ['timeout of 0', { timeout: 0 }, 'timeout'],
     ['timeout without end', { timeout: Infinity }, 'timeout'],
     ['an unknown option', { prefixes: 'x' }, 'prefixes'],
+    ['versions of a backend that keeps one', { keepVersions: 2 }, 'keepVersions'],
   ])('refuses %s', (_, options, option) => {
     let error: unknown;
     try {
@@ -97,6 +98,7 @@ describe('createStore', () => {
     ['write with an unsafe token', (store) => store.write('n', '', 2 ** 53), 'token'],
     ['write with a keepFor without end', (store) => store.write('n', '', 7, 6, Infinity), 'keepFor'],
     ['write of an object', (store) => store.write('n', { a: 1 } as never), 'payload'],
+    ['read of an invalid version', (store) => store.read('n', 0, 1.5), 'version'],
     ['read with an invalid newerThan', (store) => store.read('n', Number.NaN), 'newerThan'],
   ])('%s is an OptionError, and never reaches the backend', async (_, call, option) => {
     let asked = 0;

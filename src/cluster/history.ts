@@ -1,0 +1,28 @@
+import type { VersionRecord } from '../engine/version-record.ts';
+import { withDamage } from './damage.ts';
+import { publisherIn } from './snapshot.ts';
+import type { SnapshotStore, StoredVersion } from './store-contract.ts';
+
+/** The history of a name where a backend lists no versions: its present snapshot. */
+export async function presentOnly(
+  backend: Pick<SnapshotStore, 'read'>,
+  name: string,
+): Promise<readonly VersionRecord[]> {
+  const present = await backend.read(name);
+  if (present === undefined) return [];
+  const { payload: beginning, ...snapshot } = present;
+  return [versionRecord({ ...snapshot, beginning, bytes: bytesOf(beginning) })];
+}
+
+/** The record of a version that a backend has listed. */
+export function versionRecord({ version, age, bytes, beginning, damage }: StoredVersion): VersionRecord {
+  const read = withDamage({ version, age, payload: beginning, damage });
+  const { owner, host, by, note } = publisherIn(read.payload);
+  const record = { version: read.version, age: read.age, bytes, owner, host, by, note };
+  return read.damage === undefined ? record : { ...record, damage: read.damage };
+}
+
+/** The length of a text in bytes of UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

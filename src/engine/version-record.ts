@@ -1,0 +1,19 @@
+/** A version of a snapshot that a store has, without its value. */
+export interface VersionRecord {
+  /** Grows with each write of the name. */
+  readonly version: number;
+  /** Milliseconds since the write, by the backend's clock. 0 if the version is damaged. */
+  readonly age: number;
+  /** The length of its payload in bytes of UTF-8. */
+  readonly bytes: number;
+  /** The process that published it, as lock records name theirs; `undefined`: the payload does not tell. */
+  readonly owner: string | undefined;
+  /** The host of that process, for people. */
+  readonly host: string | undefined;
+  /** The person or tool that had it published; `undefined`: a load did. */
+  readonly by: string | undefined;
+  /** Why, in the words of that person. */
+  readonly note: string | undefined;
+  /** Why the version can't be read. @default undefined: it is readable */
+  readonly damage?: string | undefined;
+}
