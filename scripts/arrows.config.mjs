@@ -4,7 +4,7 @@
 //   npx depcruise --config scripts/arrows.config.mjs src
 
 const BASE = ['printable.ts', 'json.ts', 'errors.ts', 'time', 'option-checks.ts', 'schema.ts'];
-const ENGINE = [...BASE, 'observe', 'schedule', 'engine'];
+const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory'];
 
@@ -16,6 +16,7 @@ const MAY_IMPORT = {
   time: ['errors.ts'],
   'option-checks.ts': ['errors.ts', 'time'],
   'schema.ts': [],
+  data: BASE,
   observe: BASE,
   schedule: BASE,
   engine: ENGINE,
@@ -28,15 +29,14 @@ const MAY_IMPORT = {
   group: CORE,
   guards: [...BASE, 'guard'],
   parts: [],
-  data: [],
-  cluster: [...ENGINE, 'data'],
+  cluster: ENGINE,
   sql: [...BASE, 'cluster'],
   redis: [...BASE, 'cluster'],
   mongodb: [...BASE, 'cluster'],
   files: [...BASE, 'cluster'],
   memory: [],
   lock: [...BASE, 'cluster', ...BACKENDS],
-  store: [...BASE, 'cluster', 'parts', ...BACKENDS],
+  store: [...BASE, 'data', 'cluster', 'parts', ...BACKENDS],
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   'index.ts': [...CORE, 'derive', 'cluster'],

@@ -321,6 +321,33 @@ export function isDeriveError(error: unknown): error is DeriveError {
   return hasCode(error, 'ERR_TICKLESS_DERIVE');
 }
 
+/**
+ * A person has pinned the version in place (`rollback`): `refresh()` does not replace it. `refresh({ unpin: true })` and
+ * `unpin()` end the pin.
+ */
+export class PinnedError extends TicklessError {
+  override readonly name: string = 'PinnedError';
+  readonly code = 'ERR_TICKLESS_PINNED';
+  /** The person, as given to `rollback`. */
+  readonly by: string;
+  /** The reason; `undefined`: none was given. */
+  readonly note: string | undefined;
+  /** When the pin ends by itself, in epoch milliseconds; `Infinity`: never. */
+  readonly until: number;
+
+  constructor(message: string, details: ErrorDetails & Pick<PinnedError, 'by' | 'note' | 'until'>) {
+    super(message, details);
+    this.by = details.by;
+    this.note = details.note;
+    this.until = details.until;
+  }
+}
+
+/** Whether it is a {@link PinnedError}, of this or another installed copy of tickless. Never throws. */
+export function isPinnedError(error: unknown): error is PinnedError {
+  return hasCode(error, 'ERR_TICKLESS_PINNED');
+}
+
 /** A load was requested after `close()`, or `close()` aborted the load that the caller waited for. */
 export class ClosedError extends TicklessError {
   override readonly name: string = 'ClosedError';

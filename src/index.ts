@@ -39,6 +39,12 @@ export type {
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
+// The versions of a value.
+export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
+export type { IdOf } from './data/items.ts';
+export type { PinStatus } from './data/pin.ts';
+export type { CompareOptions, RollbackOptions } from './data/version-control.ts';
+export type { VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
 export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
@@ -62,7 +68,6 @@ export type { ReadOptions } from './engine/reader.ts';
 export type { WhenLockUnavailable } from './engine/resolved-options.ts';
 export type { RetryOptions } from './engine/retry.ts';
 export type { ExecutionStatus } from './engine/status.ts';
-export type { VersionRecord } from './engine/version-record.ts';
 // Errors.
 export {
   AbsentError,
@@ -79,6 +84,7 @@ export {
   isLockUnavailableError,
   isNotLoadedError,
   isOptionError,
+  isPinnedError,
   isStaleValueError,
   isStoreUnavailableError,
   isValueRejectedError,
@@ -89,6 +95,7 @@ export {
   NotLoadedError,
   OptionError,
   type OptionProblem,
+  PinnedError,
   StaleValueError,
   StoreUnavailableError,
   TicklessError,
@@ -158,5 +165,6 @@ export {
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,
+  type RefreshOptions,
 } from './value/refreshing-value.ts';
 export type { InspectOptions, ValueStatus } from './value/value-status.ts';

@@ -9,6 +9,9 @@ export interface LockSteps
 }
 
 /** The methods of a store that members use. */
-export type StoreSteps = Pick<Store, 'read' | 'write' | 'history' | 'schema' | 'longestName'> & {
+export type StoreSteps = Pick<
+  Store,
+  'read' | 'write' | 'history' | 'keepVersions' | 'schema' | 'longestName'
+> & {
   readonly codec: Codec;
 };

@@ -1,4 +1,4 @@
-import type { VersionRecord } from '../engine/version-record.ts';
+import type { VersionRecord } from '../data/version-record.ts';
 import { withDamage } from './damage.ts';
 import { publisherIn } from './snapshot.ts';
 import type { SnapshotStore, StoredVersion } from './store-contract.ts';
@@ -17,8 +17,8 @@ export async function presentOnly(
 /** The record of a version that a backend has listed. */
 export function versionRecord({ version, age, bytes, beginning, damage }: StoredVersion): VersionRecord {
   const read = withDamage({ version, age, payload: beginning, damage });
-  const { owner, host, by, note } = publisherIn(read.payload);
-  const record = { version: read.version, age: read.age, bytes, owner, host, by, note };
+  const { owner, host, by, note, isPinned } = publisherIn(read.payload);
+  const record = { version: read.version, age: read.age, bytes, owner, host, by, note, isPinned };
   return read.damage === undefined ? record : { ...record, damage: read.damage };
 }
 

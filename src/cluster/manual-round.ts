@@ -1,3 +1,4 @@
+import type { PinRequest } from '../data/pin.ts';
 import type { Entry } from '../engine/entry.ts';
 import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
@@ -30,18 +31,20 @@ export class ManualRound implements RoundUnderWay {
   readonly #until: number;
   #lease: HeldLease | undefined;
 
-  /** @param entry the value is in place, with its times. */
-  constructor(member: ClusterMember, entry: Entry<unknown>) {
+  /** @param entry the value is in place, with its times. @param as see {@link Coordinator.share}. */
+  constructor(member: ClusterMember, entry: Entry<unknown>, as?: PinRequest | 'due') {
     const { clock, timeoutMs } = member.options;
+    const now = clock.monotonic();
+    if (as === 'due') entry.setDue(now, now);
     this.#member = member;
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
-    this.#until = clock.monotonic() + timeoutMs;
+    this.#until = now + timeoutMs;
     this.#previous = this.#state.round;
     this.#state.round = this;
     const about = { isAbsent: false, took: 0 };
     const record = publishRecord(member, entry, about, this.#state.version);
-    this.shared = this.#share(record);
+    this.shared = this.#share(typeof as === 'object' ? pinned(record, as, now) : record);
     const end = (): void => this.#end();
     this.shared.then(end, end);
   }
@@ -119,4 +122,11 @@ export class ManualRound implements RoundUnderWay {
 
 function sleep(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => clock.setTimeout(resolve, ms).ref());
+}
+
+/** The record of a version that no load replaces before the pin is over, and that does not get too old. */
+function pinned(record: PublishRecord, { by, note, holdMs }: PinRequest, now: number): PublishRecord {
+  const untilAt = now + holdMs;
+  const pin = { by, note, sinceAt: now, untilAt };
+  return { ...record, pin, dueAt: untilAt, isDueTimeOverridden: true, maxStaleness: Infinity };
 }

@@ -1,15 +1,20 @@
+import type { PinRequest } from '../data/pin.ts';
+import type { VersionControl } from '../data/version-control.ts';
 import type {
   CoordinatedRound,
   CoordinationProblem,
+  CoordinationStatus,
   Coordinator,
-  LockStatus,
   RoundHost,
+  VersionHost,
 } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { ManualRound } from './manual-round.ts';
+import { pinStatus } from './pin.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
+import { EntryVersions } from './version-control.ts';
 
 /** Coordinates the executions of one member: begins its rounds and reports its state. */
 export class MemberCoordinator implements Coordinator {
@@ -23,8 +28,12 @@ export class MemberCoordinator implements Coordinator {
     return new Round(this.#member, entry, host);
   }
 
-  share(entry: Entry<unknown>): Promise<void> {
-    return new ManualRound(this.#member, entry).shared;
+  share(entry: Entry<unknown>, as?: PinRequest | 'due'): Promise<void> {
+    return new ManualRound(this.#member, entry, as).shared;
+  }
+
+  versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T> {
+    return new EntryVersions(this.#member, entry, host);
   }
 
   replaced(entry: Entry<unknown>): void {
@@ -45,10 +54,14 @@ export class MemberCoordinator implements Coordinator {
     state.version = packed < 0 ? -1 - packed : packed;
   }
 
-  status({ coordinated }: Entry<unknown>): LockStatus {
+  status({ coordinated }: Entry<unknown>): CoordinationStatus {
     const { lock, store } = this.#member;
-    const { holder, round, version = 0, isLocal } = (coordinated as SharedState | undefined) ?? {};
-    return {
+    const { options } = this.#member;
+    const state = coordinated as SharedState | undefined;
+    const { holder, round, version = 0, isLocal } = state ?? {};
+    const now = options.clock.monotonic();
+    const pin = state?.pinAt(now);
+    const lockStatus = {
       isHolder: round?.isHolder ?? false,
       holder: holder && { owner: holder.owner, host: holder.host },
       token: holder?.token,
@@ -56,6 +69,7 @@ export class MemberCoordinator implements Coordinator {
       lockError: lock?.error,
       storeError: store?.error,
     };
+    return { lock: lockStatus, pinned: pin && pinStatus(pin, now, options.now()) };
   }
 
   async close(): Promise<void> {

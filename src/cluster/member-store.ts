@@ -1,5 +1,7 @@
+import type { VersionRecord } from '../data/version-record.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
-import { isOptionError, type StoreUnavailableError } from '../errors.ts';
+import { isOptionError, StoreUnavailableError } from '../errors.ts';
+import { messageOf } from '../observe/logger.ts';
 import { turnsFor } from '../time/turns.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
@@ -36,6 +38,11 @@ export class MemberStore {
     this.#context = context;
     this.#access = access;
     this.#hasLock = hasLock;
+  }
+
+  /** It keeps earlier versions: people may pin one. */
+  get keepsVersions(): boolean {
+    return (this.#access.steps.keepVersions ?? 1) > 1;
   }
 
   /** Why it could not be written or read the last time. */
@@ -100,6 +107,46 @@ export class MemberStore {
       log.unreadable(entry, unavailableCause(error)); // the key has no name
       return undefined;
     }
+  }
+
+  /** The versions of an entry that the store has, newest first. Rejects with `StoreUnavailableError`. */
+  history(entry: Entry<unknown>): Promise<readonly VersionRecord[]> {
+    return this.#demand(entry, (name) => this.#access.steps.history(name));
+  }
+
+  /**
+   * One of the versions that the store has; `undefined`: it has not. Rejects with `StoreUnavailableError`, also where the
+   * version can't be read.
+   */
+  async edition(entry: Entry<unknown>, version: number): Promise<ReadSnapshot | undefined> {
+    const { steps } = this.#access;
+    const { clock, name, timeoutMs } = this.#context.options;
+    const sentAt = clock.monotonic();
+    const stored = await this.#demand(entry, (atBackend) => steps.read(atBackend, undefined, version));
+    if (stored?.version !== version) return undefined;
+    const { payload, age, damage } = withDamage(stored);
+    try {
+      if (damage !== undefined) throw new UndecodableError(damage);
+      const maker = this.#context.names.makerOf(entry);
+      const snapshot = await decodeSnapshot(payload, steps, maker, this.#pace(timeoutMs));
+      const writtenAt = sentAt - Math.max(0, age);
+      return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+    } catch (cause) {
+      const text = `version ${version} can't be read: ${messageOf(cause)}`;
+      throw new StoreUnavailableError(text, { cacheName: name, key: entry.key, cause });
+    }
+  }
+
+  /** Asks the store for a person. Rejects when it does not answer. */
+  async #demand<R>(entry: Entry<unknown>, call: (name: string) => Promise<R>): Promise<R> {
+    const { steps, behindMs } = this.#access;
+    const { clock, name } = this.#context.options;
+    const atBackend = await this.#context.names.atBackend(entry, steps.longestName);
+    const step = (): Promise<R> => limited(() => call(atBackend), clock, behindMs);
+    const asked = await this.#access.ask(step, { clock, waitsForProbe: true });
+    this.#noteRead(asked);
+    if (asked.kind === 'answered') return asked.answer;
+    throw storeUnavailable(asked.cause, name);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
+import type { Pin } from './pin.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -18,6 +19,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly maxStaleness: number | undefined;
   readonly tags: readonly string[] | undefined;
   readonly absentUntil: number;
+  /** The version is held in place by a person. */
+  readonly pin?: Pin | undefined;
   /** The version before. */
   readonly knownVersion: number;
 }
@@ -62,8 +65,18 @@ async function publish(
   record: PublishRecord,
   lease: HeldLease | undefined,
 ): Promise<Published> {
-  const { value, isAbsent, isDueTimeOverridden, maxStaleness, tags, took, dueAt, loadedAt, absentUntil } =
-    record;
+  const {
+    value,
+    isAbsent,
+    isDueTimeOverridden,
+    maxStaleness,
+    tags,
+    took,
+    dueAt,
+    loadedAt,
+    absentUntil,
+    pin,
+  } = record;
   const { clock } = member.options;
   // At the time of the write: the codec may take its time.
   const metadata = (): Omit<Snapshot, 'value'> => ({
@@ -73,6 +86,7 @@ async function publish(
     took,
     maxStaleness,
     tags,
+    pinned: pin && { by: pin.by, note: pin.note },
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
   const written = await store.publish(entry, value, metadata, lease);
@@ -83,7 +97,10 @@ async function publish(
     return 'overtaken';
   }
   const state = sharedStateOf(entry);
-  if (version > state.version) state.version = version;
+  if (version > state.version) {
+    state.version = version;
+    state.pin = pin;
+  }
   if (entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   return 'shared';

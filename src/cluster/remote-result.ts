@@ -5,6 +5,7 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { sharedStateOf } from './shared-state.ts';
 
 /** A load, or an execution of a task, on another instance. */
@@ -25,6 +26,7 @@ export interface RemoteLoad<T> {
   readonly tags: readonly string[] | undefined;
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
+  readonly pin?: Pin | undefined;
 }
 
 /** Adopts the load of another instance: its snapshot replaces the value here. */
@@ -43,11 +45,16 @@ export class Adoption<T> implements RemoteResult<T> {
     this.result = isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
   }
 
+  /** The pin of the version, if it has one. */
+  get pin(): Pin | undefined {
+    return this.#remote.pin;
+  }
+
   applyTo(entry: Entry<T>, timing: Timing): void {
-    const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden } = this.#remote;
+    const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
     const { options } = this.#member;
     const now = options.clock.monotonic();
-    sharedStateOf(entry).adopted(version);
+    sharedStateOf(entry).adopted(version, pin);
     if (this.result === 'absent') {
       timing.absent(entry, Math.max(0, dueAt - now));
       return;
@@ -95,6 +102,31 @@ export class Deferral<T> implements RemoteResult<T> {
     entry.putValue(undefined as T);
     entry.nextExecuteTime = this.#options.now() + Math.ceil(this.#forMs);
     entry.setDue(now + this.#forMs, now, now + CHECK_CLOCKS_EVERY_MS);
+  }
+
+  report(): void {}
+}
+
+/** The version in place is pinned: it is not due before the next check. */
+export class StillPinned<T> implements RemoteResult<T> {
+  readonly result: undefined = undefined;
+  readonly version: undefined = undefined;
+  readonly isUnlessAwaited: boolean = false;
+  readonly #options: ResolvedOptions;
+  readonly #pin: Pin;
+
+  constructor(options: ResolvedOptions, pin: Pin) {
+    this.#options = options;
+    this.#pin = pin;
+  }
+
+  applyTo(entry: Entry<T>): void {
+    const { clock, now } = this.#options;
+    const at = clock.monotonic();
+    const forMs = Math.min(PIN_CHECK_MS, this.#pin.untilAt - at);
+    entry.isInvalidated = entry.isScheduled = false;
+    entry.nextExecuteTime = now() + Math.ceil(forMs);
+    entry.setDue(at + forMs, at, at + CHECK_CLOCKS_EVERY_MS);
   }
 
   report(): void {}

@@ -7,6 +7,7 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { Acquired } from './member-lock.ts';
 import type { ReadSnapshot } from './member-store.ts';
+import { PIN_CHECK_MS } from './pin.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -79,6 +80,12 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
+  /** A version that is newer than the one here. */
+  async newer(): Promise<Adoption<T> | undefined> {
+    const snapshot = await this.#read(this.#state.version);
+    return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
+  }
+
   /** The result of a round that is done elsewhere. `undefined`: it is not available. */
   async of(done: Extract<Acquired, { readonly kind: 'done' }>): Promise<RemoteResult<T> | undefined> {
     const { store, options, events } = this.#member;
@@ -135,15 +142,16 @@ export class RemoteSnapshots<T> {
 
   /** It may be served here: not too old, not invalidated since, not older than the value here. */
   #isUsable(snapshot: ReadSnapshot): boolean {
-    if (snapshot.loadedAt < this.#validSince()) return false;
+    // A person has pinned it after its load.
+    if ((snapshot.pinned ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince()) return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
   }
 
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
-  #isOlder({ loadedAt }: ReadSnapshot): boolean {
+  #isOlder({ loadedAt, writtenAt, pinned }: ReadSnapshot): boolean {
     const { isLoaded, lastError } = this.#entry;
     const isKnown = isLoaded || isAbsentError(lastError);
-    return isKnown && this.#state.isLocal && loadedAt < this.#entry.loadedAt;
+    return isKnown && this.#state.isLocal && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }
 
   #taskDone(token: number, loadedAt: number, dueAt: number): Adoption<T> {
@@ -162,17 +170,21 @@ export class RemoteSnapshots<T> {
 
   #adopted(snapshot: ReadSnapshot, dueAt?: number): Adoption<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
-    const { writtenAt, dueIn } = snapshot;
+    const { writtenAt, dueIn, pinned } = snapshot;
+    const untilAt = writtenAt + dueIn;
+    const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt };
+    const checkAt = pin ? this.#member.options.clock.monotonic() + PIN_CHECK_MS : Infinity;
     return new Adoption(this.#member, {
       value: value as T,
       isAbsent,
       version,
       loadedAt,
-      dueAt: dueAt ?? writtenAt + dueIn + HOLD_SLACK_MS,
+      dueAt: Math.min(dueAt ?? untilAt + HOLD_SLACK_MS, checkAt),
       took,
       maxStalenessMs: maxStaleness,
       tags,
       isDueTimeOverridden,
+      pin,
     });
   }
 }

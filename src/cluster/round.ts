@@ -12,9 +12,10 @@ import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { Acquired } from './member-lock.ts';
+import type { Pin } from './pin.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
-import { Deferral } from './remote-result.ts';
+import { Deferral, StillPinned } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -191,7 +192,8 @@ export class Round<T> implements CoordinatedRound<T> {
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;
-    let force = isForced || state.ignoresHold;
+    const pin = state.pinAt(options.clock.monotonic());
+    let force = pin === undefined && (isForced || state.ignoresHold);
     for (let polls = 0; ; polls++) {
       const wasForced = force;
       signal.throwIfAborted();
@@ -201,9 +203,12 @@ export class Round<T> implements CoordinatedRound<T> {
         this.#lease = answer.lease;
         state.expectedToken = undefined;
         state.ignoresHold = false;
-        return undefined;
+        return pin !== undefined || force ? this.#pinned(pin) : undefined;
       }
       signal.throwIfAborted();
+      if (pin !== undefined && (answer.kind === 'unavailable' || answer.token <= state.version)) {
+        return new StillPinned(options, pin);
+      }
       if (answer.kind === 'unavailable') {
         if (options.whenLockUnavailable === 'load') return undefined;
         // The lock rests and was not asked: that is not another failure, with another cool-down.
@@ -230,6 +235,26 @@ export class Round<T> implements CoordinatedRound<T> {
       const mayForce = answer.isBackoff && isForced && !wasForced;
       if (!mayForce) await sleep(pollAfter(polls, answer.retryAfter));
     }
+  }
+
+  /**
+   * Has the lease, although the version in place is pinned, or may be pinned elsewhere by now. `undefined`: the load is to
+   * begin. Else the lease is given back, and a pinned version has its hold again.
+   */
+  async #pinned(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
+    const { options, store } = this.#member;
+    if (store?.keepsVersions !== true) return undefined;
+    const newer = await this.#snapshots.newer();
+    const pin = newer === undefined ? known : newer.pin;
+    if (pin === undefined && known === undefined) return undefined;
+    const lease = this.#lease as HeldLease;
+    this.#lease = undefined;
+    await this.#member.lock?.release(lease, () => {
+      if (pin === undefined) return { as: 'abandoned' };
+      const left = pin.untilAt - options.clock.monotonic();
+      return { as: 'done', holdFor: Math.max(0, Math.min(left, LONGEST_LEASE_MS)) };
+    });
+    return newer ?? new StillPinned(options, pin as Pin);
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */

@@ -2,6 +2,7 @@ import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import { PendingRequest } from './pending-request.ts';
+import type { Pin } from './pin.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
 export interface RoundUnderWay {
@@ -28,6 +29,8 @@ export class SharedState implements CoordinatedEntry {
   isLocal: boolean = false;
   /** The token of the round that was seen under way elsewhere since the last invalidation: its snapshot is read next. */
   expectedToken: number | undefined = undefined;
+  /** The pin of the version in place, also one that is over. */
+  pin: Pin | undefined = undefined;
   /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
   ignoresHold: boolean = false;
   /** The holder of the lease when the lock was last asked; this instance included. */
@@ -50,9 +53,15 @@ export class SharedState implements CoordinatedEntry {
   }
 
   /** The snapshot of that version, or the absence that it reports, is in place. */
-  adopted(version: number): void {
+  adopted(version: number, pin: Pin | undefined): void {
     this.version = Math.max(this.version, version);
     this.isLocal = false;
+    this.pin = pin;
+  }
+
+  /** The pin that is in force at that instant (monotonic). */
+  pinAt(now: number): Pin | undefined {
+    return this.pin !== undefined && now < this.pin.untilAt ? this.pin : undefined;
   }
 
   invalidated(): void {

@@ -1,4 +1,4 @@
-import type { VersionRecord } from '../engine/version-record.ts';
+import type { VersionRecord } from '../data/version-record.ts';
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
@@ -6,6 +6,7 @@ import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
 import { thisHost, thisProcess } from './identity.ts';
+import type { PinOrigin } from './pin.ts';
 import { decodeBody, type EncodedBody, formatOf, type Pace } from './snapshot-body.ts';
 import type { Codec } from './store-contract.ts';
 
@@ -17,7 +18,7 @@ export interface SnapshotMaker {
   readonly name: string;
 }
 
-/** Who has published a snapshot, for people: no text of it decides anything. */
+/** The publisher of a snapshot, for people: no text of it decides anything. */
 export type Publisher = Partial<Pick<VersionRecord, 'owner' | 'host' | 'by' | 'note'>>;
 
 /** A value on its way between instances, with the metadata of its load. All durations in milliseconds. */
@@ -36,6 +37,8 @@ export interface Snapshot {
   /** The age limit that the load gave it; `Infinity`: none. */
   readonly maxStaleness: number | undefined;
   readonly tags: readonly string[] | undefined;
+  /** A person has pinned it, until `dueIn`. */
+  readonly pinned?: PinOrigin | undefined;
 }
 
 /**
@@ -71,6 +74,8 @@ interface Header {
   readonly took: number;
   readonly maxStaleness?: number | null;
   readonly tags?: readonly string[];
+  /** By the publisher. */
+  readonly isPinned?: true;
   /** Of what follows the line, in UTF-16 code units. */
   readonly length: number;
   /** Of what follows the line, if that is long. The checksum of the line then covers the line only. */
@@ -84,13 +89,13 @@ interface Header {
  */
 export function withMetadata(
   { format, text, isText, sum }: EncodedBody,
-  { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags }: Omit<Snapshot, 'value'>,
+  { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags, pinned }: Omit<Snapshot, 'value'>,
   { kind, name }: SnapshotMaker,
   request: Pick<Publisher, 'by' | 'note'> = {},
 ): string {
   const header: Header = {
     tickless: ENVELOPE,
-    publisher: { owner: thisProcess(), host: thisHost(), ...request },
+    publisher: { owner: thisProcess(), host: thisHost(), ...request, ...pinned },
     format,
     kind,
     name,
@@ -102,6 +107,7 @@ export function withMetadata(
     took,
     ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
     ...(tags === undefined ? {} : { tags }),
+    ...(pinned === undefined ? {} : { isPinned: true }),
     length: text.length,
     ...(sum === undefined ? {} : { bodySum: sum }),
   };
@@ -139,6 +145,7 @@ export async function decodeSnapshot(
     age,
     took,
     tags,
+    ...(header.isPinned ? { pinned: pinOrigin(header) } : {}),
     dueIn: header.dueIn ?? Infinity,
     maxStaleness: header.maxStaleness === null ? Infinity : header.maxStaleness,
   };
@@ -158,14 +165,19 @@ export async function decodeSnapshot(
   return { ...about, value };
 }
 
-/** Who has published the snapshot that begins so; nothing where it does not tell, or is no snapshot. */
-export function publisherIn(beginning: string): Publisher {
+/** The publisher of the snapshot that begins so; nothing where the text does not name it, or is not a snapshot. */
+export function publisherIn(beginning: string): Publisher & Pick<VersionRecord, 'isPinned'> {
   try {
-    const { publisher = {} } = readHeader(beginning.split('\n', 1)[0] ?? '');
-    return Object.fromEntries(Object.entries(publisher).filter(([, text]) => typeof text === 'string'));
+    const { publisher = {}, isPinned = false } = readHeader(beginning.split('\n', 1)[0] ?? '');
+    const texts = Object.entries(publisher).filter(([, text]) => typeof text === 'string');
+    return { ...Object.fromEntries(texts), isPinned };
   } catch {
-    return {};
+    return { isPinned: false };
   }
+}
+
+function pinOrigin({ publisher: { by, note } = {} }: Header): PinOrigin {
+  return { by: String(by), ...(typeof note === 'string' ? { note } : {}) };
 }
 
 /** Throws if another member has made it: two of one name share the store. */
@@ -217,7 +229,8 @@ function readHeader(line: string): Header {
     isNumber(header.length, 0, Number.MAX_SAFE_INTEGER) &&
     ['undefined', 'string'].includes(typeof header.bodySum) &&
     Array.isArray(tags) &&
-    tags.every((tag) => typeof tag === 'string');
+    tags.every((tag) => typeof tag === 'string') &&
+    [undefined, true].includes(header.isPinned);
   if (!isWhole) throw new UndecodableError('its envelope is damaged');
   return header as Header;
 }

@@ -1,4 +1,4 @@
-import type { VersionRecord } from '../engine/version-record.ts';
+import type { VersionRecord } from '../data/version-record.ts';
 import type { StandardSchema } from '../schema.ts';
 
 /** Encodes values as text or bytes, and decodes them. */
@@ -44,7 +44,7 @@ export interface StoredSnapshot {
 
 /** A version that a store has under a name, as its backend lists it. `createStore` makes a {@link VersionRecord} of it. */
 export interface StoredVersion extends Pick<VersionRecord, 'version' | 'age' | 'bytes' | 'damage'> {
-  /** The first {@link BEGINNING_LENGTH} characters of the payload, or more: a snapshot tells there who published it. */
+  /** The first {@link BEGINNING_LENGTH} characters of the payload, or more: a snapshot names its publisher there. */
   readonly beginning: string;
 }
 
@@ -210,6 +210,8 @@ export interface SnapshotStore {
    * it. Empty: there are none. Optional in an object of yours: without it the history is the present snapshot.
    */
   readonly history?: ((name: string) => Promise<readonly VersionRecord[]>) | undefined;
+  /** How many versions of each snapshot are kept. @default 1 */
+  readonly keepVersions?: number | undefined;
 }
 
 /** A store of `createStore` or `asStore`, as all adapters return it. */

@@ -1,6 +1,8 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
+import type { PinRequest, PinStatus } from '../data/pin.ts';
+import type { VersionControl } from '../data/version-control.ts';
 import type { Events, LoadDetails } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
 import type { coordinationKey } from './coordination-key.ts';
@@ -53,19 +55,31 @@ export interface Coordinator {
    * Publishes the value in place, which was set by hand, as a round of its own. Resolves when the store has it.
    *
    * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
+   *
+   * @param as pinned; or as due at once, and no longer pinned. @default due when it is due here
    */
-  share(entry: Entry<unknown>): Promise<void>;
+  share(entry: Entry<unknown>, as?: PinRequest | 'due'): Promise<void>;
+  /** The versions of the entry in the store. */
+  versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T>;
   /** The value of the entry was set by hand or restored: it has no version. */
   replaced(entry: Entry<unknown>): void;
   /** The version of the value as one number, for a table of many entries. 0: none. */
   packVersion(entry: Entry<unknown>): number;
   /** Gives an entry the version that {@link packVersion} returned. */
   unpackVersion(entry: Entry<unknown>, packed: number): void;
-  status(entry: Entry<unknown>): LockStatus;
+  status(entry: Entry<unknown>): CoordinationStatus;
   /** The backends that could not be reached the last time. */
   problems(): readonly CoordinationProblem[];
   /** No round begins any more: gives back leases whose answers are awaited. Within a bounded time; never rejects. */
   close(): Promise<void>;
+}
+
+/** The member whose versions are controlled. */
+export interface VersionHost<T> {
+  /** Puts an earlier version into place, with its times; a load under way is aborted. */
+  put(value: T, edition: RemoteResult<T>): void;
+  /** As {@link Coordinator.share}. */
+  share(as: PinRequest | 'due'): Promise<void>;
 }
 
 /** The execution that a round belongs to, as the round sees it. */
@@ -138,6 +152,12 @@ export interface LockStatus {
   readonly lockError: Error | undefined;
   /** Why the store could not be used the last time; `undefined`: it answered. */
   readonly storeError: Error | undefined;
+}
+
+/** The state of an entry in the cluster. */
+export interface CoordinationStatus {
+  readonly lock: LockStatus;
+  readonly pinned: PinStatus | undefined;
 }
 
 /** A backend that could not be reached the last time. */

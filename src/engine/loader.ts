@@ -5,7 +5,7 @@ import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ActiveLoads } from './active-loads.ts';
 import { Changes } from './changes.ts';
-import type { Coordinator } from './coordinator.ts';
+import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decide, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import { DueTimes } from './due-times.ts';
@@ -157,8 +157,9 @@ export class Loader<T> implements ExecutionHost<T> {
    * Sets the value by hand: a flight under way is aborted, and its waiters get this value.
    *
    * @param prepare called right before the value is in place.
+   * @param edition it is an earlier one, with the times of that.
    */
-  put(entry: Entry<T>, value: T, prepare?: () => void): void {
+  put(entry: Entry<T>, value: T, prepare?: () => void, edition?: RemoteResult<T>): void {
     // The owner hears of it once the value is in place: a group would start the next load before.
     this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
     const { lateWaiters } = entry;
@@ -166,7 +167,7 @@ export class Loader<T> implements ExecutionHost<T> {
     entry.lateWaiters = entry.successor = undefined;
     prepare?.();
     this.coordinator?.replaced(entry);
-    this.#outcomes.set(entry, value);
+    this.#outcomes.set(entry, value, edition);
     waiters?.resolve(value);
     lateWaiters?.resolve(value);
     this.inPlace(entry);

@@ -76,10 +76,14 @@ export class Outcomes<T> {
     }
   }
 
-  /** Puts a value into place by hand. */
-  set(entry: Entry<T>, value: T): void {
-    this.#changes.note(entry, value, 'set', undefined);
+  /** Puts a value into place by hand. @param edition it is an earlier one, with the times of that. */
+  set(entry: Entry<T>, value: T, edition?: RemoteResult<T>): void {
+    this.#changes.note(entry, value, edition ? 'rolled-back' : 'set', edition?.version);
     entry.putValue(value);
+    if (edition !== undefined) {
+      edition.applyTo(entry, this.#timing);
+      return;
+    }
     const result = { outcome: 'set', metadata: {} } as const;
     const coolingDown = this.#timing.succeeded(entry, result, this.#options.clock.monotonic());
     this.#reporter.recovered(entry, coolingDown !== undefined);

@@ -1,3 +1,5 @@
+import type { PinRequest } from '../data/pin.ts';
+import type { VersionControl } from '../data/version-control.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Events } from '../observe/events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
@@ -113,7 +115,7 @@ export class Refresher<T> {
     if (coordinator === undefined) return next;
     const published = async (value: T): Promise<T> => {
       await entry.coordinated?.published;
-      const { version, lockError, storeError } = coordinator.status(entry);
+      const { version, lockError, storeError } = coordinator.status(entry).lock;
       if (isForAll && version === undefined) throw lockError ?? storeError ?? this.#unpublished(entry);
       return value;
     };
@@ -142,10 +144,10 @@ export class Refresher<T> {
   }
 
   /** Publishes the value in place for all instances: see {@link Coordinator.share}. `close()` waits for it. */
-  share(entry: Entry<T>): Promise<void> {
+  share(entry: Entry<T>, as?: PinRequest | 'due'): Promise<void> {
     const { active, owner, rules } = this.loader;
     if (rules.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
-    const shared = (this.coordinator as Coordinator).share(entry);
+    const shared = (this.coordinator as Coordinator).share(entry, as);
     const over = (): void => {
       active.rounds.delete(shared);
       owner?.changed(entry);
@@ -154,6 +156,15 @@ export class Refresher<T> {
     active.rounds.add(shared);
     shared.then(over, over);
     return ignoreRejection(shared);
+  }
+
+  /** The versions of an entry in its store; `undefined` without a lock and a store. */
+  versions(entry: Entry<T>): VersionControl<T> | undefined {
+    const { coordinator, loader } = this;
+    return coordinator?.versions(entry, {
+      put: (value, edition) => loader.put(entry, value, undefined, edition),
+      share: (as) => this.share(entry, as),
+    });
   }
 
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */
@@ -204,8 +215,8 @@ export class Refresher<T> {
     this.loader.dueTimes.compareClocks(entry, now);
     const { timing, coordinator, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
-    const lock = coordinator?.status(entry);
-    return executionStatus(entry, this.options.name, rules.runState, nextExecuteTime, now, lock);
+    const cluster = coordinator?.status(entry);
+    return executionStatus(entry, this.options.name, rules.runState, nextExecuteTime, now, cluster);
   }
 
   /** Computes the due time anew if the wall clock was stepped. */

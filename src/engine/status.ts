@@ -1,5 +1,6 @@
+import type { PinStatus } from '../data/pin.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import type { LockStatus } from './coordinator.ts';
+import type { CoordinationStatus, LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 
@@ -30,6 +31,8 @@ export interface ExecutionStatus extends JsonStatus {
   readonly lastError: Error | undefined;
   /** The state in the cluster; not present without a lock or a store. */
   readonly lock?: LockStatus;
+  /** A person has pinned the version in place: see `rollback`. Not present: it is not pinned, as far as is known here. */
+  readonly pinned?: PinStatus;
 }
 
 /** @param now the monotonic clock in milliseconds, both clocks having been compared. */
@@ -39,7 +42,7 @@ export function executionStatus(
   runState: RunState,
   nextExecuteTime: number,
   now: number,
-  lock: LockStatus | undefined,
+  cluster: CoordinationStatus | undefined,
 ): ExecutionStatus {
   const last = entry.isInitial ? undefined : entry.last;
   return withJson({
@@ -53,6 +56,7 @@ export function executionStatus(
     lastEndedAt: last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
-    ...(lock === undefined ? {} : { lock }),
+    ...(cluster && { lock: cluster.lock }),
+    ...(cluster?.pinned && { pinned: cluster.pinned }),
   });
 }

@@ -7,11 +7,9 @@ import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/names
 import type {
   Codec,
   SnapshotRead,
-  SnapshotStore,
   SnapshotWrite,
   Store,
   StoredSnapshot,
-  StoredVersion,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
@@ -23,6 +21,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { defaultCodec } from './default-codec.ts';
 import { namespacedStore } from './namespaced-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 /** The options of all stores. */
 export interface StoreOptions {
@@ -60,21 +59,6 @@ export interface StoreOptions {
 
 /** The greatest `keepVersions`. */
 const MOST_VERSIONS = 100;
-
-/** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
-export interface StoreEngine
-  extends Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'> {
-  /**
-   * The versions of a name, newest first, as of {@link SnapshotStore}. Optional: without it the store keeps one version. A
-   * backend with it keeps as many as the option `keepVersions` says:
-   *
-   * - A write moves the present snapshot to the older ones in the same atomic step, unless the write is refused or
-   *   repeats the version. Versions greater than the new one are deleted.
-   * - A write with `keepFor` deletes all others, and its snapshot is not kept as an older version.
-   * - `read` with a version finds each of them; `delete`, and the end of the retention, delete all.
-   */
-  readonly history?: ((name: string) => Promise<readonly StoredVersion[]>) | undefined;
-}
 
 /** The particulars of a backend. */
 export interface StoreEngineKind {
@@ -184,6 +168,7 @@ export function createStore(
     codec: codec ?? defaultCodec,
     schema,
     longestName,
+    keepVersions,
     read: (name, newerThan, version) => readOf(backend, name, newerThan, version),
     async history(name) {
       if (backend.history === undefined) return presentOnly(backend, name);
@@ -198,6 +183,7 @@ export function createStore(
     codec,
     schema,
     longestName,
+    keepVersions,
     async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
       checkRead({ name, newerThan }, version);
       const read = await ask(name, () => steps.read(name, newerThan, version));

@@ -6,7 +6,8 @@ import { Sweep, type Visited } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
-import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 /** The options of {@link fileStore}. */
 export interface FileStoreOptions extends StoreOptions {

@@ -3,4 +3,5 @@
 export { isPlausibleToken as isPlausibleVersion } from '../cluster/plausible.ts';
 export type { StoredVersion } from '../cluster/store-contract.ts';
 export { type AsStoreOptions, asStore } from './as-store.ts';
-export { createStore, type StoreEngine, type StoreEngineKind, type StoreOptions } from './create-store.ts';
+export { createStore, type StoreEngineKind, type StoreOptions } from './create-store.ts';
+export type { StoreEngine } from './store-engine.ts';

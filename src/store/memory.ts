@@ -1,9 +1,16 @@
 import { bytesOf } from '../cluster/history.ts';
 import { implausibleSnapshot, isPlausibleToken } from '../cluster/plausible.ts';
-import type { Store, StoredSnapshot, StoredVersion, WriteAnswer } from '../cluster/store-contract.ts';
+import {
+  BEGINNING_LENGTH,
+  type Store,
+  type StoredSnapshot,
+  type StoredVersion,
+  type WriteAnswer,
+} from '../cluster/store-contract.ts';
 import { MemoryRecords } from '../memory/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
-import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 /** The options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreOptions {
@@ -55,7 +62,8 @@ class MemoryStore implements StoreEngine {
 
   async history(name: string): Promise<StoredVersion[]> {
     return this.#versions(name).map((one) => {
-      const { payload: beginning, ...snapshot } = this.#snapshot(one);
+      const { payload, ...snapshot } = this.#snapshot(one);
+      const beginning = payload.slice(0, BEGINNING_LENGTH);
       return { ...snapshot, beginning, bytes: bytesOf(one.payload) };
     });
   }

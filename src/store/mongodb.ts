@@ -10,7 +10,8 @@ import type {
 import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';
 

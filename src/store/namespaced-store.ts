@@ -1,4 +1,4 @@
-import type { StoreEngine } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 /** A backend of which a store uses the names that begin with `prefix`; its callers see them without it. */
 export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngine {

@@ -10,7 +10,8 @@ import { ClientErrors } from '../redis/client-errors.ts';
 import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 export type {
   IoredisClient,

@@ -15,7 +15,8 @@ import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import { durationParameter, PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { createStore, type StoreEngine, type StoreOptions } from './create-store.ts';
+import { createStore, type StoreOptions } from './create-store.ts';
+import type { StoreEngine } from './store-engine.ts';
 
 /** Options of all SQL stores. */
 export interface SqlStoreOptions extends StoreOptions {

@@ -1,3 +1,6 @@
+import type { Difference } from '../data/difference.ts';
+import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
+import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { LoadContext } from '../engine/load-context.ts';
@@ -10,11 +13,11 @@ import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
-import { namesArgument } from '../option-checks.ts';
+import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { rejected } from '../time/deferred.ts';
+import { ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
 import { type EverywhereOptions, everywhereArgument, shareIf } from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
@@ -64,6 +67,12 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
 export interface InvalidateOptions {
   /** Forget the value too, so that the next read waits as the first did. @default false */
   readonly drop?: boolean | undefined;
+}
+
+/** The options of `refresh`. */
+export interface RefreshOptions extends EverywhereOptions {
+  /** Ends the pin of a version first: see `unpin()`. @default false: a pinned version rejects the refresh */
+  readonly unpin?: boolean | undefined;
 }
 
 /**
@@ -169,15 +178,73 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * before that. A snapshot that could not be written does not reject it: the value is loaded here. Then
    * `inspect().lock?.version` is `undefined`, and the reason is logged. With `everywhere` it does reject then.
    *
+   * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
+   *
    * Rejects with `OptionError` for an unknown option, and for `everywhere` without a store.
    */
-  refresh(options?: EverywhereOptions): Promise<T> {
+  refresh(options?: RefreshOptions): Promise<T> {
     const refresher = refresherOf(this);
+    const { unpin, ...rest } = options ?? {};
     try {
-      return refresher.refresh(entryOf(this), everywhereArgument(refresher.options, options));
+      const isForAll = everywhereArgument(refresher.options, rest);
+      const load = (): Promise<T> => refresher.refresh(entryOf(this), isForAll);
+      const versions = refresher.versions(entryOf(this));
+      return versions === undefined ? load() : ignoreRejection(versions.refresh(load, unpin === true));
     } catch (error) {
       return rejected(error);
     }
+  }
+
+  /**
+   * The versions that the store has, newest first: with the option `keepVersions` of the store as many as that, else the
+   * present one. Nothing of the values is read.
+   *
+   * Rejects with `StoreUnavailableError` when the store does not answer, with `OptionError` without a store.
+   */
+  async history(): Promise<readonly VersionRecord[]> {
+    return versionsOf(this).history();
+  }
+
+  /**
+   * Puts an earlier version into place, here at once and on the other instances at their next due load, and pins it: no due
+   * load and no invalidation replaces it until the pin is over. It is published as a new version, so that versions grow. It
+   * keeps its honest age, and no age limit applies to it. Instances that start later serve it too. While it lasts each
+   * instance that is read asks once a minute whether it still does.
+   *
+   * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another
+   * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
+   *
+   * @returns the new version, when the store has it. Rejects with `LockUnavailableError` or `StoreUnavailableError` when
+   *   it could not be published within the `timeout`; if the store had the version it is served here, until the next due
+   *   load. Rejects with `OptionError` for a version that the store does not keep.
+   */
+  async rollback(options: RollbackOptions): Promise<number> {
+    return versionsOf(this).rollback(options);
+  }
+
+  /**
+   * Ends the pin of `rollback`, on all instances: the version in place is due, and the next read starts a load. Other
+   * instances notice within a minute of reads.
+   *
+   * @returns whether a version was pinned. Rejects as `rollback` does.
+   */
+  async unpin(): Promise<boolean> {
+    return versionsOf(this).unpin();
+  }
+
+  /**
+   * The changes from one version to another: the parts that were added, removed or changed, with up to 20 samples of each.
+   * Arrays of records are compared by `idOf`, Maps and plain objects by key, Sets by member; any other value as a whole.
+   * Parts are compared by deep equality. Large values are compared in slices.
+   *
+   * Rejects with `OptionError` for a version that the store does not keep, with `StoreUnavailableError` when it does not
+   * answer.
+   *
+   * @param before one of the versions of `history()`.
+   * @param after another one; it may be older.
+   */
+  async compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
+    return versionsOf(this).compare(before, after, options);
   }
 
   /**
@@ -266,4 +333,14 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     clock.update();
     return clock.instant < this.#entry.freshUntil && clock.instant < this.#rules.piggyback.readsFrom;
   }
+}
+
+/** @throws {OptionError} without a store. */
+function versionsOf<T>(value: Periodic<T>): VersionControl<T> {
+  const refresher = refresherOf(value);
+  const versions = refresher.versions(entryOf(value));
+  const checks = new OptionChecks(refresher.options.name);
+  checks.that(versions !== undefined, 'store', 'must be given, to have versions', undefined);
+  checks.done();
+  return versions as VersionControl<T>;
 }

@@ -57,7 +57,10 @@ export class Link {
     const wrappedStore: SnapshotStore = {
       codec: store.codec,
       schema: store.schema,
-      read: (name, newerThan) => this.#send('read', name, [newerThan], () => store.read(name, newerThan)),
+      keepVersions: store.keepVersions,
+      history: (name) => this.#send('read', name, [], async () => (await store.history?.(name)) ?? []),
+      read: (name, newerThan, version) =>
+        this.#send('read', name, [newerThan], () => store.read(name, newerThan, version)),
       write: (name, ...rest) => this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest)),
       delete: (name) => store.delete(name),
     };

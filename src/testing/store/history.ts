@@ -163,7 +163,7 @@ export const HISTORY: readonly Case[] = [
     sameList(await versionsOf(context, a), [answer.version, ...last].slice(0, most), 'without a token');
   }),
 
-  historyCase('a snapshot tells who published it, and why', async (context) => {
+  historyCase('a snapshot names its publisher, and the reason', async (context) => {
     const body = { format: 'json/1', text: '[1]', isText: true, sum: undefined };
     const metadata = { isAbsent: false, age: 0, dueIn: 0, isDueTimeOverridden: false, took: 0 };
     const payload = withMetadata(

@@ -34,6 +34,13 @@ const EXPECTED: Record<string, readonly string[]> = {
     'an apple costs 125',
     'the source answered 200, 304, 200',
   ],
+  'rollback-at-night': [
+    '2 prices changed, for example {',
+    "here { code: 'apple', cents: 120 }",
+    "there { code: 'apple', cents: 120 } pinned by ann: all prices are 0",
+    'prices: pinned by ann until 2026-11-23T09:10:00.1…: all prices are 0',
+    'loaded again 2 prices, pinned: false',
+  ],
   'cron-schedule': [
     'loaded 2026-10-29T12:0…',
     'loaded 2026-10-29T21:4…',

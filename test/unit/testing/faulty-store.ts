@@ -6,7 +6,8 @@ import type {
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
-import { createStore, type StoreEngine } from '../../../src/store/create-store.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+import type { StoreEngine } from '../../../src/store/store-engine.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
 import { partly } from './partly.ts';
 

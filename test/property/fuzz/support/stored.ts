@@ -7,7 +7,8 @@ import {
   type TicklessEvent,
 } from '../../../../src/index.ts';
 import { memoryLock } from '../../../../src/lock/memory.ts';
-import { createStore, type StoreEngine, type StoreOptions } from '../../../../src/store/create-store.ts';
+import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
+import type { StoreEngine } from '../../../../src/store/store-engine.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
 

@@ -1,0 +1,29 @@
+import type { PinStatus } from '../data/pin.ts';
+
+/** The origin of a pin, as it travels with a snapshot. */
+export interface PinOrigin {
+  readonly by: string;
+  readonly note?: string | undefined;
+}
+
+/** A version that a person holds in place: due loads, invalidations and other instances do not replace it. */
+export interface Pin extends PinOrigin {
+  /** When it was pinned (monotonic), or a little before. */
+  readonly sinceAt: number;
+  /** Due loads replace it again from then on (monotonic); `Infinity`: never by itself. */
+  readonly untilAt: number;
+}
+
+/**
+ * While a version is pinned each instance that is read asks once in this time whether it still is, in milliseconds: one
+ * command to the lock.
+ */
+export const PIN_CHECK_MS = 60_000;
+
+/**
+ * @param now the monotonic clock.
+ * @param wall the wall clock.
+ */
+export function pinStatus({ by, note, sinceAt, untilAt }: Pin, now: number, wall: number): PinStatus {
+  return { by, note, since: Math.round(wall - (now - sinceAt)), until: Math.round(wall + (untilAt - now)) };
+}

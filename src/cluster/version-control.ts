@@ -1,0 +1,140 @@
+import type { Difference } from '../data/difference.ts';
+import type { PinRequest } from '../data/pin.ts';
+import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
+import type { VersionRecord } from '../data/version-record.ts';
+import type { VersionHost } from '../engine/coordinator.ts';
+import type { Entry } from '../engine/entry.ts';
+import type { LoadResult } from '../engine/load-result.ts';
+import { OptionError, PinnedError } from '../errors.ts';
+import { isText, namesArgument, OptionChecks } from '../option-checks.ts';
+import { turnsFor } from '../time/turns.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import type { MemberStore } from './member-store.ts';
+import { PIN_CHECK_MS, pinStatus } from './pin.ts';
+import { Adoption } from './remote-result.ts';
+import { sharedStateOf } from './shared-state.ts';
+
+/** The longest `by` and `note`, in characters: they travel with each read of the snapshot. */
+const LONGEST_TEXT = 500;
+
+/** The versions of one entry in the store, and the pin of the one in place. */
+export class EntryVersions<T> implements VersionControl<T> {
+  readonly #member: ClusterMember;
+  readonly #entry: Entry<T>;
+  readonly #host: VersionHost<T>;
+
+  constructor(member: ClusterMember, entry: Entry<T>, host: VersionHost<T>) {
+    this.#member = member;
+    this.#entry = entry;
+    this.#host = host;
+  }
+
+  async history(): Promise<readonly VersionRecord[]> {
+    return this.#store('history').history(this.#entry);
+  }
+
+  async rollback(given: RollbackOptions): Promise<number> {
+    const request = this.#pinRequest(given);
+    const versions = await this.#store('rollback', true).history(this.#entry);
+    const [present, before] = versions;
+    const { to = present?.isPinned ? undefined : before?.version } = given;
+    const edition = to === undefined ? undefined : await this.#edition(to);
+    const kept = versions.map(({ version }) => version).join(', ') || 'none';
+    const isUnclear = given.to === undefined && present?.isPinned === true;
+    const rule = isUnclear
+      ? 'must be given while a version is pinned'
+      : `must be a version that the store keeps: ${kept}`;
+    if (edition === undefined) throw this.#refused('to', rule, given.to);
+    this.#put(edition);
+    await this.#host.share(request);
+    return sharedStateOf(this.#entry).version;
+  }
+
+  async unpin(): Promise<boolean> {
+    const [present] = await this.#store('unpin', true).history(this.#entry);
+    if (!present?.isPinned) return false;
+    const state = sharedStateOf(this.#entry);
+    const isHere = state.version === present.version && !state.isLocal;
+    const edition = isHere ? undefined : await this.#edition(present.version);
+    if (edition !== undefined) this.#put(edition);
+    await this.#host.share('due');
+    return true;
+  }
+
+  async refresh(load: () => Promise<T>, endsPin: boolean): Promise<T> {
+    if (endsPin) await this.unpin();
+    else this.#throwIfPinned();
+    const value = await load();
+    this.#throwIfPinned(); // by another instance
+    return value;
+  }
+
+  async compare(before: number, after: number, { idOf }: CompareOptions = {}): Promise<Difference> {
+    const { clock, timeoutMs } = this.#member.options;
+    this.#store('compare');
+    const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
+    const { differenceOf } = await import('../data/difference.ts');
+    return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));
+  }
+
+  #put(edition: Adoption<T>): void {
+    this.#host.put((edition.result as LoadResult<T>).value, edition);
+  }
+
+  #throwIfPinned(): void {
+    const { name, clock, now } = this.#member.options;
+    const pin = sharedStateOf(this.#entry).pinAt(clock.monotonic());
+    if (pin === undefined) return;
+    const status = pinStatus(pin, clock.monotonic(), now());
+    const until = status.until === Infinity ? '' : ` until ${new Date(status.until).toISOString()}`;
+    const why = status.note === undefined ? '' : `: ${status.note}`;
+    throw new PinnedError(`pinned by ${status.by}${until}${why}`, { cacheName: name, ...status });
+  }
+
+  async #valueOf(option: string, version: number): Promise<unknown> {
+    const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
+    if (snapshot !== undefined) return snapshot.value;
+    throw this.#refused(option, 'must be a version that the store keeps', version);
+  }
+
+  /** A version as it was loaded, to be put into place. `undefined`: it is not kept, or is damaged. */
+  async #edition(version: number): Promise<Adoption<T> | undefined> {
+    const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
+    if (snapshot === undefined || snapshot.isAbsent) return undefined;
+    const { value, loadedAt, took, tags } = snapshot;
+    const dueAt = this.#member.options.clock.monotonic() + PIN_CHECK_MS;
+    const times = { loadedAt, dueAt, took, tags, maxStalenessMs: Infinity, isDueTimeOverridden: true };
+    return new Adoption(this.#member, { value: value as T, isAbsent: false, version, ...times });
+  }
+
+  #store(method: string, needsLock: boolean = false): MemberStore {
+    const { store, lock } = this.#member;
+    const isThere = store !== undefined && (lock !== undefined || !needsLock);
+    if (!isThere)
+      throw this.#refused(method, needsLock ? 'needs a lock and a store' : 'needs a store', undefined);
+    return store;
+  }
+
+  #pinRequest(given: RollbackOptions): PinRequest {
+    const { name } = this.#member.options;
+    namesArgument(name, given, ['to', 'by', 'note', 'hold']);
+    const { by, note, hold = Infinity } = given ?? {};
+    const checks = new OptionChecks(name);
+    const rule = `must be a text of at most ${LONGEST_TEXT} characters`;
+    checks.that(isText(by) && by.length <= LONGEST_TEXT, 'by', `${rule}, not empty`, by);
+    checks.that(
+      note === undefined || (typeof note === 'string' && note.length <= LONGEST_TEXT),
+      'note',
+      rule,
+      note,
+    );
+    const holdMs = checks.duration('hold', hold);
+    checks.done();
+    return { by, note, holdMs };
+  }
+
+  #refused(option: string, rule: string, received: unknown): OptionError {
+    const about = { cacheName: this.#member.options.name, key: this.#entry.key };
+    return new OptionError([{ option, rule, received }], about);
+  }
+}

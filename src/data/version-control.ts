@@ -1,0 +1,37 @@
+import type { DurationLike } from '../time/duration.ts';
+import type { Difference } from './difference.ts';
+import type { IdOf } from './items.ts';
+import type { VersionRecord } from './version-record.ts';
+
+/** The options of `rollback`. */
+export interface RollbackOptions {
+  /**
+   * The version to put into place, one of `history()`. @default the version before the present one. While a version is
+   * pinned it must be given
+   */
+  readonly to?: number | undefined;
+  /** The person or tool that does it, for the others: `inspect().pinned`, `history()`, `PinnedError`. Not empty. */
+  readonly by: string;
+  /** The reason, for the others. @default undefined: none */
+  readonly note?: string | undefined;
+  /** How long no due load replaces the version. Over 0. `Infinity`: until `unpin()`. @default Infinity */
+  readonly hold?: DurationLike | undefined;
+}
+
+/** The options of `compare`. */
+export interface CompareOptions {
+  /** Returns what tells a record of an array from the others. @default undefined: arrays of records are compared as wholes */
+  readonly idOf?: IdOf | undefined;
+}
+
+/** The versions of one value in its store, and the pin of the one in place. */
+export interface VersionControl<T> {
+  history(): Promise<readonly VersionRecord[]>;
+  /** @returns the new version. */
+  rollback(options: RollbackOptions): Promise<number>;
+  /** @returns whether a version was pinned. */
+  unpin(): Promise<boolean>;
+  /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
+  refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
+  compare(before: number, after: number, options?: CompareOptions): Promise<Difference>;
+}

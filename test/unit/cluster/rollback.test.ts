@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { manualValue } from '../../support/manual-value.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+const by = 'ann';
+
+/** Two instances that have `two`, of a store that has `one` too. */
+async function twoVersions(own: Parameters<ManualCluster['warm']>[1] = {}): Promise<{
+  readonly cluster: ManualCluster;
+  readonly a: Instance;
+  readonly b: Instance;
+}> {
+  const cluster = new ManualCluster({ keepVersions: 4 });
+  const [a, b] = await cluster.warm(2, own);
+  await cluster.clock.advance(1100);
+  await cluster.reload(a, 1, 'two');
+  await cluster.read(b);
+  expect([a.value.peek(), b.value.peek()]).toEqual(['two', 'two']);
+  for (const { link } of [a, b]) link.take();
+  return { cluster, a, b };
+}
+
+describe('a version that is put back into place', () => {
+  it('is served here at once, by the others at their next due load, and by those that start later', async () => {
+    const { cluster, a, b } = await twoVersions();
+    const [two, one] = await a.value.history();
+    const version = await a.value.rollback({ by, note: 'prices of zero' });
+    expect([a.value.current, version > two!.version]).toEqual(['one', true]);
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    const later = cluster.instance();
+    expect([b.value.peek(), await later.value.get()]).toEqual(['one', 'one']);
+    for (const { value, manual } of [a, b, later]) {
+      const { pinned, lock } = value.inspect();
+      expect([lock?.version, pinned?.by, pinned?.note, pinned?.until]).toEqual([
+        version,
+        by,
+        'prices of zero',
+        Infinity,
+      ]);
+      expect(value.inspect().age).toBeGreaterThan(2100); // that of the load
+      expect(manual.calls.length).toBeLessThan(3);
+    }
+    const [pinned, ...before] = await b.value.history();
+    expect([pinned, before.map(({ version: each }) => each)]).toMatchObject([
+      { version, by, note: 'prices of zero', isPinned: true },
+      [two!.version, one!.version],
+    ]);
+  });
+
+  it('is not replaced by due loads, invalidations and refreshes of any instance, however old it gets', async () => {
+    const { cluster, a, b } = await twoVersions({ maxStaleness: 5000, whenTooStale: 'throw' });
+    await a.value.rollback({ by });
+    const calls = (): number => a.manual.calls.length + b.manual.calls.length;
+    const before = calls();
+    b.value.invalidate();
+    await cluster.read(b);
+    for (let minute = 0; minute < 5; minute++) {
+      for (const { value } of [a, b]) {
+        value.current;
+        await cluster.clock.advance(30_000);
+        value.invalidate();
+      }
+    }
+    for (const instance of [a, b, a, b]) await cluster.read(instance);
+    expect([a.value.current, b.value.current, calls()]).toEqual(['one', 'one', before]);
+    expect([a.value.inspect().state, b.value.inspect().state]).toEqual(['fresh', 'fresh']);
+  });
+
+  it('costs each instance that is read one command a minute', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    for (const { link } of [a, b]) link.take();
+    for (let second = 0; second < 300; second++) {
+      for (const { value } of [a, b]) value.current;
+      await cluster.clock.advance(1000);
+    }
+    expect([a, b].map(({ link }) => link.take())).toEqual([
+      Array(5).fill('acquire'),
+      Array(4).fill('acquire'),
+    ]);
+  });
+
+  it('rejects a refresh, also of an instance that does not know of it yet', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by, note: 'zero', hold: { hours: 1 } });
+    const here = await rejectionOf(a.value.refresh());
+    const elsewhere = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    for (const error of [here, await elsewhere]) {
+      expect([isPinnedError(error), (error as Error).message]).toEqual([
+        true,
+        expect.stringMatching(/pinned by ann until 2026-11-20T13:00:0.*: zero/),
+      ]);
+    }
+    expect([b.value.peek(), a.manual.calls.length + b.manual.calls.length]).toEqual(['one', 2]);
+    expect(a.value.inspect().failures + b.value.inspect().failures).toBe(0);
+  });
+
+  it('gives way when its hold is over: one load, which all take over', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by, hold: 90_000 });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    await cluster.clock.advance(60_000);
+    for (const instance of [a, b]) await cluster.read(instance);
+    expect(a.value.inspect().pinned).toBeDefined();
+    await cluster.clock.advance(30_100);
+    for (const instance of [a, b]) await cluster.read(instance);
+    await cluster.end(a, 2, 'three');
+    await cluster.clock.advance(1000);
+    await cluster.read(b);
+    expect([a.value.peek(), b.value.peek(), b.manual.calls.length]).toEqual(['three', 'three', 0]);
+    expect([a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([undefined, undefined]);
+  });
+
+  it('gives way to a value that is set everywhere', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await b.value.set('by hand', { everywhere: true });
+    await cluster.clock.advance(60_000);
+    await cluster.read(a);
+    expect([a.value.peek(), a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([
+      'by hand',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('stays where the record of the lock is lost, or the lock is down', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    const record = await cluster.lock.inspect('v');
+    await cluster.lock.forceRelease('v', record!.token);
+    await cluster.clock.advance(60_000);
+    await cluster.read(b);
+    b.link.break('refused', 'acquire');
+    await cluster.clock.advance(120_000);
+    await cluster.read(b);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
+    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
+  });
+});
+
+describe('unpin', () => {
+  it('lets the next due load replace it, on all instances, within a minute of reads', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    expect(await b.value.unpin()).toBe(true);
+    expect([b.value.current, b.value.inspect().pinned]).toEqual(['one', undefined]);
+    await cluster.clock.advance(100);
+    await cluster.read(b);
+    await cluster.end(b, 0, 'three');
+    await cluster.clock.advance(60_000);
+    await cluster.read(a);
+    expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['three', 'three', 2]);
+  });
+
+  it('by an instance that does not have the pinned version; a refresh may end the pin too', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    const refreshed = b.value.refresh({ unpin: true });
+    await cluster.clock.flush();
+    await cluster.end(b, 0, 'three');
+    expect([await refreshed, await b.value.unpin()]).toEqual(['three', false]);
+  });
+});
+
+describe('what can not be rolled back', () => {
+  it('a version that is not kept; the one before the present one where that is pinned', async () => {
+    const { a } = await twoVersions();
+    const unknown = await rejectionOf(a.value.rollback({ by, to: 7 }));
+    expect([isOptionError(unknown), (unknown as Error).message]).toEqual([
+      true,
+      expect.stringMatching(/to must be a version that the store keeps: \d+, \d+/),
+    ]);
+    await a.value.rollback({ by });
+    const again = await rejectionOf(a.value.rollback({ by }));
+    expect((again as Error).message).toMatch(/to must be given while a version is pinned/);
+  });
+
+  it.each([{ by: '' }, { by, hold: 0 }, { by, note: 7 }, { by, too: 7 }, { note: 'who?' }])(
+    'with the options %j',
+    async (options) => {
+      const { a } = await twoVersions();
+      expect(isOptionError(await rejectionOf(a.value.rollback(options as never)))).toBe(true);
+      expect(a.value.current).toBe('two');
+    },
+  );
+
+  it('without a store, with one that keeps one version, while it is down', async () => {
+    const { value } = manualValue();
+    for (const call of [value.rollback({ by }), value.unpin(), value.history(), value.compare(1, 2)]) {
+      expect(isOptionError(await rejectionOf(call))).toBe(true);
+    }
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    expect(isOptionError(await rejectionOf(a.value.rollback({ by })))).toBe(true);
+    a.link.break('refused', 'read');
+    expect(isStoreUnavailableError(await rejectionOf(a.value.rollback({ by })))).toBe(true);
+  });
+});
+
+describe('compare', () => {
+  it('tells the changes from one version to another', async () => {
+    const { a } = await twoVersions();
+    const [two, one] = await a.value.history();
+    expect(await a.value.compare(one!.version, two!.version)).toMatchObject({
+      changed: { count: 1, samples: [{ before: 'one', after: 'two' }] },
+    });
+    expect(isOptionError(await rejectionOf(a.value.compare(one!.version, 7)))).toBe(true);
+  });
+});

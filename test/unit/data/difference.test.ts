@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { differenceOf } from '../../../src/data/difference.ts';
+
+const prices = [
+  { code: 'a', price: 1, sizes: new Set([1, 2]) },
+  { code: 'b', price: 2, sizes: new Set([3]) },
+  { code: 'c', price: 3, sizes: new Set([4]) },
+];
+const code = (record: { readonly code: string }): string => record.code;
+
+describe('what changed between two editions', () => {
+  test('of an array of records, wherever they stand, by deep equality', async () => {
+    const [a, b] = structuredClone(prices);
+    const edited = [{ ...b, sizes: new Set([3, 4]) }, { code: 'd', price: 4 }, a];
+    expect(await differenceOf(prices, edited, code)).toEqual({
+      added: { count: 1, samples: [{ id: 'd', value: { code: 'd', price: 4 } }] },
+      removed: { count: 1, samples: [{ id: 'c', value: prices[2] }] },
+      changed: { count: 1, samples: [{ id: 'b', before: prices[1], after: edited[0] }] },
+      unchanged: 1,
+    });
+  });
+
+  test.each([
+    ['Maps', new Map([['a', 1], ['b', 2]]), new Map([['b', 3], ['c', 4]])], // biome-ignore format: one line each
+    ['objects', { a: 1, b: 2 }, { b: 3, c: 4 }],
+    ['objects without a prototype', Object.assign(Object.create(null), { a: 1, b: 2 }), { b: 3, c: 4 }],
+  ])('of %s, by key', async (_kind, before, after) => {
+    expect(await differenceOf(before, after)).toEqual({
+      added: { count: 1, samples: [{ id: 'c', value: 4 }] },
+      removed: { count: 1, samples: [{ id: 'a', value: 1 }] },
+      changed: { count: 1, samples: [{ id: 'b', before: 2, after: 3 }] },
+      unchanged: 0,
+    });
+  });
+
+  test.each([
+    ['Sets', new Set(['a', 'b']), new Set(['b', 'c'])],
+    ['arrays of texts', ['a', 'b'], ['c', 'b']],
+  ])('of %s, whose members only come and go', async (_kind, before, after) => {
+    const { added, removed, changed, unchanged } = await differenceOf(before, after);
+    expect([added.samples, removed.samples]).toEqual([[{ id: 'c', value: 'c' }], [{ id: 'a', value: 'a' }]]);
+    expect([changed.count, unchanged]).toEqual([0, 1]);
+  });
+
+  test.each([
+    ['a text', 'x', 'y'],
+    ['a date', new Date(1), new Date(2)],
+    ['an array of records without idOf', prices, prices.slice(1)],
+    ['another kind than before', new Map([['a', 1]]), 'gone'],
+  ])('of %s as a whole', async (_kind, before, after) => {
+    const { changed, added, removed, unchanged } = await differenceOf(before, after);
+    expect(changed).toEqual({ count: 1, samples: [{ id: undefined, before, after }] });
+    expect([added.count, removed.count, unchanged]).toEqual([0, 0, 0]);
+    expect(await differenceOf(before, structuredClone(before))).toMatchObject({ unchanged: 1 });
+  });
+
+  test('counts all, and shows 20 of each', async () => {
+    const before = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`old-${index}`, 0]));
+    const after = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`new-${index}`, 0]));
+    const { added, removed } = await differenceOf(before, after);
+    expect([added.count, added.samples.length, removed.count, removed.samples.length]).toEqual([
+      40, 20, 50, 20,
+    ]);
+  });
+
+  test('lets others run between slices of the work', async () => {
+    const numbers = new Map(Array.from({ length: 10_000 }, (_, index) => [index, { index }]));
+    let turns = 0;
+    const { unchanged } = await differenceOf(numbers, structuredClone(numbers), undefined, async () => {
+      turns += 1;
+    });
+    expect(unchanged).toBe(10_000);
+    expect(turns).toBeGreaterThan(10);
+  });
+});
