@@ -426,7 +426,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   }
 
   /**
-   * Restores the values of a dump, of this cache or another. They have aged since by the wall clock; values older than
+   * Restores the values of a dump, of this cache or another; a `schema` checks each. They have aged since by the wall clock; values older than
    * `maxStaleness`, older than the one in the cache, or beyond its bound are dropped. A value that is due by now is served,
    * and reloaded at its next read. The values that were used last are taken, as many as fit; the others are not looked at,
    * so that a large dump costs no more than a full cache.

@@ -6,10 +6,11 @@ import type { Accept } from './accept.ts';
 export interface GuardOptions<T> {
   /**
    * Checks each value before it replaces anything and before it is published: results of the own load, snapshots from a
-   * store, arguments of `set`. Any Standard Schema: zod, valibot, arktype. The output of the schema is the value; it is what
+   * store, arguments of `set`, values of `restore` and `initial`. Any Standard Schema: zod, valibot, arktype. The output of the schema is the value; it is what
    * other instances and `previous` have, and is checked again there, so the schema must accept its own output. May be
-   * asynchronous (within the deadline), except for `set`. A loaded value that it refuses is a failed load
-   * (`ValueRejectedError`), a snapshot counts as absent (event `snapshot-rejected`), `set` throws. `keep()` and `absent()`
+   * asynchronous (within the deadline), except for these three. A loaded value that it refuses is a failed load
+   * (`ValueRejectedError`), a snapshot counts as absent (event `snapshot-rejected`), `set` and `restore`
+   * throw, an `initial` value counts as none. `keep()` and `absent()`
    * are not checked. A schema of the store comes first. @default undefined: no check
    */
   readonly schema?: StandardSchema<T> | undefined;

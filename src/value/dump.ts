@@ -2,6 +2,8 @@ import type { Entry } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored, type RestoredValue } from '../engine/restored-value.ts';
+import { schemaArgument } from '../guard/schema-argument.ts';
+import { messageOf } from '../observe/logger.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
 import { isThenable } from '../time/deferred.ts';
 
@@ -111,16 +113,22 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
       this.checks.that(holds, `dump.entries[${index}].${option}`, rule, received);
       isValid &&= holds;
     };
-    const entry: Partial<E> = this.#entries[index] ?? {};
-    const { value, age, nextExecuteTime, maxStaleness } = entry;
+    const given: Partial<E> = this.#entries[index] ?? {};
+    const { age, nextExecuteTime, maxStaleness } = given;
+    let { value } = given;
     const isValue = (value !== undefined || this.#options.allowUndefined) && !isThenable(value);
     check(isValue, 'value', 'must be a value', value);
+    try {
+      if (isValue) value = schemaArgument(this.#options, undefined, value);
+    } catch (error) {
+      check(false, 'value', `must fit the schema: ${messageOf(error)}`, value);
+    }
     check(isNumber(age, 0, Number.MAX_VALUE), 'age', 'must be a finite number of 0 or more', age);
     const isTime = nextExecuteTime === null || isNumber(nextExecuteTime, 0, Infinity);
     check(isTime, 'nextExecuteTime', 'must be epoch milliseconds or null', nextExecuteTime);
     const isLimit = (maxStaleness ?? null) === null || isNumber(maxStaleness, 0, Infinity);
     check(isLimit, 'maxStaleness', 'must be a number of 0 or more, or null', maxStaleness);
-    checkMore(entry, check);
+    checkMore({ ...given, value }, check);
     if (!isValid) return undefined;
     return {
       value: value as T,

@@ -2,6 +2,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored } from '../engine/restored-value.ts';
+import { schemaArgument } from '../guard/schema-argument.ts';
 import { isThenable } from '../time/deferred.ts';
 
 /** A value that is there before the first load: a data file that is shipped with the service. */
@@ -37,8 +38,8 @@ export function prepareInitial<T>(refresher: Refresher<T>, entry: Entry<T>, give
       const initial = typeof given === 'function' ? given() : given;
       if (initial === undefined || entry.isLoaded) return;
       if (!isInitialValue(initial, options)) throw new TypeError(INITIAL_RULE);
-      const { value, loadedAt } = initial;
-      const ageMs = Math.max(0, options.clock.now() - Number(loadedAt));
+      const value = schemaArgument(options, undefined, initial.value);
+      const ageMs = Math.max(0, options.clock.now() - Number(initial.loadedAt));
       const times = { ageMs, nextExecuteTime: options.now(), maxStalenessMs: undefined };
       putRestored(refresher, entry, { value, ...times, isInitial: true });
     } catch (error) {

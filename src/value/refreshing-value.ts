@@ -48,7 +48,7 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
    * A value that is served before the first load has succeeded, with its honest age, while that load runs behind: a data
    * file that is shipped with the service, or a function that reads it. The function is called at most once, when the value
    * is first used (a read, `peek`, `inspect`, `requestStart`, `refresh`, `restore`, `health()` of the group), synchronously;
-   * `undefined` means none; if it throws, that is logged, and there is none.
+   * `undefined` means none. If it throws, or the `schema` refuses its value, that is logged, and there is none.
    *
    * Its age counts by the wall clock from `loadedAt`; `maxStaleness` applies to it. It is due at once, whatever the schedule
    * says; the load gets it as `previous`, and may return `keep()`. A failed load leaves it in place. A younger snapshot of
@@ -300,7 +300,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /**
-   * Restores the value of a dump, of this value or another. It has aged since by the wall clock; one that is older than
+   * Restores the value of a dump, of this value or another; a `schema` checks it. It has aged since by the wall clock; one that is older than
    * `maxStaleness` or than the value that is held is dropped. One that is due by now is served, and reloaded at its next
    * read. A load under way goes on: reads that wait for it get its result.
    *

@@ -4,6 +4,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordChanges } from '../../support/events.ts';
 import { fakeValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
 import { settled, thrownBy } from '../../support/settle.ts';
+import { shortTexts } from '../../support/short-texts.ts';
 
 const MINUTE = 60_000;
 
@@ -70,6 +71,16 @@ describe('a warm start of a value', () => {
     const dump = value.dump();
     expect(dump).toEqual({ version: 1, name: 'v', at: clock.now(), entries: [] });
     expect(value.restore(dump)).toEqual({ restored: 0, dropped: 0 });
+  });
+
+  it('must fit the schema, whose output is the value', async () => {
+    const { dump, clock } = await dumpOf();
+    const { value } = start({ clock }, 0, { schema: shortTexts() });
+    const rule = expect.stringContaining('must fit the schema');
+    expect(thrownBy(() => value.restore(dump))).toMatchObject({ option: 'dump.entries[0].value', rule });
+    const [entry] = dump.entries;
+    value.restore({ ...dump, entries: [{ ...(entry as NonNullable<typeof entry>), value: 'short' }] });
+    expect(value.peek()).toBe('SHORT');
   });
 
   it('refuses the dump of a cache, and what is none; nothing is restored', async () => {

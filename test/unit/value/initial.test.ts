@@ -4,6 +4,7 @@ import { ManualCluster } from '../../support/cluster.ts';
 import { recordChanges, recordLines } from '../../support/events.ts';
 import { fakeValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { shortTexts } from '../../support/short-texts.ts';
 
 const HOUR = 3_600_000;
 
@@ -177,6 +178,14 @@ describe('an initial value of a function', () => {
       expect(await settled(value.get())).toBe('pending');
       expect(logger.lines).toEqual(line === undefined ? [] : [expect.stringContaining(line)]);
     }
+  });
+
+  it('must fit the schema, whose output is the value', () => {
+    const logger = recordLines();
+    const schema = shortTexts();
+    const make = (value: string) => manualValue({ logger, schema, initial: () => ({ value, loadedAt: 0 }) });
+    expect([make('short').value.peek(), make('too long').value.peek()]).toEqual(['SHORT', undefined]);
+    expect(logger.lines).toEqual([expect.stringMatching('initial failed, ignored: .*over 5 characters')]);
   });
 
   it('may read the value itself', async () => {
