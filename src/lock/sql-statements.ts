@@ -100,7 +100,7 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
   /** Updates the row of a name that exists, if it is free. @param incoming a value of the row of the new lease. */
   const takeOver = (incoming: (column: string) => string): string => {
     const isTaken = isTakenBy(incoming('request_id'));
-    return `${dialect.orUpdate} ${[
+    return `${dialect.orUpdate('name')} ${[
       assign('owner', incoming('owner')),
       assign('request_id', incoming('request_id')),
       assign('host', incoming('host')),

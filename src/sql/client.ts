@@ -8,6 +8,16 @@ export type SqlParameters = Readonly<Record<string, SqlValue>>;
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
+/** Statements that take effect together or not at all, after each other. */
+export interface SqlBatch {
+  /** Changes rows. Where it is a part of one statement it gets a RETURNING. */
+  readonly write: string;
+  /** Change rows of other tables. They find those of `write` in `SqlDialect.written`. */
+  readonly then: readonly string[];
+  /** Returns rows. */
+  readonly answer: string;
+}
+
 /** Result of a statement that returns no rows. */
 export interface SqlChange {
   /** Rows that match the WHERE, changed or not. */
@@ -28,6 +38,8 @@ export interface SqlClient {
   query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
   /** Runs a statement that returns no rows. */
   change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange>;
+  /** Runs a batch, as one command if the database can. @returns the rows of its answer. */
+  batch(batch: SqlBatch, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
   /** Whether an INSERT can return the row. Queries the server at most once, if that depends on its version. */
   hasReturning(endAt?: number): Promise<boolean>;
   /** The statement failed because the table is missing. */

@@ -1,3 +1,5 @@
+import type { SqlBatch } from './client.ts';
+
 /**
  * Use of a parameter in rows. `key`: a text that is compared with a column; `text`: one that is only assigned, as is `long`;
  * `whole` and `number`: a number without or with a fraction.
@@ -50,8 +52,18 @@ export interface SqlDialect {
   updateEach(table: string, assignments: string, rows: string, condition: string): string;
   /** `updateEach` returns the names. */
   readonly updateReturnsNames: boolean;
-  /** Precedes the assignments of an INSERT whose name exists already. */
-  readonly orUpdate: string;
+  /** Precedes the assignments of an INSERT whose key exists already. */
+  orUpdate(key: 'name' | 'name, version'): string;
+  /** The relation in which the later steps of an `SqlBatch` find the rows that its write has written to a table. */
+  written(table: string): string;
+  /** Deletes the rows of a table that a SELECT of `gone_name` and `gone_version` returns. */
+  deleteEach(table: string, gone: string): string;
+  /** Deletes the row `:name` of a table, and all rows of that name in another. A batch returns how many as `changed`. */
+  deleteBoth(table: string, other: string): string | SqlBatch;
+  /** A text expression in the returned row. */
+  text(expression: string): string;
+  /** The length of a text in bytes of UTF-8. */
+  bytes(column: string): string;
   /** A column of the stored row, in such an assignment. */
   stored(table: string, column: string): string;
   /** A value of the inserted row, in such an assignment. */

@@ -3,6 +3,7 @@ import {
   PARAMETER,
   parameterOf,
   propertyOf,
+  type SqlBatch,
   type SqlChange,
   type SqlClient,
   type SqlParameters,
@@ -95,7 +96,15 @@ export const MYSQL: SqlDialect = {
   updateEach: (table, assignments, rows, condition) =>
     `UPDATE ${rows} JOIN ${table} ON name = given_name SET ${assignments} WHERE ${condition}`,
   updateReturnsNames: false,
-  orUpdate: 'ON DUPLICATE KEY UPDATE',
+  orUpdate: () => 'ON DUPLICATE KEY UPDATE',
+  written: (table) => table,
+  // DISTINCT has the rows looked up before any is deleted.
+  deleteEach: (table, gone) =>
+    `DELETE v FROM ${table} AS v JOIN (${gone}) AS gone ON v.name = gone_name AND v.version = gone_version`,
+  deleteBoth: (table, other) =>
+    `DELETE m, v FROM ${table} AS m LEFT JOIN ${other} AS v ON v.name = m.name WHERE m.name = :name`,
+  text: (expression) => `CAST(${expression} AS BINARY)`,
+  bytes: (column) => `LENGTH(${column})`,
   stored: (_, column) => column,
   incoming: (column) => `incoming.new_${column}`,
   assignsInTurn: true,
@@ -118,6 +127,10 @@ function literalOf(parameter: string, type: GivenType): string {
 const BASE64 = 'FROM_BASE64(';
 const PLACE = new RegExp(`(FROM_BASE64\\()?${PARAMETER.source}`, PARAMETER.flags);
 
+/** The beginning of a block of MariaDB that undoes all if one of its statements fails. */
+const BLOCK = 'BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;';
+
+const PARSE_ERROR = 1064;
 const NO_SUCH_TABLE = 1146;
 const BAD_FIELD = 1054;
 /** The server closes the connection after this error. */
@@ -138,6 +151,7 @@ export class MysqlSql implements SqlClient {
   readonly #client: PromiseClient;
   readonly #timeoutMs: number;
   #hasReturning: boolean | undefined;
+  #hasBlocks = true;
 
   /** @param hasReturning @default derived from the version of the server */
   constructor(client: MysqlClient, timeoutMs: number, hasReturning?: boolean) {
@@ -158,6 +172,35 @@ export class MysqlSql implements SqlClient {
     // of `info` is that of the rows that an UPDATE matched.
     const found = Number(/\d+/.exec(info)?.[0] ?? 0);
     return { matched: Math.max(Number(affectedRows), found), generatedId: Number(insertId) };
+  }
+
+  /**
+   * MariaDB runs a block of statements as one command. MySQL has no such blocks outside of procedures: there the
+   * statements of the transaction are queued at once, so that others on the same connection can't come between them.
+   * If one of them fails, those before it may have taken effect; repeating the batch completes it.
+   */
+  async batch(
+    { write, then, answer }: SqlBatch,
+    parameters: SqlParameters,
+    endAt: number = systemClock.monotonic() + this.#timeoutMs,
+  ): Promise<readonly SqlRow[]> {
+    const steps = ['START TRANSACTION', write, ...then, answer, 'COMMIT'];
+    if (this.#hasBlocks && (await this.hasReturning(endAt))) {
+      try {
+        return ((await this.#send(`${BLOCK} ${steps.join('; ')}; END`, parameters, endAt)) as [SqlRow[]])[0];
+      } catch (error) {
+        if (propertyOf(error, 'errno') !== PARSE_ERROR) throw error;
+        this.#hasBlocks = false; // sql_mode=ORACLE has another syntax
+      }
+    }
+    const commands = steps.map((sql) => this.#command(sql, parameters));
+    const replies = await this.#onConnection(endAt, async (client) => {
+      const ends = await Promise.allSettled(commands.map((command) => client.query(command)));
+      const failed = ends.find(({ status }) => status === 'rejected');
+      if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+      return ends.map((end) => (end as PromiseFulfilledResult<readonly [unknown]>).value[0]);
+    });
+    return replies.at(-2) as SqlRow[];
   }
 
   async hasReturning(endAt?: number): Promise<boolean> {
@@ -193,7 +236,13 @@ export class MysqlSql implements SqlClient {
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<unknown> {
-    const command: MysqlCommand = {
+    const command = this.#command(sql, parameters);
+    const [result] = await this.#onConnection(endAt, (client) => client.query(command));
+    return result;
+  }
+
+  #command(sql: string, parameters: SqlParameters): MysqlCommand {
+    return {
       sql: withLiterals(sql, parameters),
       values: [],
       timeout: this.#timeoutMs,
@@ -201,8 +250,6 @@ export class MysqlSql implements SqlClient {
       nestTables: false,
       typeCast: textOf,
     };
-    const [result] = await this.#onConnection(endAt, (client) => client.query(command));
-    return result;
   }
 
   /**

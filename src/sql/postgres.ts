@@ -2,6 +2,7 @@ import { systemClock } from '../time/clock.ts';
 import {
   type Positional,
   propertyOf,
+  type SqlBatch,
   type SqlChange,
   type SqlClient,
   type SqlParameters,
@@ -78,7 +79,14 @@ export const POSTGRES: SqlDialect = {
     ORDER BY locked.name COLLATE "C" FOR UPDATE OF locked) AS given
     WHERE name = given_name AND ${condition} RETURNING name`,
   updateReturnsNames: true,
-  orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
+  orUpdate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+  written: () => 'written',
+  deleteEach: (table, gone) =>
+    `DELETE FROM ${table} AS v USING (${gone}) AS gone WHERE v.name = gone_name AND v.version = gone_version`,
+  deleteBoth: (table, other) =>
+    `WITH others AS (DELETE FROM ${other} WHERE name = :name) DELETE FROM ${table} WHERE name = :name`,
+  text: (expression) => expression,
+  bytes: (column) => `octet_length(${column})`,
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
   assignsInTurn: false,
@@ -123,6 +131,19 @@ export class PostgresSql implements SqlClient {
     return { matched: Number((await this.#send(sql, parameters, endAt)).rowCount), generatedId: 0 };
   }
 
+  /** One statement, whose parts see the tables as they were before it. */
+  async batch(
+    { write, then, answer }: SqlBatch,
+    parameters: SqlParameters,
+    endAt?: number,
+  ): Promise<readonly SqlRow[]> {
+    const parts = [
+      `written AS (${write} RETURNING name, version, written_at, payload)`,
+      ...then.map((sql, i) => `then_${i} AS (${sql})`),
+    ];
+    return this.query(`${CLOCK}, ${parts.join(', ')} ${answer}`, parameters, endAt);
+  }
+
   async hasReturning(): Promise<boolean> {
     return true;
   }
@@ -152,7 +173,9 @@ export class PostgresSql implements SqlClient {
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<PostgresResult> {
-    const statement = this.#statements.get(sql) ?? withNumbers(sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
+    const statement =
+      this.#statements.get(sql) ??
+      withNumbers(!sql.startsWith(CLOCK) && sql.includes(NOW) ? `${CLOCK} ${sql}` : sql);
     if (sql.length <= LONGEST_KEPT) this.#statements.set(sql, statement);
     const { text } = statement;
     const command = { text, values: statement.values(parameters), query_timeout: this.#timeoutMs };

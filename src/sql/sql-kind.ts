@@ -14,6 +14,8 @@ export interface SqlKind {
   readonly definition: (table?: string) => string;
   /** The function that returns it, for error messages. */
   readonly definedBy: string;
+  /** The text of CREATE TABLE for the older versions of a store. */
+  readonly versionsDefinition?: (table?: string) => string;
   /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
   /** Longest owner, request id and host, in UTF-16 code units. `undefined`: any length. */
@@ -43,7 +45,7 @@ export function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | un
  * @param about the subject of errors: 'lock' or 'store'.
  * @throws {OptionError} when an option breaks a rule.
  */
-export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 'older'>>(
+export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 'older' | 'further'>>(
   about: 'lock' | 'store',
   options: SqlTableChoices,
   { client, dialect, definition, definedBy }: SqlKind,
@@ -54,7 +56,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 
   const retentionMs = checks.duration('retention', options.retention ?? 7 * DAY_MS);
   checks.done();
   const statements = statementsFor(dialect, tableName(about, options.table ?? defaultTable, dialect.quoted));
-  const { expired, purge, older } = statements;
+  const { expired, purge, older, further } = statements;
   const timeoutMs = timeoutOf(about, options);
   const table = new SqlTable({
     client,
@@ -65,6 +67,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 
     expired,
     purge,
     older,
+    further,
   });
   return { table, statements };
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../time/clock.ts';
-import type { SqlChange, SqlClient, SqlParameters, SqlRow } from './client.ts';
+import type { SqlBatch, SqlChange, SqlClient, SqlParameters, SqlRow } from './client.ts';
 
 /** Parameters of {@link SqlTable}. */
 export interface SqlTableOptions {
@@ -18,6 +18,8 @@ export interface SqlTableOptions {
   readonly purge: string;
   /** Both for a table without the columns of the present version. */
   readonly older?: Pick<SqlTableOptions, 'expired' | 'purge'> | undefined;
+  /** A second table, created and purged after the first. */
+  readonly further?: Pick<SqlTableOptions, 'definition' | 'expired' | 'purge'> | undefined;
 }
 
 const PURGE_INTERVAL_MS = 3_600_000;
@@ -82,6 +84,11 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 
+  batch(batch: SqlBatch, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    const endAt = this.endAt();
+    return this.#run(endAt, () => this.#options.client.batch(batch, parameters, endAt));
+  }
+
   /** The table was made by an earlier version: it lacks a column of the statement. */
   isColumnMissing(error: unknown): boolean {
     return this.#options.client.isColumnMissing(error);
@@ -112,13 +119,14 @@ export class SqlTable {
   }
 
   async #purgeAll(retention: number): Promise<void> {
-    const { older } = this.#options;
+    const { older, further } = this.#options;
     try {
       await this.#purge(retention, this.#options);
     } catch (error) {
       if (older === undefined || !this.isColumnMissing(error)) throw error;
       await this.#purge(retention, older);
     }
+    if (further !== undefined) await this.#purge(retention, further);
   }
 
   /** Goes through the table once, in the order of names: rows that are kept are not looked at again. */
@@ -162,7 +170,13 @@ export class SqlTable {
   }
 
   async #create(endAt: number): Promise<void> {
-    const { client, definition, definedBy } = this.#options;
+    const { definition, further } = this.#options;
+    await this.#createOne(definition, endAt);
+    if (further !== undefined) await this.#createOne(further.definition, endAt);
+  }
+
+  async #createOne(definition: string, endAt: number): Promise<void> {
+    const { client, definedBy } = this.#options;
     for (;;) {
       try {
         await client.change(definition, {}, endAt);

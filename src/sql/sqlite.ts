@@ -1,6 +1,7 @@
 import {
   type Positional,
   propertyOf,
+  type SqlBatch,
   type SqlChange,
   type SqlClient,
   type SqlParameters,
@@ -55,11 +56,23 @@ export const SQLITE: SqlDialect = {
   updateEach: (table, assignments, rows, condition) =>
     `UPDATE ${table} SET ${assignments} FROM ${rows} WHERE name = given_name AND ${condition} RETURNING name`,
   updateReturnsNames: true,
-  orUpdate: 'ON CONFLICT (name) DO UPDATE SET',
+  orUpdate: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
+  written: (table) => table,
+  deleteEach: (table, gone) => `DELETE FROM ${table} WHERE (name, version) IN (${gone})`,
+  deleteBoth: (table, other) => ({
+    write: `DELETE FROM ${other} WHERE name = :name`,
+    then: [`DELETE FROM ${table} WHERE name = :name`],
+    answer: 'SELECT changes() AS changed',
+  }),
+  text: (expression) => expression,
+  bytes: (column) => `length(CAST(${column} AS BLOB))`,
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,
   assignsInTurn: false,
 };
+
+/** The transaction of a batch: it may be a part of one of the caller's. */
+const STEP = 'tickless_step';
 
 /** SQLITE_BUSY and SQLITE_LOCKED: another connection, or another statement of this one, has a lock. */
 const CONTENTION = { codes: [5, 6], name: /^SQLITE_(BUSY|LOCKED)/ };
@@ -85,6 +98,30 @@ export class SqliteSql implements SqlClient {
     const { text, values } = this.#positional(sql);
     const { changes } = this.#client.prepare(text).run(...(values(parameters) as never[]));
     return { matched: Number(changes), generatedId: 0 };
+  }
+
+  /** Runs on the caller's stack, so that no other statement of this process comes between. */
+  async batch({ write, then, answer }: SqlBatch, parameters: SqlParameters): Promise<readonly SqlRow[]> {
+    const run = (sql: string): unknown => this.#client.prepare(sql).run();
+    run(`SAVEPOINT ${STEP}`);
+    try {
+      for (const sql of [write, ...then]) {
+        const { text, values } = this.#positional(sql);
+        this.#client.prepare(text).run(...(values(parameters) as never[]));
+      }
+      const { text, values } = this.#positional(answer);
+      const rows = this.#client.prepare(text).all(...(values(parameters) as never[])) as SqlRow[];
+      run(`RELEASE ${STEP}`);
+      return rows;
+    } catch (error) {
+      try {
+        run(`ROLLBACK TO ${STEP}`);
+        run(`RELEASE ${STEP}`);
+      } catch {
+        // SQLite has ended the transaction itself
+      }
+      throw error;
+    }
   }
 
   async hasReturning(): Promise<boolean> {

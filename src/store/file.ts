@@ -1,5 +1,6 @@
+import { bytesOf } from '../cluster/history.ts';
 import { isPlausibleToken } from '../cluster/plausible.ts';
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../cluster/store-contract.ts';
+import type { Store, StoredSnapshot, StoredVersion, WriteAnswer } from '../cluster/store-contract.ts';
 import { isInstant, isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep, type Visited } from '../files/sweep.ts';
@@ -55,7 +56,7 @@ export interface FileStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function fileStore(options: FileStoreOptions): SnapshotStore {
+export function fileStore(options: FileStoreOptions): Store {
   return createStore(new FileStore(options), options, {
     longestName: undefined,
     options: ['directory', 'allowOtherUsers', 'retention'],
@@ -84,30 +85,59 @@ interface Found extends Snapshot {
 
 type Damaged = StoredSnapshot & { readonly damage: string };
 
-/** Each snapshot of a name is a file named after its version; the highest version counts. */
+/**
+ * Each snapshot of a name is a file named after its version. The highest readable version counts; where older versions are
+ * kept, the highest one, readable or not: an older one must not take its place.
+ */
 class FileStore implements StoreEngine {
   readonly #files: NumberedFiles;
   readonly #clock: MachineClock = new MachineClock();
   readonly #retentionMs: number;
+  readonly #keepVersions: number;
   readonly #sweep: Sweep;
   /** Writes without a token compete for the last version, and all but one begin again. */
   readonly #unfenced: Semaphore = new Semaphore(1);
 
   constructor(options: FileStoreOptions) {
-    const { retention = { days: 7 } } = options ?? ({} as FileStoreOptions);
+    const { retention = { days: 7 }, keepVersions = 1 } = options ?? ({} as FileStoreOptions);
     const checks = new OptionChecks('store');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
+    this.#keepVersions = keepVersions;
     const kind = { folder: 'snapshot-', file: '.snapshot', longest: LONGEST_BYTES };
     this.#files = new NumberedFiles('store', options, kind);
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
-  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
-    const newest = await this.#newest(this.#files.folderOf(name), newerThan);
-    if (newest === undefined || 'damage' in newest) return newest;
-    const { version, payload, header } = newest;
+  async read(name: string, newerThan: number = -1, version?: number): Promise<StoredSnapshot | undefined> {
+    const folder = this.#files.folderOf(name);
+    if (version === undefined) return this.#snapshot(await this.#newest(folder, newerThan));
+    const { numbers } = await this.#files.list(folder);
+    const found = await this.#lastOf(
+      folder,
+      numbers.filter((number) => number === version && number > newerThan),
+    );
+    return found === 'gone' ? undefined : this.#snapshot(found);
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    const folder = this.#files.folderOf(name);
+    const { numbers } = await this.#files.list(folder);
+    const versions: StoredVersion[] = [];
+    for (const number of numbers.toReversed().slice(0, this.#keepVersions)) {
+      const found = await this.#lastOf(folder, [number]);
+      if (found === undefined || found === 'gone') continue; // a newer version has taken its place
+      const { payload: beginning, ...snapshot } = this.#snapshot(found);
+      versions.push({ ...snapshot, beginning, bytes: bytesOf(beginning) });
+    }
+    return versions;
+  }
+
+  #snapshot<F extends Found | Damaged | undefined>(found: F): StoredSnapshot | (F & undefined);
+  #snapshot(found: Found | Damaged | undefined): StoredSnapshot | undefined {
+    if (found === undefined || 'damage' in found) return found;
+    const { version, payload, header } = found;
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
 
@@ -145,7 +175,7 @@ class FileStore implements StoreEngine {
       if (token !== undefined) await this.#files.replace(folder, version, content);
       else if (!(await this.#createLast(folder, version, content))) continue; // another process was faster
       if (rejected !== undefined && rejected > version) await this.#files.remove(folder, [rejected]);
-      await this.#tidy(folder, listing, version).catch(() => {}); // no right to delete files of another user
+      await this.#tidy(folder, listing, version, keepFor).catch(() => {}); // no right to delete files of another user
       this.#sweep.step(keepFor !== undefined);
       return { kind: 'written', version };
     }
@@ -173,7 +203,8 @@ class FileStore implements StoreEngine {
 
   /** @returns `gone`: a listed file was deleted, because a newer version exists or the snapshot was deleted. */
   async #lastOf(folder: string, versions: readonly number[]): Promise<Found | Damaged | undefined | 'gone'> {
-    for (const version of plausible(versions, this.#clock.now()).toReversed()) {
+    const candidates = this.#keepVersions > 1 ? versions.slice(-1) : versions;
+    for (const version of plausible(candidates, this.#clock.now()).toReversed()) {
       const text = await this.#files.read(folder, version);
       if (text === undefined) return 'gone';
       const snapshot = parsed(text);
@@ -194,10 +225,21 @@ class FileStore implements StoreEngine {
     return isLast;
   }
 
-  async #tidy(folder: string, listing: Listing, version: number): Promise<void> {
+  /** Deletes the versions that are not kept beside the one that was written. */
+  async #tidy(folder: string, listing: Listing, version: number, keepFor: number | undefined): Promise<void> {
     const older = listing.numbers.filter((number) => number < version);
-    await this.#files.remove(folder, older);
+    const kept = keepFor === undefined && this.#keepVersions > 1 ? await this.#kept(folder, older) : [];
+    const newer = this.#keepVersions > 1 ? listing.numbers.filter((number) => number > version) : [];
+    const isGone = (number: number): boolean => !kept.includes(number);
+    await this.#files.remove(folder, [...older.filter(isGone), ...newer]);
     await this.#files.tidy(folder, listing);
+  }
+
+  /** Only the last one may have a `keepFor`: it has none before it, and is not kept itself. */
+  async #kept(folder: string, older: readonly number[]): Promise<readonly number[]> {
+    const last = await this.#lastOf(folder, older.slice(-1));
+    const isBrief = typeof last === 'object' && 'header' in last && last.header.keepFor !== undefined;
+    return isBrief ? [] : older.slice(1 - this.#keepVersions);
   }
 
   /** Deletes the files of a name that has not been written for the retention. */

@@ -1,11 +1,14 @@
+import { bytesOf } from '../cluster/history.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
-import type {
-  SnapshotRead,
-  SnapshotStore,
-  SnapshotWrite,
-  StoredSnapshot,
-  WriteAnswer,
+import {
+  BEGINNING_LENGTH,
+  type SnapshotRead,
+  type SnapshotWrite,
+  type Store,
+  type StoredSnapshot,
+  type StoredVersion,
+  type WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
@@ -34,7 +37,8 @@ export interface MongodbStoreOptions extends StoreOptions {
  * A store in MongoDB (4.4 or newer): one document per name. Each step is one command that runs at the primary and uses
  * its clock, to the millisecond; in a sharded cluster the clock of the `mongos` that receives the command. The majority
  * of a replica set acknowledges each write. A document takes at most 16 MB, so a payload some hundred bytes less; a
- * write of a longer one rejects with `StoreUnavailableError`. Names may have any length.
+ * write of a longer one rejects with `StoreUnavailableError`. Names may have any length. With `keepVersions` the older
+ * versions are in the same document, as many of them as fit into 16 MB with the present one.
  *
  * The server deletes old snapshots through a TTL index, which the store creates after its first write. Without the
  * right to create an index, create it yourself, or keep all snapshots:
@@ -56,7 +60,7 @@ export interface MongodbStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mongodbStore(options: MongodbStoreOptions): SnapshotStore {
+export function mongodbStore(options: MongodbStoreOptions): Store {
   return createStore(new MongodbStore(options), options, {
     longestName: undefined,
     options: ['collection', 'retention'],
@@ -67,17 +71,29 @@ class MongodbStore implements StoreEngine {
   readonly readMany: StoreEngine['readMany'];
   readonly writeMany: StoreEngine['writeMany'];
   readonly #documents: MongoDocuments;
+  readonly #keepVersions: number;
 
   constructor(options: MongodbStoreOptions) {
+    this.#keepVersions = options?.keepVersions ?? 1;
     this.#documents = new MongoDocuments('store', options);
     if (!this.#documents.changesMany) return;
     this.readMany = (reads) => this.#readEach(reads);
     this.writeMany = (writes) => this.#writeEach(writes);
   }
 
-  async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
-    const [found] = await this.#documents.find(snapshots([{ name, newerThan }]));
+  async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
+    if (version !== undefined && version <= (newerThan ?? -1)) return undefined;
+    const pipeline = version === undefined ? snapshots([{ name, newerThan }]) : oneVersion(name, version);
+    const [found] = await this.#documents.find(pipeline);
     return found && snapshotFrom(found);
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    const versions = await this.#documents.find(allVersions(name), this.#keepVersions);
+    return versions.map((found) => {
+      const { payload: beginning, ...snapshot } = snapshotFrom(found);
+      return { ...snapshot, beginning, bytes: Number(found.bytes) };
+    });
   }
 
   async #readEach(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
@@ -124,12 +140,17 @@ class MongodbStore implements StoreEngine {
   }
 
   #replacement({ name, payload, token, rejected, keepFor }: SnapshotWrite): MongoChange {
+    const version = token ?? next('$version');
+    const keeps = this.#keepVersions > 1;
+    const room = keepFor === undefined ? this.#keepVersions - 1 : 0;
     const written = {
       _id: '$_id',
-      version: token ?? next('$version'),
+      version,
       writtenAt: NOW,
       payload: text(payload),
       expireAt: this.#documents.expiry(0, keepFor),
+      ...(keeps && room > 0 ? { older: olderVersions(version, room, bytesOf(payload)) } : {}),
+      ...(keeps && keepFor !== undefined ? { isBrief: true } : {}),
     };
     const isRejected = { $eq: ['$version', rejected ?? -1] };
     const isNewer = { $and: [isPlausible('$version'), { $gt: ['$version', token] }, { $not: [isRejected] }] };
@@ -154,12 +175,68 @@ function snapshots(reads: readonly SnapshotRead[]): object[] {
     _id: some.length === 1 ? some[0] : { $in: some },
     $expr: { $or: [{ $gt: ['$version', newerThan] }, { $not: [isPlausible('$version')] }] },
   }));
+  return [{ $match: wanted.length === 1 ? wanted[0] : { $or: wanted } }, { $project: read(1) }];
+}
+
+/** The most bytes of all payloads of a document, which may have 16 MiB. */
+const MOST_BYTES = 16_000_000;
+
+/** Bytes of a version beside its payload, at most. */
+const BYTES_BESIDE = 100;
+
+/** An expression: the present version and those before it, newest first, that are kept beside the one to be written. */
+function olderVersions(version: number | object, room: number, bytes: number): object {
+  const present = { version: '$version', writtenAt: '$writtenAt', payload: '$payload' };
+  const isText = { $eq: [{ $type: '$payload' }, 'string'] };
+  const isKept = { $and: [isPlausible('$version'), isText, { $ne: ['$isBrief', true] }] };
+  const all = { $concatArrays: [{ $cond: [isKept, [present], []] }, { $ifNull: ['$older', []] }] };
+  const before = { $filter: { input: all, as: 'one', cond: { $lt: ['$$one.version', version] } } };
+  const size = { $add: ['$$value.bytes', BYTES_BESIDE, { $strLenBytes: '$$this.payload' }] };
+  const fitting = {
+    $reduce: {
+      input: { $slice: [before, room] },
+      initialValue: { bytes, kept: [] },
+      in: {
+        bytes: size,
+        kept: {
+          $cond: [
+            { $lte: [size, MOST_BYTES] },
+            { $concatArrays: ['$$value.kept', ['$$this']] },
+            '$$value.kept',
+          ],
+        },
+      },
+    },
+  };
+  return { $let: { vars: { fitting }, in: '$$fitting.kept' } };
+}
+
+/** A stage for each version of a name, newest first. */
+function eachVersion(name: string): object[] {
+  const present = { version: '$version', writtenAt: '$writtenAt', payload: '$payload' };
+  const all = { $concatArrays: [[present], { $ifNull: ['$older', []] }] };
+  return [{ $match: { _id: name } }, { $project: { all } }, { $unwind: '$all' }, { $replaceWith: '$all' }];
+}
+
+function oneVersion(name: string, version: number): object[] {
+  return [...eachVersion(name), { $match: { version } }, { $limit: 1 }, { $project: read('$payload') }];
+}
+
+function allVersions(name: string): object[] {
+  const ofText = (expression: object, other: unknown): object => ({
+    $cond: [{ $eq: [{ $type: '$payload' }, 'string'] }, expression, other],
+  });
+  const beginning = ofText({ $substrCP: ['$payload', 0, BEGINNING_LENGTH] }, null);
+  return [
+    ...eachVersion(name),
+    { $project: { ...read(beginning), bytes: ofText({ $strLenBytes: '$payload' }, 0) } },
+  ];
+}
+
+function read(payload: unknown): object {
   const isDate = { $eq: [{ $type: '$writtenAt' }, 'date'] };
   const age = { $cond: [isDate, { $subtract: [NOW, '$writtenAt'] }, null] };
-  return [
-    { $match: wanted.length === 1 ? wanted[0] : { $or: wanted } },
-    { $project: { version: 1, payload: 1, isPlausible: isPlausible('$version'), age } },
-  ];
+  return { version: 1, payload, isPlausible: isPlausible('$version'), age };
 }
 
 function snapshotFrom(found: MongoDocument): StoredSnapshot {

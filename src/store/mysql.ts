@@ -1,9 +1,9 @@
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { Store } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
+import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 
 export type { MysqlClient, MysqlCommand, MysqlField } from '../sql/mysql.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -43,7 +43,7 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mysqlStore(options: MysqlStoreOptions): SnapshotStore {
+export function mysqlStore(options: MysqlStoreOptions): Store {
   const checks = new OptionChecks('store');
   checks.methods('client', options?.client, ['query']);
   checks.done();
@@ -51,6 +51,7 @@ export function mysqlStore(options: MysqlStoreOptions): SnapshotStore {
     client: new MysqlSql(options.client, timeoutOf('store', options)),
     dialect: MYSQL,
     definition: mysqlStoreTable,
+    versionsDefinition: mysqlVersionsTable,
     definedBy: 'mysqlStoreTable()',
     longestName: 512, // an index takes at most 768 characters
   });
@@ -70,5 +71,22 @@ export function mysqlStoreTable(table: string = STORE_TABLE): string {
   payload LONGTEXT NOT NULL,
   brief_version BIGINT,
   brief_until DATETIME(6)
+) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
+}
+
+/**
+ * The statement that creates the table of the versions that {@link mysqlStore} keeps with `keepVersions`: for migrations.
+ * Its name is that of the table of the store with `_versions` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function mysqlVersionsTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${versionsTable(table, MYSQL.quoted)} (
+  name VARCHAR(512) NOT NULL,
+  version BIGINT NOT NULL,
+  written_at DATETIME(6) NOT NULL,
+  payload LONGTEXT NOT NULL,
+  PRIMARY KEY (name, version)
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
 }

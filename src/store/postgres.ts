@@ -1,9 +1,9 @@
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { Store } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
+import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -41,7 +41,7 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function postgresStore(options: PostgresStoreOptions): SnapshotStore {
+export function postgresStore(options: PostgresStoreOptions): Store {
   const checks = new OptionChecks('store');
   checks.methods('client', options?.client, ['query']);
   checks.done();
@@ -49,6 +49,7 @@ export function postgresStore(options: PostgresStoreOptions): SnapshotStore {
     client: new PostgresSql(options.client, timeoutOf('store', options)),
     dialect: POSTGRES,
     definition: postgresStoreTable,
+    versionsDefinition: postgresVersionsTable,
     definedBy: 'postgresStoreTable()',
     longestName: 1024, // an index entry takes at most 2700 bytes
   });
@@ -68,5 +69,22 @@ export function postgresStoreTable(table: string = STORE_TABLE): string {
   payload text NOT NULL,
   brief_version bigint,
   brief_until timestamptz
+)`;
+}
+
+/**
+ * The statement that creates the table of the versions that {@link postgresStore} keeps with `keepVersions`: for migrations.
+ * Its name is that of the table of the store with `_versions` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function postgresVersionsTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${versionsTable(table, POSTGRES.quoted)} (
+  name text COLLATE "C",
+  version bigint,
+  written_at timestamptz NOT NULL,
+  payload text NOT NULL,
+  PRIMARY KEY (name, version)
 )`;
 }

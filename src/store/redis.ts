@@ -1,9 +1,11 @@
-import type {
-  SnapshotRead,
-  SnapshotStore,
-  SnapshotWrite,
-  StoredSnapshot,
-  WriteAnswer,
+import {
+  BEGINNING_LENGTH,
+  type SnapshotRead,
+  type SnapshotWrite,
+  type Store,
+  type StoredSnapshot,
+  type StoredVersion,
+  type WriteAnswer,
 } from '../cluster/store-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
@@ -42,9 +44,11 @@ export interface RedisStoreOptions extends StoreOptions {
 
 /**
  * A store in Redis (6 or newer) or Valkey: one hash per name. Each step is one script that runs at the server and uses
- * its clock. A snapshot is as durable as the server's memory, and at most 512 MB long. Names may have any length.
+ * its clock. A snapshot is as durable as the server's memory, and at most 512 MB long. Names may have any length. With
+ * `keepVersions` older versions are in the same hash.
  *
- * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `del`, `pexpire`, `persist`.
+ * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `hdel`, `del`, `pexpire`,
+ * `persist`.
  *
  * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
  * that it reconnects.
@@ -60,7 +64,7 @@ export interface RedisStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function redisStore(options: RedisStoreOptions): SnapshotStore {
+export function redisStore(options: RedisStoreOptions): Store {
   return createStore(new RedisStore(options), options, {
     longestName: undefined,
     options: ['client', 'prefix', 'retention'],
@@ -84,12 +88,61 @@ if held[3] ~= held[1] then keep(now) end
 return {digits(version), digits(now - writtenAt), payload}
 `);
 
+/** Returns one version, the present one or an older one. */
+const READ_VERSION = new Script(`
+local wanted = tonumber(ARGV[2])
+local version = digits(wanted)
+local isPresent = whole(redis.call('HGET', key, 'version')) == wanted
+local at = isPresent and '' or ':' .. version
+local found = redis.call('HMGET', key, 'writtenAt' .. at, 'payload' .. at)
+if not isPresent and not found[1] and not found[2] then return false end
+if not plausible(version) then return {version, 'version'} end
+local writtenAt = whole(found[1])
+if not writtenAt then return {version, 'writtenAt'} end
+if not found[2] then return {version, 'payload'} end
+return {version, digits(now - writtenAt), found[2]}
+`);
+
+/** Returns each version with its age, its bytes and the beginning of its payload; of a damaged one, the damaged field. */
+const HISTORY = new Script(`
+local held = redis.call('HMGET', key, 'version', 'older')
+local records = {}
+local function add(text, at)
+  local version, found = whole(text), redis.call('HMGET', key, 'writtenAt' .. at, 'payload' .. at)
+  local writtenAt, payload = whole(found[1]), found[2]
+  local damage = not plausible(text) and 'version' or not writtenAt and 'writtenAt' or not payload and 'payload'
+  records[#records + 1] = damage and {digits(version or 0), damage}
+    or {digits(version), digits(now - writtenAt), string.sub(payload, 1, ${4 * BEGINNING_LENGTH}), #payload}
+end
+if held[1] or redis.call('EXISTS', key) == 1 then add(held[1], '') end
+for old in string.gmatch(held[2] or '', '%d+') do add(old, ':' .. old) end
+return records
+`);
+
+// older: the versions before the present one, newest first. brief: the version that reads do not prolong.
 const WRITE = new Script(`
-local held = plausible(redis.call('HGET', key, 'version')) or 0
+local present = redis.call('HMGET', key, 'version', 'older', 'brief')
+local held = plausible(present[1]) or 0
 local token, rejected, keepFor = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if token and token < held and held ~= rejected then return {0, digits(held)} end
 local version = digits(token or math.max(held + 1, now))
--- brief: the version that reads do not prolong
+local room = keepFor and 0 or tonumber(ARGV[6]) - 1
+if present[2] or room > 0 then
+  local kept, own = {}, tonumber(version)
+  if room > 0 and held > 0 and held < own and present[3] ~= present[1] then
+    local moved = redis.call('HMGET', key, 'writtenAt', 'payload')
+    if moved[1] and moved[2] then
+      kept[1] = digits(held)
+      redis.call('HSET', key, 'writtenAt:' .. kept[1], moved[1], 'payload:' .. kept[1], moved[2])
+    end
+  end
+  for old in string.gmatch(present[2] or '', '%d+') do
+    if #kept < room and tonumber(old) < own then kept[#kept + 1] = old
+    elseif old ~= kept[1] then redis.call('HDEL', key, 'writtenAt:' .. old, 'payload:' .. old) end
+  end
+  if #kept > 0 then redis.call('HSET', key, 'older', table.concat(kept, ','))
+  elseif present[2] then redis.call('HDEL', key, 'older') end
+end
 redis.call('HSET', key, 'version', version, 'writtenAt', digits(now), 'payload', ARGV[2], 'brief', keepFor and version or '')
 keep(now, keepFor)
 return {1, version}
@@ -101,14 +154,28 @@ return redis.call('DEL', key)
 
 class RedisStore implements StoreEngine {
   readonly #hashes: RedisHashes;
+  readonly #keepVersions: number;
 
   constructor(options: RedisStoreOptions) {
     this.#hashes = new RedisHashes('store', options, 'tickless:snapshot:');
+    this.#keepVersions = options?.keepVersions ?? 1;
   }
 
-  async read(name: string, newerThan?: number): Promise<StoredSnapshot | undefined> {
+  async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
+    if (version !== undefined) {
+      const found = snapshotOf(await this.#hashes.run(READ_VERSION, name, String(version)));
+      return version > (newerThan ?? -1) ? found : undefined;
+    }
     const { args } = readCall({ name, newerThan });
     return snapshotOf(await this.#hashes.run(READ, name, ...args));
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    const replies = (await this.#hashes.run(HISTORY, name)) as unknown[][];
+    return replies.map((reply) => {
+      const { payload: beginning, ...snapshot } = snapshotOf(reply) as StoredSnapshot;
+      return { ...snapshot, beginning, bytes: Number(reply[3] ?? 0) };
+    });
   }
 
   async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
@@ -123,26 +190,30 @@ class RedisStore implements StoreEngine {
     rejected?: number,
     keepFor?: number,
   ): Promise<WriteAnswer> {
-    const { args } = writeCall({ name, payload, token, rejected, keepFor });
+    const { args } = this.#writeCall({ name, payload, token, rejected, keepFor });
     return writeAnswerOf(await this.#hashes.run(WRITE, name, ...args));
   }
 
   async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
-    const replies = await this.#hashes.runMany(WRITE, writes.map(writeCall));
+    const replies = await this.#hashes.runMany(
+      WRITE,
+      writes.map((write) => this.#writeCall(write)),
+    );
     return replies.map((reply) => (reply instanceof Error ? reply : writeAnswerOf(reply)));
   }
 
   async delete(name: string): Promise<boolean> {
     return Number(await this.#hashes.run(DELETE, name)) === 1;
   }
+
+  #writeCall({ name, payload, token, rejected, keepFor }: SnapshotWrite): NameCall {
+    const numbers = [token, rejected, keepFor, this.#keepVersions];
+    return { name, args: [payload, ...numbers.map((one) => String(one ?? ''))] };
+  }
 }
 
 function readCall({ name, newerThan = -1 }: SnapshotRead): NameCall {
   return { name, args: [String(newerThan)] };
-}
-
-function writeCall({ name, payload, token, rejected, keepFor }: SnapshotWrite): NameCall {
-  return { name, args: [payload, ...[token, rejected, keepFor].map((one) => String(one ?? ''))] };
 }
 
 function snapshotOf(reply: unknown): StoredSnapshot | undefined {

@@ -1,21 +1,25 @@
+import { bytesOf } from '../cluster/history.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
 import type {
   SnapshotRead,
-  SnapshotStore,
   SnapshotWrite,
+  Store,
   StoredSnapshot,
+  StoredVersion,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
-import type { SqlParameters, SqlRow } from '../sql/client.ts';
+import type { SqlParameters, SqlRow, SqlValue } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { eachName } from '../sql/each-name.ts';
 import { type Given, givenParameters, ofEach, ofOne } from '../sql/given.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { openTable, type SqlKind } from '../sql/sql-kind.ts';
-import { durationParameter, PURGED_NAMES, type SqlTable } from '../sql/sql-table.ts';
+import { durationParameter, PURGED_NAMES, type SqlTable, type SqlTableOptions } from '../sql/sql-table.ts';
+import { tableName } from '../sql/table-name.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { type VersionStatements, versionStatements } from './sql-versions.ts';
 import type { StoreEngine } from './store-engine.ts';
 
 /** Options of all SQL stores. */
@@ -37,12 +41,32 @@ export interface SqlStoreOptions extends StoreOptions {
 export const STORE_TABLE = 'tickless_snapshot';
 
 /** @throws {OptionError} when an option breaks a rule. */
-export function sqlStore(options: SqlStoreOptions, kind: SqlKind): SnapshotStore {
-  const { table, statements } = openTable('store', options, kind, STORE_TABLE, storeStatements);
-  return createStore(new SqlStore(table, statements), options, {
+export function sqlStore(options: SqlStoreOptions, kind: SqlKind): Store {
+  const { keepVersions = 1 } = options;
+  const versions = keepVersions > 1 ? versionsOf(options, kind) : undefined;
+  const { table, statements } = openTable('store', options, kind, STORE_TABLE, (dialect, name) =>
+    storeStatements(dialect, name, versions),
+  );
+  return createStore(new SqlStore(table, statements, keepVersions), options, {
     longestName: kind.longestName,
     options: ['client', 'table', 'retention'],
   });
+}
+
+/** The table of the versions of a store, and the text that creates it. */
+interface VersionsTable {
+  readonly name: string;
+  readonly definition: string;
+}
+
+function versionsOf({ table = STORE_TABLE }: SqlStoreOptions, kind: SqlKind): VersionsTable {
+  const { dialect, versionsDefinition = kind.definition } = kind;
+  return { name: versionsTable(table, dialect.quoted), definition: versionsDefinition(table) };
+}
+
+/** The quoted name of the table of older versions. @throws {OptionError} when the name is invalid, or too long. */
+export function versionsTable(table: string, quoted: SqlDialect['quoted']): string {
+  return tableName('store', typeof table === 'string' ? `${table}_versions` : table, quoted);
 }
 
 /** The use of the two columns of brief snapshots by a write. `none`: a table of an earlier version lacks them. */
@@ -66,6 +90,9 @@ interface StoreStatements {
   readonly purge: string;
   /** For a table without the columns of brief snapshots. */
   readonly older: { readonly expired: string; readonly purge: string };
+  /** Of a store that keeps older versions. */
+  readonly versions: VersionStatements | undefined;
+  readonly further: SqlTableOptions['further'];
 }
 
 /** The values of each name. */
@@ -73,7 +100,11 @@ const READ = { name: 'key', newerThan: 'whole' } as const;
 const WRITTEN = { name: 'key', payload: 'long' } as const;
 const BRIEF = { ...WRITTEN, keepFor: 'number' } as const;
 
-function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
+function storeStatements(
+  dialect: SqlDialect,
+  table: string,
+  versions: VersionsTable | undefined,
+): StoreStatements {
   const { now, incoming } = dialect;
   const stored = (column: string): string => dialect.stored(table, column);
   const hasReturning = !dialect.assignsInTurn;
@@ -98,7 +129,7 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
           ? { brief_version: first, brief_until: dialect.plus(now, given('keepFor')) }
           : {}),
       };
-      return `INSERT INTO ${table} ${dialect.row(row, rows)} ${dialect.orUpdate}`;
+      return `INSERT INTO ${table} ${dialect.row(row, rows)} ${dialect.orUpdate('name')}`;
     };
     const token = rows === undefined ? ':token' : incoming('version');
     const isNewer = `(${token} >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
@@ -127,8 +158,11 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     };
   };
   const one = { set: writes('set'), clear: writes('clear'), none: writes('none') };
-  const read = `${dialect.whole('version')}, ${dialect.between('written_at', now)} AS age, ${dialect.returned('payload')},
+  const listed = `${dialect.whole('version')}, ${dialect.between('written_at', now)} AS age,
       CASE WHEN ${isPlausible(dialect, 'version')} THEN 1 ELSE 0 END AS is_plausible`;
+  const read = `${listed}, ${dialect.returned('payload')}`;
+  const ofVersions =
+    versions && versionStatements(dialect, { table, versions: versions.name }, { read, listed });
   const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
   const versionOfName = `${dialect.returned('name')}, version`;
   const isOld = `${dialect.plus('written_at', ':retention')} < ${now}`;
@@ -158,6 +192,8 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
     delete: `DELETE FROM ${table} WHERE name = :name`,
     ...purges(`(${isOld} OR ${isOver})`),
     older: purges(isOld),
+    versions: ofVersions,
+    further: ofVersions && { ...ofVersions, definition: (versions as VersionsTable).definition },
   };
 }
 
@@ -168,16 +204,39 @@ function storeStatements(dialect: SqlDialect, table: string): StoreStatements {
 class SqlStore implements StoreEngine {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
+  readonly #keepVersions: number;
   #isOlder = false;
 
-  constructor(table: SqlTable, statements: StoreStatements) {
+  constructor(table: SqlTable, statements: StoreStatements, keepVersions: number) {
+    this.#keepVersions = keepVersions;
     this.#table = table;
     this.#statements = statements;
   }
 
-  async read(name: string, newerThan: number = -1): Promise<StoredSnapshot | undefined> {
+  async read(name: string, newerThan: number = -1, version?: number): Promise<StoredSnapshot | undefined> {
+    const { versions } = this.#statements;
+    if (version !== undefined && versions !== undefined) {
+      const [found] = await this.#table.query(versions.read, { name, version });
+      return found && version > newerThan ? snapshotOf(found) : undefined;
+    }
     const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
     return row && snapshotOf(row);
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    const { versions } = this.#statements;
+    if (versions === undefined) {
+      const present = await this.read(name);
+      if (present === undefined) return [];
+      const { payload: beginning, ...snapshot } = present;
+      return [{ ...snapshot, beginning, bytes: bytesOf(beginning) }];
+    }
+    const rows = await this.#table.query(versions.history, { name });
+    const listed = rows.map((row) => {
+      const { payload: beginning, ...snapshot } = snapshotOf({ ...row, payload: row.beginning });
+      return { ...snapshot, beginning, bytes: Number(row.bytes) };
+    });
+    return listed.sort((one, another) => another.version - one.version);
   }
 
   async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
@@ -200,7 +259,12 @@ class SqlStore implements StoreEngine {
     rejected: number = -1,
     keepFor?: number,
   ): Promise<WriteAnswer> {
-    const { write, writeWithToken } = this.#statements;
+    const { write, writeWithToken, versions } = this.#statements;
+    if (versions !== undefined) {
+      const [answer] = await this.writeMany([{ name, payload, token, rejected, keepFor }]);
+      if (answer instanceof Error) throw answer;
+      return answer as WriteAnswer;
+    }
     const version = await this.#withColumns(keepFor, (brief) => {
       const values = { name, payload, ...keptFor(brief, keepFor) };
       return token === undefined
@@ -240,6 +304,7 @@ class SqlStore implements StoreEngine {
     writes: readonly SnapshotWrite[],
     brief: BriefColumns,
   ): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
+    if (this.#statements.versions !== undefined) return this.#writeVersions(writes, brief);
     const endAt = this.#table.endAt();
     const hasReturning = await this.#table.hasReturning(endAt);
     const { writeEach, writeEachWithToken, versionOfEach, versionOfName } = this.#statements;
@@ -247,24 +312,32 @@ class SqlStore implements StoreEngine {
     // The next version of the name could be read as the one of this write.
     if (isByToken === undefined && !hasReturning) return this.#writeOneByOne(writes);
     const { length } = writes;
-    const values = writes.map(({ name, payload, token, keepFor }) => ({
-      ...{ name, payload, ...keptFor(brief, keepFor) },
-      ...(token === undefined ? {} : { token }),
-    }));
     const sql = isByToken === undefined ? writeEach(length, brief) : writeEachWithToken(length, brief);
-    const parameters = { ...givenParameters(values), rejected };
+    const parameters = { ...givenParameters(valuesOf(writes, brief)), rejected };
     const returned = await this.#table.query(
       hasReturning ? `${sql} RETURNING ${versionOfName}` : sql,
       parameters,
       endAt,
     );
     const rows = hasReturning ? returned : await this.#table.query(versionOfEach(length), parameters);
-    const versions = new Map(rows.map(({ name, version }) => [String(name), Number(version)]));
-    return new Map(
-      writes
-        .filter(({ name }) => versions.has(name))
-        .map(({ name, token }) => [name, answerOf(versions.get(name) as number, token)]),
-    );
+    return answersOf(writes, rows);
+  }
+
+  /** As {@link #writeEach}, and keeps the written versions beside older ones. */
+  async #writeVersions(
+    writes: readonly SnapshotWrite[],
+    brief: BriefColumns,
+  ): Promise<ReadonlyMap<string, WriteAnswer>> {
+    const { writeEach, writeEachWithToken, versions } = this.#statements;
+    const [{ token, rejected = -1, keepFor }] = writes as [SnapshotWrite];
+    const isKept = keepFor === undefined;
+    const batch = {
+      write: token === undefined ? writeEach(writes.length, brief) : writeEachWithToken(writes.length, brief),
+      ...(versions as VersionStatements).afterWrite(writes.length, token !== undefined, isKept),
+    };
+    const older = isKept ? this.#keepVersions - 1 : 0;
+    const parameters = { ...givenParameters(valuesOf(writes, brief)), rejected, older };
+    return answersOf(writes, await this.#table.batch(batch, parameters));
   }
 
   async #writeOneByOne(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
@@ -275,7 +348,10 @@ class SqlStore implements StoreEngine {
   }
 
   async delete(name: string): Promise<boolean> {
-    return (await this.#table.change(this.#statements.delete, { name })).matched > 0;
+    const statement = this.#statements.versions?.delete ?? this.#statements.delete;
+    if (typeof statement === 'string') return (await this.#table.change(statement, { name })).matched > 0;
+    const [row] = await this.#table.batch(statement, { name });
+    return Number(row?.changed) > 0;
   }
 
   async #versionAfter(sql: string, parameters: SqlParameters): Promise<number> {
@@ -287,6 +363,29 @@ class SqlStore implements StoreEngine {
 
 function keptFor(brief: BriefColumns, keepFor: number | undefined): Readonly<Record<string, number>> {
   return brief !== 'set' || keepFor === undefined ? {} : { keepFor: durationParameter(keepFor) };
+}
+
+function valuesOf(
+  writes: readonly SnapshotWrite[],
+  brief: BriefColumns,
+): readonly Readonly<Record<string, SqlValue>>[] {
+  return writes.map(({ name, payload, token, keepFor }) => ({
+    ...{ name, payload, ...keptFor(brief, keepFor) },
+    ...(token === undefined ? {} : { token }),
+  }));
+}
+
+/** @param rows the names with the versions that they have now. */
+function answersOf(
+  writes: readonly SnapshotWrite[],
+  rows: readonly SqlRow[],
+): ReadonlyMap<string, WriteAnswer> {
+  const versions = new Map(rows.map(({ name, version }) => [String(name), Number(version)]));
+  return new Map(
+    writes
+      .filter(({ name }) => versions.has(name))
+      .map(({ name, token }) => [name, answerOf(versions.get(name) as number, token)]),
+  );
 }
 
 function answerOf(version: number, token: number | undefined): WriteAnswer {

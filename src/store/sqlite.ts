@@ -1,8 +1,8 @@
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { Store } from '../cluster/store-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
 import { tableName } from '../sql/table-name.ts';
-import { type SqlStoreOptions, STORE_TABLE, sqlStore } from './sql.ts';
+import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 
 export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -39,7 +39,7 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function sqliteStore(options: SqliteStoreOptions): SnapshotStore {
+export function sqliteStore(options: SqliteStoreOptions): Store {
   const checks = new OptionChecks('store');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();
@@ -47,6 +47,7 @@ export function sqliteStore(options: SqliteStoreOptions): SnapshotStore {
     client: new SqliteSql(options.client),
     dialect: SQLITE,
     definition: sqliteStoreTable,
+    versionsDefinition: sqliteVersionsTable,
     definedBy: 'sqliteStoreTable()',
     longestName: 1024,
   });
@@ -66,5 +67,22 @@ export function sqliteStoreTable(table: string = STORE_TABLE): string {
   payload TEXT NOT NULL,
   brief_version INTEGER,
   brief_until INTEGER
+)`;
+}
+
+/**
+ * The statement that creates the table of the versions that {@link sqliteStore} keeps with `keepVersions`: for migrations.
+ * Its name is that of the table of the store with `_versions` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function sqliteVersionsTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${versionsTable(table, SQLITE.quoted)} (
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  written_at INTEGER NOT NULL,
+  payload TEXT NOT NULL,
+  PRIMARY KEY (name, version)
 )`;
 }

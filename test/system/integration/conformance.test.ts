@@ -16,7 +16,7 @@ import {
 } from '../../../src/testing/index.ts';
 import { backends, type Connected } from './support/backends.ts';
 import { type Ended, runFixture } from './support/child.ts';
-import { conformance } from './support/conformance.ts';
+import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { FAR, mongoDamage, POSTDATED, sqlDamage } from './support/edits.ts';
 
 /** Longer than the suites' own: many cases run at a time, on a machine that has more to do. */
@@ -30,8 +30,10 @@ const PATIENT = { timeout: 10_000 };
 /** A port that can't be listened on by accident: nobody does. */
 const NOBODY = '127.0.0.1:1';
 
-function suites(lock: LockSubject, store: StoreSubject): void {
-  conformance({ unit: UNIT_MS, ...lock }, { unit: UNIT_MS, ...store });
+const OLDER = { keepVersions: KEEP_VERSIONS };
+
+function suites(lock: LockSubject, store: StoreSubject, older: Pick<StoreSubject, 'store' | 'other'>): void {
+  conformance({ unit: UNIT_MS, ...lock }, { unit: UNIT_MS, ...store }, older);
 }
 
 describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) => {
@@ -69,6 +71,10 @@ describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) =>
       other: () => another.store(space, PATIENT),
       unreachable: () => none.store(space, { timeout: 1000 }),
     },
+    {
+      store: () => one.store(space, { ...PATIENT, ...OLDER }),
+      other: () => another.store(space, { ...PATIENT, ...OLDER }),
+    },
   );
 });
 
@@ -103,6 +109,10 @@ describe('SQLite with better-sqlite3', () => {
       store: () => sqliteStore({ client: one }),
       other: () => sqliteStore({ client: another }),
       unreachable: () => sqliteStore({ client: closed }),
+    },
+    {
+      store: () => sqliteStore({ client: one, ...OLDER }),
+      other: () => sqliteStore({ client: another, ...OLDER }),
     },
   );
 });
@@ -170,6 +180,10 @@ if (mongodb !== undefined) {
         store: () => mongodbStore({ collection: collection(one, 'store') }),
         other: () => mongodbStore({ collection: collection(another, 'store') }),
         unreachable: () => mongodbStore({ collection: collection(none, 'store'), timeout: 1000 }),
+      },
+      {
+        store: () => mongodbStore({ collection: collection(one, 'store'), ...OLDER }),
+        other: () => mongodbStore({ collection: collection(another, 'store'), ...OLDER }),
       },
     );
   });

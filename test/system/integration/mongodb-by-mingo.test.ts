@@ -5,7 +5,7 @@ import type { Lock } from '../../../src/lock/create-lock.ts';
 import { type MongodbLockOptions, mongodbLock } from '../../../src/lock/mongodb.ts';
 import type { MongoCollection } from '../../../src/mongodb/collection.ts';
 import { mongodbStore } from '../../../src/store/mongodb.ts';
-import { conformance } from './support/conformance.ts';
+import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { mongoDamage } from './support/edits.ts';
 import { EvaluatedCollection } from './support/evaluated-collection.ts';
 
@@ -44,6 +44,10 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
       store: () => mongodbStore({ collection: stores, ...PATIENT }),
       other: () => mongodbStore({ collection: stores, ...PATIENT }),
       unreachable: () => mongodbStore({ collection: none }),
+    },
+    {
+      store: () => mongodbStore({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS }),
+      other: () => mongodbStore({ collection: stores, ...PATIENT, keepVersions: KEEP_VERSIONS }),
     },
   );
 });

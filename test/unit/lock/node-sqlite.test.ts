@@ -60,6 +60,8 @@ describe.concurrent('node:sqlite', () => {
   };
   for (const { name, run } of lockConformance(lockSubject)) it(`lock: ${name}`, run);
   for (const { name, run } of storeConformance(storeSubject)) it(`store: ${name}`, run);
+  const older = { ...storeSubject, store: () => sqliteStore({ client, keepVersions: 3 }), keepVersions: 3 };
+  for (const { name, run } of storeConformance(older)) it(`store with keepVersions: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';

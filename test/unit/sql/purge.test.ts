@@ -30,6 +30,10 @@ class Table implements SqlClient {
     return { matched: 0, generatedId: 0 };
   }
 
+  async batch(): Promise<[]> {
+    return [];
+  }
+
   async hasReturning(): Promise<boolean> {
     return true;
   }

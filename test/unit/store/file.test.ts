@@ -36,6 +36,14 @@ describe.concurrent('fileStore: conformance', () => {
     },
   };
   for (const { name, run } of storeConformance(subject)) it(name, run);
+
+  const keepVersions = 3;
+  const older = {
+    ...{ ...subject, keepVersions },
+    store: () => fileStore({ directory, timeout, keepVersions }),
+    other: () => fileStore({ directory, timeout, keepVersions }),
+  };
+  for (const { name, run } of storeConformance(older)) it(`with keepVersions: ${name}`, run);
 });
 
 function filesIn(directory: string, name = 'n'): string[] {

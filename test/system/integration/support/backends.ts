@@ -3,7 +3,7 @@ import { createPool as createCallbackPool } from 'mysql2';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { Lock, LockOptions } from '../../../../src/lock/create-lock.ts';
 import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../../src/lock/mysql.ts';
 import { type PostgresClient, postgresLock } from '../../../../src/lock/postgres.ts';
@@ -12,7 +12,7 @@ import { sqlLock } from '../../../../src/lock/sql.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
 import type { StoreOptions } from '../../../../src/store/create-store.ts';
-import { mysqlStore, mysqlStoreTable } from '../../../../src/store/mysql.ts';
+import { mysqlStore, mysqlStoreTable, mysqlVersionsTable } from '../../../../src/store/mysql.ts';
 import { postgresStore } from '../../../../src/store/postgres.ts';
 import { redisStore } from '../../../../src/store/redis.ts';
 import { sqlStore } from '../../../../src/store/sql.ts';
@@ -25,7 +25,7 @@ import type { ServerKind } from './servers.ts';
 export interface Connected {
   /** @param space what separates it from others on the server: its table or its prefix is named after it. */
   lock(space: string, options?: LockOptions): Lock;
-  store(space: string, options?: StoreOptions): SnapshotStore;
+  store(space: string, options?: StoreOptions): Store;
   /** Forgets the record of a name, as if the engine had lost it. */
   forget(space: string, name: string): Promise<void>;
   /** Edits a field of the record of a name. */
@@ -114,12 +114,11 @@ export function lockWithoutReturning(client: MysqlClient, table: string, options
 }
 
 /** Writes several names with two commands, as MySQL does. */
-function storeWithoutReturning(
-  client: MysqlClient,
-  table: string,
-  options: StoreOptions = {},
-): SnapshotStore {
-  const definition = { definition: mysqlStoreTable, definedBy: 'mysqlStoreTable()' };
+function storeWithoutReturning(client: MysqlClient, table: string, options: StoreOptions = {}): Store {
+  const definition = {
+    ...{ definition: mysqlStoreTable, versionsDefinition: mysqlVersionsTable },
+    definedBy: 'mysqlStoreTable()',
+  };
   return sqlStore({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
 }
 
@@ -242,7 +241,7 @@ export const backends: readonly Backend[] = [
       const pool = createPool(url);
       const lock = (space: string, options?: LockOptions): Lock =>
         lockWithoutReturning(pool, lockTable(space), options);
-      const store = (space: string, options?: StoreOptions): SnapshotStore =>
+      const store = (space: string, options?: StoreOptions): Store =>
         storeWithoutReturning(pool, storeTable(space), options);
       return {
         ...mysql(pool),

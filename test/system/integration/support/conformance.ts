@@ -6,12 +6,28 @@ import {
   storeConformance,
 } from '../../../../src/testing/index.ts';
 
-/** The suites of lock and store, as tests. */
-export function conformance(lock: LockSubject, store: StoreSubject): void {
+/** Of the stores that keep older versions. */
+export const KEEP_VERSIONS = 3;
+
+/**
+ * The suites of lock and store, as tests.
+ *
+ * @param older the same stores, with `keepVersions`.
+ */
+export function conformance(
+  lock: LockSubject,
+  store: StoreSubject,
+  older?: Pick<StoreSubject, 'store' | 'other'>,
+): void {
   describe('lock', { concurrent: true }, () => {
     for (const { name, run } of lockConformance(lock)) it(name, run);
   });
   describe('store', { concurrent: true }, () => {
     for (const { name, run } of storeConformance(store)) it(name, run);
+  });
+  if (older === undefined) return;
+  describe('store with keepVersions', { concurrent: true }, () => {
+    const subject = { ...store, ...older, keepVersions: KEEP_VERSIONS };
+    for (const { name, run } of storeConformance(subject)) it(name, run);
   });
 }
