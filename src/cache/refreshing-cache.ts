@@ -1,3 +1,4 @@
+import type { VersionRecord } from '../data/version-record.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { Load } from '../engine/load-execution.ts';
@@ -23,6 +24,7 @@ import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
 import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
+import { versionsOf } from '../value/versions.ts';
 import type { KeyContext, RefreshingCacheOptions } from './cache-options.ts';
 import { cacheStatus } from './cache-status.ts';
 import { DueKeys } from './due-keys.ts';
@@ -411,6 +413,11 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const end = Promise.all(ends).then(() => {});
     if (waitUntil !== undefined) passToPlatform(waitUntil, end, this.#options.member.logger);
     return wait ? end : Promise.resolve();
+  }
+
+  /** The versions of a key in the store; as `history` of `RefreshingValue`. Also of a key that is not held here. */
+  async history(key: K): Promise<readonly VersionRecord[]> {
+    return this.#entries.use(key, (entry) => versionsOf(refresherOf(this), entry).history());
   }
 
   /**

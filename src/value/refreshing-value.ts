@@ -1,5 +1,5 @@
 import type { Difference } from '../data/difference.ts';
-import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
+import type { CompareOptions, RollbackOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
@@ -13,7 +13,7 @@ import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
@@ -25,6 +25,7 @@ import { refresherOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
+import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface RefreshingValueOptions<T extends Previous, Previous = T>
@@ -202,7 +203,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * Rejects with `StoreUnavailableError` when the store does not answer, with `OptionError` without a store.
    */
   async history(): Promise<readonly VersionRecord[]> {
-    return versionsOf(this).history();
+    return versionsOf(refresherOf(this), entryOf(this)).history();
   }
 
   /**
@@ -219,7 +220,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *   load. Rejects with `OptionError` for a version that the store does not keep.
    */
   async rollback(options: RollbackOptions): Promise<number> {
-    return versionsOf(this).rollback(options);
+    return versionsOf(refresherOf(this), entryOf(this)).rollback(options);
   }
 
   /**
@@ -229,7 +230,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @returns whether a version was pinned. Rejects as `rollback` does.
    */
   async unpin(): Promise<boolean> {
-    return versionsOf(this).unpin();
+    return versionsOf(refresherOf(this), entryOf(this)).unpin();
   }
 
   /**
@@ -244,7 +245,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @param after another one; it may be older.
    */
   async compare(before: number, after: number, options?: CompareOptions): Promise<Difference> {
-    return versionsOf(this).compare(before, after, options);
+    return versionsOf(refresherOf(this), entryOf(this)).compare(before, after, options);
   }
 
   /**
@@ -333,14 +334,4 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     clock.update();
     return clock.instant < this.#entry.freshUntil && clock.instant < this.#rules.piggyback.readsFrom;
   }
-}
-
-/** @throws {OptionError} without a store. */
-function versionsOf<T>(value: Periodic<T>): VersionControl<T> {
-  const refresher = refresherOf(value);
-  const versions = refresher.versions(entryOf(value));
-  const checks = new OptionChecks(refresher.options.name);
-  checks.that(versions !== undefined, 'store', 'must be given, to have versions', undefined);
-  checks.done();
-  return versions as VersionControl<T>;
 }

@@ -56,6 +56,11 @@ describe.each(ownKinds)('%s', (kind) => {
       await store.write('warm-up', 'payload', 1);
       await store.read('warm-up');
       await store.delete('warm-up');
+      const older = client.store('commands', { keepVersions: 3 });
+      for (const token of [1, undefined]) await older.write('warm-up', 'payload', token);
+      await older.read('warm-up', undefined, 1);
+      await older.history('warm-up');
+      await older.delete('warm-up');
       await quiet(() => server.commandsServed());
 
       const lease = await leaseOf('one');
@@ -71,6 +76,16 @@ describe.each(ownKinds)('%s', (kind) => {
       await expectCommands(1, () => store.read('one'));
       await expectCommands(1, () => store.read('one', lease.token));
       await expectCommands(1, () => store.delete('one'));
+
+      const batch = acquireCommands > 1 ? 6 : 1; // MySQL needs a transaction
+      for (const token of [5, 6, 7, 8])
+        await expectCommands(batch, () => older.write('one', 'payload', token));
+      await expectCommands(batch, () => older.write('one', 'payload', 1)); // refused
+      await expectCommands(batch, () => older.write('one', 'payload'));
+      await expectCommands(1, () => older.read('one'));
+      await expectCommands(1, () => older.read('one', undefined, 8));
+      expect(await expectCommands(1, () => older.history('one'))).toHaveLength(3);
+      await expectCommands(1, () => older.delete('one'));
     } finally {
       client.destroy();
       await proxy.close();

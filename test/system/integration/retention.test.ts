@@ -134,6 +134,20 @@ describe('records that nobody has used for the retention are deleted, and no oth
     },
   );
 
+  it('SQLite with better-sqlite3: older versions go with the snapshot of their name', async () => {
+    const client = new Database(':memory:');
+    const open = () => sqliteStore({ client, retention: 300, keepVersions: 3 });
+    for (const token of [1, 2, 3]) await open().write('unused', '', token);
+    await vi.waitFor(async () => {
+      await open().write('used', ''); // a new object purges after its first write
+      expect(client.prepare(`SELECT * FROM tickless_snapshot_versions WHERE name = 'unused'`).all()).toEqual(
+        [],
+      );
+    }, 20_000);
+    expect(await open().history('used')).toHaveLength(3);
+    client.close();
+  });
+
   it('SQLite with better-sqlite3: without end, none is', async () => {
     const client = new Database(':memory:');
     await expectNone((retention) => sqliteLock({ client, retention }));

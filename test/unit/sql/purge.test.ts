@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SqlClient, SqlParameters } from '../../../src/sql/client.ts';
-import { SqlTable } from '../../../src/sql/sql-table.ts';
+import { SqlTable, type SqlTableOptions } from '../../../src/sql/sql-table.ts';
 
 /** A table of names, all of which have expired but those that begin with `kept`. */
 class Table implements SqlClient {
@@ -15,6 +15,7 @@ class Table implements SqlClient {
 
   async query(sql: string, { limit, after = '' }: SqlParameters): Promise<{ name: string }[]> {
     this.statements.push(sql);
+    if (sql.endsWith('versions')) return [{ name: 'n' }];
     if (sql === 'SELECT' && this.isOlder) throw new Error('no column');
     const expired = [...this.names].filter((name) => !name.startsWith('kept') && name > String(after));
     return expired
@@ -59,10 +60,10 @@ class Table implements SqlClient {
   }
 }
 
-function tableOf(client: Table, retentionMs = 1000): SqlTable {
+function tableOf(client: Table, retentionMs = 1000, further?: SqlTableOptions['further']): SqlTable {
   const older = { expired: 'SELECT older', purge: 'DELETE older' };
   const statements = { definition: '', definedBy: '', expired: 'SELECT', purge: 'DELETE', older };
-  return new SqlTable({ client, timeoutMs: 1000, retentionMs, ...statements });
+  return new SqlTable({ client, timeoutMs: 1000, retentionMs, ...statements, further });
 }
 
 const expired = Array.from({ length: 3500 }, (_, i) => `n${String(i).padStart(5, '0')}`);
@@ -91,6 +92,15 @@ it('a table of an earlier version is purged without the columns that it lacks', 
   tableOf(client).purgeSoon();
   await vi.waitFor(() => expect(client.names.size).toBe(0));
   expect(client.statements).toEqual(['SELECT', 'SELECT older', 'DELETE older']);
+});
+
+it('a second table is purged after the first', async () => {
+  const client = new Table(expired.slice(0, 50));
+  const further = { definition: '', expired: 'SELECT versions', purge: 'DELETE versions' };
+  tableOf(client, 1000, further).purgeSoon();
+  await vi.waitFor(() =>
+    expect(client.statements).toEqual(['SELECT', 'DELETE', 'SELECT versions', 'DELETE versions']),
+  );
 });
 
 describe('the next purge', () => {

@@ -1,0 +1,86 @@
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import {
+  isOptionError,
+  isStoreUnavailableError,
+  RefreshingCache,
+  RefreshingValue,
+} from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+describe('history', () => {
+  it('lists the versions in the store, with the process that published each', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock, keepVersions: 2 });
+    const values = ['one', 'two', 'three'];
+    const load = (): string => values.shift() ?? '';
+    const value = new RefreshingValue({ name: 'v', load, lock: memoryLock({ clock }), store, clock });
+    expect(await value.history()).toEqual([]);
+    for (const _ of [1, 2, 3]) {
+      await value.refresh();
+      await clock.advance(1000);
+    }
+    const [present, before, ...others] = await value.history();
+    expect(others).toEqual([]);
+    expect(present?.version).toBe(value.inspect().lock?.version);
+    expect([present?.age, before?.age]).toEqual([1000, 2000]);
+    const about = { host: hostname(), by: undefined, note: undefined, bytes: expect.any(Number) };
+    for (const record of [present, before]) expect(record).toMatchObject(about);
+    expect(present?.owner?.split('-')[0]).toBe(`${process.pid}`);
+    const kept = await store.read('v', undefined, before?.version);
+    expect(kept?.payload).toMatch(/"two"$/);
+  });
+
+  it('of a key is that of the key, whether it is held here or not', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock, keepVersions: 2 });
+    const cacheOf = () =>
+      new RefreshingCache({ name: 'c', load: (key: string) => key, lock: memoryLock({ clock }), store });
+    const cache = cacheOf();
+    await cache.refresh('a');
+    await cache.refresh('a');
+    expect(await cache.history('a')).toHaveLength(2);
+    const other = cacheOf();
+    expect(await other.history('a')).toEqual(await cache.history('a'));
+    expect([other.size, await other.history('b')]).toEqual([0, []]);
+    expect(isOptionError(await rejectionOf(cache.history(undefined as never)))).toBe(true);
+  });
+
+  it('is the present snapshot where a store of yours has no history', async () => {
+    const { read, write, delete: remove } = memoryStore();
+    const store = asStore({ read, write, delete: remove });
+    const value = new RefreshingValue({ name: 'v', load: () => 1, store });
+    await value.refresh();
+    expect(await value.history()).toMatchObject([
+      { version: value.inspect().lock?.version, host: hostname() },
+    ]);
+  });
+
+  it('rejects with StoreUnavailableError when the store does not answer, at once while it rests', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    a.link.break('refused', 'read');
+    a.link.take();
+    for (const _ of [1, 2]) {
+      const error = await rejectionOf(a.value.history());
+      expect(isStoreUnavailableError(error)).toBe(true);
+      expect(error).toMatchObject({ cacheName: 'v', cause: { message: 'ECONNREFUSED' } });
+    }
+    expect(a.link.take()).toEqual(['read']);
+    expect(a.value.current).toBe('one');
+  });
+
+  it.each([
+    ['without a store', new RefreshingValue({ name: 'v', load: () => 1, lock: memoryLock() })],
+    ['without a store and a lock', new RefreshingValue({ name: 'v', load: () => 1 })],
+  ])('%s it rejects with OptionError', async (_, value) => {
+    const error = await rejectionOf(value.history());
+    expect(isOptionError(error)).toBe(true);
+    expect(error).toMatchObject({ cacheName: 'v', message: expect.stringContaining('store') });
+  });
+});
