@@ -149,7 +149,8 @@ export class RemoteSnapshots<T> {
 
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
   #isOlder({ loadedAt, writtenAt, pinned }: ReadSnapshot): boolean {
-    const { isLoaded, lastError } = this.#entry;
+    const { isLoaded, isInitial, lastError } = this.#entry;
+    if (pinned && isInitial) return false; // only people replace it
     const isKnown = isLoaded || isAbsentError(lastError);
     return isKnown && this.#state.isLocal && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }

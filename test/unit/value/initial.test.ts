@@ -239,4 +239,20 @@ describe('an initial value in a cluster', () => {
     expect(await refused).toMatchObject({ name: 'LoadError' });
     expect(younger.value.peek()).toBe('shipped');
   });
+
+  it('yields to a pinned version, however young it is itself', async () => {
+    const cluster = new ManualCluster({ keepVersions: 2 });
+    const first = cluster.instance();
+    await cluster.load(first, 'one');
+    await cluster.clock.advance(2000);
+    await cluster.reload(first, 1, 'two');
+    const rollback = first.value.rollback({ by: 'anna', note: 'wrong' });
+    await cluster.clock.flush();
+    await rollback;
+    await cluster.clock.advance(HOUR);
+    const { value } = cluster.instance({ initial: { value: 'shipped', loadedAt: cluster.clock.now() } });
+    expect(await value.get()).toBe('shipped');
+    await cluster.clock.flush();
+    expect(value.inspect()).toMatchObject({ value: 'one', pinned: { by: 'anna' } });
+  });
 });
