@@ -13,7 +13,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
     rules: [15],
-    seeds: [27],
+    seeds: [37],
     in: 'src/lock/record.ts',
     replace: 'released',
     by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
@@ -197,7 +197,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [4],
+    seeds: [45],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.isLost',
     by: '() => this.#isLost',
@@ -234,7 +234,7 @@ export const simulation: readonly SimulationFault[] = [
     by: `async (record) => {
       const { store, options } = this.#member;
       const isPublished = this.#lease === undefined && store !== undefined && options.kind !== 'task';
-      if (isPublished) await publish(this.#member, store, this.#entry, record, undefined);
+      if (isPublished) await publishAndRelease(this.#member, this.#entry, record, undefined, () => {});
       return original(record);
     }`,
   },
@@ -371,7 +371,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a value that was set is never due',
     rules: ['starts'],
-    seeds: [7],
+    seeds: [10],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
