@@ -114,6 +114,8 @@ export class Subject {
   status: Status | undefined;
   /** The last change; no load that began before it answers a call that came after it. */
   mark: Change | undefined;
+  /** Calls waited at that change: they may get a result that is older than an invalidation. */
+  wasAwaited: boolean = false;
   /** The last of them that set or dropped the value: no load that began before it is served. */
   replaced: Change | undefined;
   /** All drops: calls before one may get the result of a load that is not held. */
@@ -156,7 +158,10 @@ export class Subject {
   }
 
   changed(change: Change): void {
-    if (['set', 'invalidate', 'drop'].includes(change.kind)) this.mark = change;
+    if (['set', 'invalidate', 'drop'].includes(change.kind)) {
+      this.mark = change;
+      this.wasAwaited = this.waiting.size > 0;
+    }
     if (change.kind === 'set' || change.kind === 'drop') this.replaced = change;
     if (change.kind === 'drop') this.drops.push(change);
     for (const watch of this.#watches) watch.changed?.(change);
