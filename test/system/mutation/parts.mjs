@@ -117,6 +117,10 @@ export const parts = {
       'test/contract/rules/',
     ],
   },
+  guard: {
+    files: ['src/guard/', 'src/guards/', 'src/schema.ts'],
+    tests: ['test/unit/guard/', 'test/unit/guards/', 'test/contract/rules/rule-23-refused-values.test.ts'],
+  },
   worker: { files: ['src/worker/'], tests: ['test/unit/worker/'] },
   testing: { files: ['src/testing/'], tests: ['test/unit/testing/'] },
 };
