@@ -127,6 +127,7 @@ describe('accept', () => {
   it.each<[string, Accept, string]>([
     ['throws', () => Promise.reject(new Error('not today')), 'not today'],
     ['returns false', () => false, 'accept returned false, expected true or a reason'],
+    ['has no reason', () => '', 'accept returned "", expected true or a reason'],
     ['forgets to return', () => undefined, 'accept returned undefined, expected true or a reason'],
     ['returns an error', async () => new Error('no'), 'no'],
   ])('refuses when it %s', async (_, accept, reason) => {
