@@ -62,8 +62,11 @@ export class Results implements Watch {
       this.#holds(isSo, () => `${id}: ${what} (${order}) is rejected without a reason: ${error}`);
     };
     if (isClosedError(error)) refused(instance.closing !== 'no');
-    else if (isAbsentError(error)) refused(id.includes('[') && now.wasAbsent(order));
-    else if (isStaleValueError(error)) {
+    else if (isAbsentError(error)) {
+      // An absence that was found by a load or in a snapshot, and is not kept: the key was dropped meanwhile.
+      const wasDropped = this.#subject.drops.some((drop) => order < drop.order);
+      refused(id.includes('[') && (now.wasAbsent(order) || wasDropped));
+    } else if (isStaleValueError(error)) {
       const isTooOld = (age: number | undefined): boolean => (age ?? 0) > this.#limit - ROUNDING_MS;
       refused(what !== 'refresh' && (isTooOld(held.age) || isTooOld(now.now.age)));
     } else if (isNotLoadedError(error)) {
