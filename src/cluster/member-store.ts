@@ -13,7 +13,7 @@ import type { MemberContext } from './member-context.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from './snapshot.ts';
 import { encodeBody, type Pace } from './snapshot-body.ts';
-import type { WriteAnswer } from './store-contract.ts';
+import type { StoredSnapshot, WriteAnswer } from './store-contract.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
 
 /** A snapshot from the store. */
@@ -67,7 +67,7 @@ export class MemberStore {
   ): Promise<ReadSnapshot | undefined> {
     const { steps, limitMs } = this.#access;
     const { options, names, log } = this.#context;
-    const { clock, timeoutMs, allowUndefined, kind, schema } = options;
+    const { clock, timeoutMs } = options;
     const stepMs = readLimitMs(limitMs, timeoutMs, patience, this.#hasLock);
     let sentAt = 0;
     try {
@@ -85,20 +85,11 @@ export class MemberStore {
       }
       this.#noteRead(asked);
       if (asked.kind !== 'answered' || asked.answer === undefined) return undefined;
-      const { version, age, payload, damage } = withDamage(asked.answer);
+      const stored = withDamage(asked.answer);
+      const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        if (damage !== undefined) throw new UndecodableError(damage);
-        const snapshot = await decodeSnapshot(
-          payload,
-          { codec: steps.codec, schemas: [steps.schema, schema] },
-          names.makerOf(entry),
-          this.#pace(timeoutMs, stepMs),
-        );
-        const isValue = snapshot.value !== undefined || allowUndefined;
-        if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
-        const writtenAt = sentAt - Math.max(0, age);
-        return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+        return await this.#decoded(entry, stored, sentAt, this.#pace(timeoutMs, stepMs));
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
@@ -124,17 +115,31 @@ export class MemberStore {
     const sentAt = clock.monotonic();
     const stored = await this.#demand(entry, (atBackend) => steps.read(atBackend, undefined, version));
     if (stored?.version !== version) return undefined;
-    const { payload, age, damage } = withDamage(stored);
     try {
-      if (damage !== undefined) throw new UndecodableError(damage);
-      const maker = this.#context.names.makerOf(entry);
-      const snapshot = await decodeSnapshot(payload, steps, maker, this.#pace(timeoutMs));
-      const writtenAt = sentAt - Math.max(0, age);
-      return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
+      return await this.#decoded(entry, withDamage(stored), sentAt, this.#pace(timeoutMs));
     } catch (cause) {
       const text = `version ${version} can't be read: ${messageOf(cause)}`;
       throw new StoreUnavailableError(text, { cacheName: name, key: entry.key, cause });
     }
+  }
+
+  /** Rejects with the reason why it can't be used. @param sentAt when it was asked for (monotonic). */
+  async #decoded(
+    entry: Entry<unknown>,
+    { version, age, payload, damage }: StoredSnapshot,
+    sentAt: number,
+    pace: Pace,
+  ): Promise<ReadSnapshot> {
+    const { options, names } = this.#context;
+    const { allowUndefined, kind, schema } = options;
+    const { codec, schema: schemaOfStore } = this.#access.steps;
+    if (damage !== undefined) throw new UndecodableError(damage);
+    const checks = { codec, schemas: [schemaOfStore, schema] };
+    const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), pace);
+    const isValue = snapshot.value !== undefined || allowUndefined;
+    if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
+    const writtenAt = sentAt - Math.max(0, age);
+    return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
   }
 
   /** Asks the store for a person. Rejects when it does not answer. */

@@ -3,6 +3,7 @@ import { isOptionError, isPinnedError, isStoreUnavailableError } from '../../../
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { shortTexts } from '../../support/short-texts.ts';
 
 const by = 'ann';
 
@@ -145,6 +146,21 @@ describe('a version that is put back into place', () => {
     await cluster.read(b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
+  });
+});
+
+describe('the schema', () => {
+  it('decides on a version that is put back, and its output is the value', async () => {
+    const cluster = new ManualCluster({ keepVersions: 4 });
+    const [a] = await cluster.warm(1);
+    for (const text of ['far too long', 'two', 'three']) await a.value.set(text, { everywhere: true });
+    const { value } = cluster.instance({ schema: shortTexts() });
+    const [, two, long] = await value.history();
+    const refused = await rejectionOf(value.rollback({ by, to: long!.version }));
+    expect((refused as Error).message).toMatch(/version \d+ can't be read: .*over 5 characters/);
+    expect([value.peek(), value.inspect().pinned]).toEqual([undefined, undefined]);
+    await value.rollback({ by, to: two!.version });
+    expect(value.current).toBe('TWO');
   });
 });
 
