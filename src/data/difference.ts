@@ -50,13 +50,13 @@ export async function differenceOf(
   idOf?: IdOf,
   turn: () => Promise<void> = async () => {},
 ): Promise<Difference> {
-  const added = new Sampling<Item>();
-  const removed = new Sampling<Item>();
-  const changed = new Sampling<ChangedItem>();
+  const added: Collected<Item> = { count: 0, samples: [] };
+  const removed: Collected<Item> = { count: 0, samples: [] };
+  const changed: Collected<ChangedItem> = { count: 0, samples: [] };
   let unchanged = 0;
   const compare = (change: ChangedItem): void => {
     if (deepEqual(change.before, change.after)) unchanged += 1;
-    else changed.add(change);
+    else add(changed, change);
   };
   const earlier = itemsOf(before, idOf);
   const later = itemsOf(after, idOf);
@@ -66,23 +66,24 @@ export async function differenceOf(
   }
   let seen = 0;
   for (const [id, value] of earlier) {
-    if (!later.has(id)) removed.add({ id, value });
+    if (!later.has(id)) add(removed, { id, value });
     else compare({ id, before: value, after: later.get(id) });
     seen += 1;
     if (seen % SLICE === 0) await turn();
   }
   for (const [id, value] of later) {
-    if (!earlier.has(id)) added.add({ id, value });
+    if (!earlier.has(id)) add(added, { id, value });
   }
   return { added, removed, changed, unchanged };
 }
 
-class Sampling<Sample> implements Samples<Sample> {
-  count: number = 0;
-  readonly samples: Sample[] = [];
+/** Samples that are being collected. */
+interface Collected<Sample> extends Samples<Sample> {
+  count: number;
+  readonly samples: Sample[];
+}
 
-  add(sample: Sample): void {
-    this.count += 1;
-    if (this.samples.length < MOST_SAMPLES) this.samples.push(sample);
-  }
+function add<Sample>(to: Collected<Sample>, sample: Sample): void {
+  to.count += 1;
+  if (to.samples.length < MOST_SAMPLES) to.samples.push(sample);
 }
