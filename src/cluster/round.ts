@@ -243,7 +243,7 @@ export class Round<T> implements CoordinatedRound<T> {
    */
   async #pinned(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
     const { options, store } = this.#member;
-    if (store?.keepsVersions !== true) return undefined;
+    if (options.kind !== 'value' || store?.keepsVersions !== true) return undefined;
     const newer = await this.#snapshots.newer();
     const pin = newer === undefined ? known : newer.pin;
     if (pin === undefined && known === undefined) return undefined;
