@@ -80,9 +80,10 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
-  /** A version that is newer than the one here. */
+  /** A version that is newer than the one here; without a value also the same one. */
   async newer(): Promise<Adoption<T> | undefined> {
-    const snapshot = await this.#read(this.#state.version);
+    const { version } = this.#state;
+    const snapshot = await this.#read(this.#entry.isLoaded ? version : version - 1);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 

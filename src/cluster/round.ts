@@ -192,7 +192,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;
-    const pin = state.pinAt(options.clock.monotonic());
+    const pin = entry.isLoaded ? state.pinAt(options.clock.monotonic()) : undefined;
     let force = pin === undefined && (isForced || state.ignoresHold);
     for (let polls = 0; ; polls++) {
       const wasForced = force;

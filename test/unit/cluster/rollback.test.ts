@@ -102,6 +102,18 @@ describe('a version that is put back into place', () => {
     expect(a.value.inspect().failures + b.value.inspect().failures).toBe(0);
   });
 
+  it('is read again where it was dropped', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    for (const { value, manual } of [a, b]) {
+      const before = manual.calls.length;
+      value.invalidate({ drop: true });
+      expect([await value.get(), value.inspect().pinned?.by, manual.calls.length]).toEqual(['one', by, before]);
+    }
+  });
+
   it('gives way when its hold is over: one load, which all take over', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by, hold: 90_000 });
