@@ -27,7 +27,8 @@ export class ManualRound implements RoundUnderWay {
   readonly #member: ClusterMember;
   readonly #entry: Entry<unknown>;
   readonly #state: SharedState;
-  readonly #previous: SharedState['round'];
+  /** The round before, until it is over. */
+  #previous: SharedState['round'];
   readonly #until: number;
   #lease: HeldLease | undefined;
 
@@ -43,7 +44,7 @@ export class ManualRound implements RoundUnderWay {
     this.#previous = this.#state.round;
     this.#state.round = this;
     const about = { isAbsent: false, took: 0 };
-    const record = publishRecord(member, entry, about, this.#state.version);
+    const record = { ...publishRecord(member, entry, about, this.#state.version), isManual: true };
     this.shared = this.#share(typeof as === 'object' ? pinned(record, as, now) : record);
     const end = (): void => this.#end();
     this.shared.then(end, end);
@@ -67,6 +68,7 @@ export class ManualRound implements RoundUnderWay {
   async #share(record: PublishRecord): Promise<void> {
     const { lock, options } = this.#member;
     await this.#withinDeadline(this.#previous?.over);
+    this.#previous = undefined;
     if (lock !== undefined) this.#lease = await this.#acquire(lock);
     let outcome: Published | undefined;
     await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
@@ -113,10 +115,12 @@ export class ManualRound implements RoundUnderWay {
   /** The next round begins when this one is over, and the one before it. */
   #end(): void {
     this.#published.resolve();
-    void Promise.resolve(this.#previous?.over).then(() => {
+    const over = (): void => {
       if (this.#state.round === this) this.#state.round = undefined;
       this.#over.resolve();
-    });
+    };
+    if (this.#previous === undefined) over();
+    else void this.#previous.over.then(over);
   }
 }
 

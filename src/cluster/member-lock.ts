@@ -18,7 +18,12 @@ type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
 
 /** The answer of the lock, with the lease where there is one. */
 export type Acquired =
-  | { readonly kind: 'acquired'; readonly lease: HeldLease }
+  | {
+      readonly kind: 'acquired';
+      readonly lease: HeldLease;
+      /** Its holder before had not released it. */
+      readonly tookOver: boolean;
+    }
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
   | {
       readonly kind: 'unavailable';
@@ -147,6 +152,6 @@ export class MemberLock {
     if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
     events.emit('lease-acquired', { token, ...keyOf(entry) });
     if (answer.tookOver) events.emit('took-over', { token, ...keyOf(entry) });
-    return { kind: 'acquired', lease: answer.held };
+    return { kind: 'acquired', lease: answer.held, tookOver: answer.tookOver === true };
   }
 }

@@ -21,6 +21,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin?: Pin | undefined;
+  /** A person has it published: see `manual-round.ts`. */
+  readonly isManual?: boolean | undefined;
   /** The version before. */
   readonly knownVersion: number;
 }
@@ -130,6 +132,9 @@ export async function publishAndRelease(
   const isReleased = await lock.release(lease, () => {
     const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
     const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
+    // The version before may be pinned: a round that is done without a result lets the next one look for that.
+    if (record.isManual && !isShared && store?.keepsVersions)
+      return { as: 'done', holdFor: LONGEST_LEASE_MS };
     return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
   });
   if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;

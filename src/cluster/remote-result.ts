@@ -124,6 +124,8 @@ export class StillPinned<T> implements RemoteResult<T> {
     const { clock, now } = this.#options;
     const at = clock.monotonic();
     const forMs = Math.min(PIN_CHECK_MS, this.#pin.untilAt - at);
+    entry.clearFailures();
+    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
     entry.isInvalidated = entry.isScheduled = false;
     entry.nextExecuteTime = now() + Math.ceil(forMs);
     entry.setDue(at + forMs, at, at + CHECK_CLOCKS_EVERY_MS);

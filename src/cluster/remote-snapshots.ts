@@ -67,6 +67,8 @@ export class RemoteSnapshots<T> {
     const entry = this.#entry;
     const { expectedToken, version } = this.#state;
     this.#state.expectedToken = undefined;
+    const isPinned = this.#state.pinAt(this.#member.options.clock.monotonic()) !== undefined;
+    if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
       const snapshot = await this.#read(Math.max(version, expectedToken - 1));
@@ -80,11 +82,16 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
-  /** A version that is newer than the one here; without a value also the same one. */
-  async newer(): Promise<Adoption<T> | undefined> {
+  /**
+   * The version in the store, if it is newer than the one here; without a value also the same one.
+   *
+   * @returns `isThere`: there is one. `adoption`: it may be served here.
+   */
+  async newer(): Promise<{ readonly isThere: boolean; readonly adoption: Adoption<T> | undefined }> {
     const { version } = this.#state;
     const snapshot = await this.#read(this.#entry.isLoaded ? version : version - 1);
-    return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
+    const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
+    return { isThere: snapshot !== undefined, adoption: isUsable ? this.#adopted(snapshot) : undefined };
   }
 
   /** The result of a round that is done elsewhere. `undefined`: it is not available. */
@@ -144,16 +151,24 @@ export class RemoteSnapshots<T> {
   /** It may be served here: not too old, not invalidated since, not older than the value here. */
   #isUsable(snapshot: ReadSnapshot): boolean {
     // A person has pinned it after its load.
-    if ((snapshot.pinned ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince()) return false;
+    if ((this.#isPinned(snapshot) ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince())
+      return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
   }
 
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
-  #isOlder({ loadedAt, writtenAt, pinned }: ReadSnapshot): boolean {
-    const { isLoaded, isInitial, lastError } = this.#entry;
-    if (pinned && isInitial) return false; // only people replace it
+  #isOlder(snapshot: ReadSnapshot): boolean {
+    const { loadedAt, writtenAt } = snapshot;
+    const pinned = this.#isPinned(snapshot);
+    const { isLoaded, isInitial, lastError, last } = this.#entry;
+    if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it
     const isKnown = isLoaded || isAbsentError(lastError);
     return isKnown && this.#state.isLocal && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
+  }
+
+  /** A person holds it in place, still. */
+  #isPinned({ pinned, writtenAt, dueIn }: ReadSnapshot): boolean {
+    return pinned !== undefined && writtenAt + dueIn > this.#member.options.clock.monotonic();
   }
 
   #taskDone(token: number, loadedAt: number, dueAt: number): Adoption<T> {

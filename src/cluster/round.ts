@@ -203,10 +203,11 @@ export class Round<T> implements CoordinatedRound<T> {
         this.#lease = answer.lease;
         state.expectedToken = undefined;
         state.ignoresHold = false;
-        return pin !== undefined || force ? this.#pinned(pin) : undefined;
+        return pin !== undefined || force || answer.tookOver ? this.#pinned(pin) : undefined;
       }
       signal.throwIfAborted();
-      if (pin !== undefined && (answer.kind === 'unavailable' || answer.token <= state.version)) {
+      const checked = Math.max(state.version, state.checkedToken);
+      if (pin !== undefined && (answer.kind === 'unavailable' || answer.token <= checked)) {
         return new StillPinned(options, pin);
       }
       if (answer.kind === 'unavailable') {
@@ -219,6 +220,10 @@ export class Round<T> implements CoordinatedRound<T> {
       if (answer.kind === 'done') {
         const found = await this.#snapshots.of(answer);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
+        if (found === undefined && pin !== undefined) {
+          if (store?.restsFor === 0) state.checkedToken = answer.token;
+          return new StillPinned(options, pin);
+        }
         force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pollAfter(polls)); // done again meanwhile, or a lock that ignores force
         continue;
@@ -244,17 +249,23 @@ export class Round<T> implements CoordinatedRound<T> {
   async #pinned(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
     const { options, store } = this.#member;
     if (options.kind !== 'value' || store?.keepsVersions !== true) return undefined;
-    const newer = await this.#snapshots.newer();
-    const pin = newer === undefined ? known : newer.pin;
-    if (pin === undefined && known === undefined) return undefined;
+    const { isThere, adoption } = await this.#snapshots.newer();
+    if (isThere && adoption === undefined) {
+      this.#state.pin = undefined; // another version is in its place, which is older than the value here
+      return undefined;
+    }
+    const pin = isThere ? adoption?.pin : known;
+    const isUnreadable = !isThere && known === undefined && store.restsFor > 0;
+    if (pin === undefined && known === undefined && !isUnreadable) return undefined;
     const lease = this.#lease as HeldLease;
     this.#lease = undefined;
     await this.#member.lock?.release(lease, () => {
-      if (pin === undefined) return { as: 'abandoned' };
-      const left = pin.untilAt - options.clock.monotonic();
+      if (pin === undefined && !isUnreadable) return { as: 'abandoned' };
+      const left = (pin?.untilAt ?? Infinity) - options.clock.monotonic();
       return { as: 'done', holdFor: Math.max(0, Math.min(left, LONGEST_LEASE_MS)) };
     });
-    return newer ?? new StillPinned(options, pin as Pin);
+    if (isUnreadable) return undefined; // loaded for this instance: without a lease it is not published
+    return adoption ?? new StillPinned(options, pin as Pin);
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */

@@ -23,6 +23,8 @@ export class SharedState implements CoordinatedEntry {
   version: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
+  /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
+  checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
   /** The value was loaded without the lock, or set by hand: it has no version. */

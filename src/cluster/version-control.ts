@@ -38,15 +38,14 @@ export class EntryVersions<T> implements VersionControl<T> {
     const versions = await this.#store('rollback', true).history(this.#entry);
     const [present, before] = versions;
     const { to = present?.isPinned ? undefined : before?.version } = given;
-    const edition = to === undefined ? undefined : await this.#edition(to);
+    const edition = to === undefined ? undefined : await this.#edition(to, request.holdMs);
     const kept = versions.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = given.to === undefined && present?.isPinned === true;
     const rule = isUnclear
       ? 'must be given while a version is pinned'
       : `must be a version that the store keeps: ${kept}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    this.#put(edition);
-    await this.#host.share(request);
+    await this.#share(edition, request);
     return sharedStateOf(this.#entry).version;
   }
 
@@ -56,8 +55,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const state = sharedStateOf(this.#entry);
     const isHere = state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
-    if (edition !== undefined) this.#put(edition);
-    await this.#host.share('due');
+    await this.#share(edition, 'due');
     return true;
   }
 
@@ -77,8 +75,23 @@ export class EntryVersions<T> implements VersionControl<T> {
     return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));
   }
 
-  #put(edition: Adoption<T>): void {
-    this.#host.put((edition.result as LoadResult<T>).value, edition);
+  /** Puts an edition into place, and publishes it. If that fails the next read looks for the version in the store. */
+  async #share(edition: Adoption<T> | undefined, as: PinRequest | 'due'): Promise<void> {
+    const entry = this.#entry;
+    if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
+    const { promise } = entry;
+    try {
+      await this.#host.share(as);
+    } catch (error) {
+      if (edition !== undefined && entry.promise === promise) {
+        const now = this.#member.options.clock.monotonic();
+        const state = sharedStateOf(entry);
+        state.version = 0;
+        state.isLocal = false;
+        entry.setDue(now, now);
+      }
+      throw error;
+    }
   }
 
   #throwIfPinned(): void {
@@ -98,11 +111,11 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   /** A version as it was loaded, to be put into place. `undefined`: it is not kept, or is damaged. */
-  async #edition(version: number): Promise<Adoption<T> | undefined> {
+  async #edition(version: number, holdMs: number = Infinity): Promise<Adoption<T> | undefined> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
     if (snapshot === undefined || snapshot.isAbsent) return undefined;
     const { value, loadedAt, took, tags } = snapshot;
-    const dueAt = this.#member.options.clock.monotonic() + PIN_CHECK_MS;
+    const dueAt = this.#member.options.clock.monotonic() + Math.min(holdMs, PIN_CHECK_MS);
     const times = { loadedAt, dueAt, took, tags, maxStalenessMs: Infinity, isDueTimeOverridden: true };
     return new Adoption(this.#member, { value: value as T, isAbsent: false, version, ...times });
   }

@@ -434,10 +434,10 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 25,
-    name: 'the age limit applies to a pinned version',
+    name: 'a pinned version gives way after 7 s',
     in: 'src/cluster/snapshot.ts',
     replace: 'withMetadata',
-    by: `(body, metadata, ...rest) => original(body, { ...metadata, maxStaleness: undefined }, ...rest)`,
+    by: `(body, metadata, ...rest) => original(body, { ...metadata, dueIn: Math.min(metadata.dueIn, 7000) }, ...rest)`,
   },
   {
     rule: 25,

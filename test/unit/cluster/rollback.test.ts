@@ -110,7 +110,11 @@ describe('a version that is put back into place', () => {
     for (const { value, manual } of [a, b]) {
       const before = manual.calls.length;
       value.invalidate({ drop: true });
-      expect([await value.get(), value.inspect().pinned?.by, manual.calls.length]).toEqual(['one', by, before]);
+      expect([await value.get(), value.inspect().pinned?.by, manual.calls.length]).toEqual([
+        'one',
+        by,
+        before,
+      ]);
     }
   });
 

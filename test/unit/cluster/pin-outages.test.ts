@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { isPinnedError } from '../../../src/index.ts';
+import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+const by = 'ann';
+
+/** Two instances that have `two`, of a store that has `one` too. */
+async function twoVersions(own: Parameters<ManualCluster['warm']>[1] = {}): Promise<{
+  readonly cluster: ManualCluster;
+  readonly a: Instance;
+  readonly b: Instance;
+}> {
+  const cluster = new ManualCluster({ keepVersions: 4 });
+  const [a, b] = await cluster.warm(2, own);
+  await cluster.clock.advance(1100);
+  await cluster.reload(a, 1, 'two');
+  await cluster.read(b);
+  return { cluster, a, b };
+}
+
+async function isPinned({ value }: Instance): Promise<boolean> {
+  const [present] = await value.history();
+  return present?.isPinned === true;
+}
+
+/** Ends the load of that number, if it has begun. */
+async function endIfBegun(cluster: ManualCluster, instance: Instance, call: number): Promise<void> {
+  if (instance.manual.calls.length > call) await cluster.end(instance, call, 'three');
+  await cluster.clock.flush();
+}
+
+/** Calls what is to fail while those steps of the instance do. */
+async function failing({ link }: Instance, call: () => Promise<unknown>, ...steps: Step[]): Promise<void> {
+  link.break('refused', ...steps);
+  await rejectionOf(call());
+  link.mend();
+}
+
+describe('a version that another instance has pinned is not replaced by a due load', () => {
+  const ways: Record<string, (of: Awaited<ReturnType<typeof twoVersions>>) => Promise<unknown>> = {
+    'where its hold was not written': async ({ a }) => {
+      a.link.break('refused', 'release');
+      await a.value.rollback({ by });
+    },
+    'where the process ended before that': async ({ cluster, a }) => {
+      a.link.break('no-answer', 'release');
+      a.value.rollback({ by }).catch(() => {});
+      await cluster.clock.advance(60_000);
+    },
+    'where the answer to its write was lost': async ({ a }) => {
+      a.link.break('answer-lost', 'write');
+      await rejectionOf(a.value.rollback({ by }));
+    },
+    'after a value could not be set everywhere': async ({ a }) => {
+      await a.value.rollback({ by });
+      await failing(a, () => a.value.set('x', { everywhere: true }), 'write');
+    },
+    'after unpin failed': async ({ a }) => {
+      await a.value.rollback({ by });
+      await failing(a, () => a.value.unpin(), 'write');
+    },
+  };
+  for (const [way, happens] of Object.entries(ways)) {
+    it(way, async () => {
+      const all = await twoVersions();
+      const { cluster, b } = all;
+      await happens(all);
+      await cluster.clock.advance(5000);
+      await cluster.read(b);
+      await endIfBegun(cluster, b, 0);
+      expect(await isPinned(b)).toBe(true);
+    });
+  }
+});
+
+describe('while the store can not be read, a pinned version is not replaced', () => {
+  it.each([
+    ['refused', 'get'],
+    ['refused', 'refresh'],
+    ['answer-lost', 'refresh'],
+  ] as const)('%s, by %s of an instance that does not know of it', async (fault, call) => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    const other = call === 'get' ? cluster.instance() : b;
+    other.link.breakOnce(fault, 'read');
+    const result = other.value[call]().catch(() => {});
+    await cluster.clock.flush();
+    await endIfBegun(cluster, other, 0);
+    await result;
+    expect(await isPinned(a)).toBe(true);
+  });
+
+  it('is read again where it was dropped, also without the lock', async () => {
+    const { a } = await twoVersions();
+    await a.value.rollback({ by });
+    a.link.break('refused', 'acquire');
+    a.value.invalidate({ drop: true });
+    expect(await a.value.get()).toBe('one');
+  });
+});
+
+describe('a rollback that fails', () => {
+  it('leaves the pin before it in force', async () => {
+    const { cluster, a } = await twoVersions();
+    const [two] = await a.value.history();
+    await a.value.rollback({ by });
+    await failing(a, () => a.value.rollback({ by, to: two?.version }), 'write');
+    for (let minute = 0; minute < 3; minute++) {
+      await cluster.clock.advance(61_000);
+      await cluster.read(a);
+    }
+    expect([a.value.peek(), a.value.inspect().pinned?.by, a.manual.calls.length]).toEqual(['one', by, 2]);
+  });
+
+  it('gives way to the version in the store at the next read', async () => {
+    const cluster = new ManualCluster({ keepVersions: 4 });
+    const [a] = await cluster.warm(1, { schedule: { hours: 1 } });
+    await a.value.set('two', { everywhere: true });
+    await failing(a, () => a.value.rollback({ by }), 'write');
+    expect(a.value.inspect().lock?.version).toBeUndefined();
+    for (let minute = 0; minute < 3; minute++) {
+      await cluster.clock.advance(61_000);
+      await cluster.read(a);
+    }
+    expect(a.value.peek()).toBe('two');
+  });
+});
+
+describe('a value that is younger than the pin', () => {
+  it('which was set here, is served; a refresh finds the pin', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(10);
+    b.value.set('x');
+    const refreshed = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    expect([isPinnedError(await refreshed), await isPinned(a)]).toEqual([true, true]);
+  });
+
+  it('which was set here, does not keep unpin from being noticed', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    b.value.set('x');
+    await a.value.unpin();
+    for (let check = 0; check < 5; check++) {
+      await cluster.clock.advance(30_000);
+      await cluster.read(b);
+    }
+    expect([b.value.inspect().pinned, b.manual.calls.length > 0]).toEqual([undefined, true]);
+  });
+
+  it('which was loaded without the lock, gives way when the lock is back', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    b.link.break('refused', 'acquire', 'read');
+    await cluster.clock.advance(1100);
+    await cluster.reload(b, 0, 'three');
+    b.link.mend();
+    await cluster.clock.advance(60_000);
+    await cluster.read(b);
+    expect([b.value.peek(), b.value.inspect().pinned?.by]).toEqual(['one', by]);
+  });
+
+  it('which is an initial one, stays where the pin is over', async () => {
+    const { cluster, a } = await twoVersions();
+    await a.value.rollback({ by, hold: 5000 });
+    await cluster.clock.advance(600_000);
+    const initial = { value: 'shipped', loadedAt: cluster.clock.now() - 1000 };
+    const { value } = cluster.instance({ initial });
+    value.current;
+    await cluster.clock.flush();
+    expect(value.peek()).toBe('shipped');
+  });
+});
+
+describe('checks of a pin', () => {
+  it('come when a hold of under a minute is over', async () => {
+    const { cluster, a } = await twoVersions();
+    await a.value.rollback({ by, hold: 5000 });
+    await cluster.clock.advance(6000);
+    await cluster.read(a);
+    expect(a.manual.calls.length).toBe(3);
+  });
+
+  it('stay one command a minute after a refresh of an instance that did not know of it', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    for (const { link } of [a, b]) link.take();
+    for (let second = 0; second < 300; second++) {
+      for (const { value } of [a, b]) value.current;
+      await cluster.clock.advance(1000);
+    }
+    expect([a, b].map(({ link }) => link.take().length)).toEqual([5, 5]);
+  });
+
+  it('end a failure, whenFailing throw', async () => {
+    const { cluster, a } = await twoVersions({ whenFailing: 'throw' });
+    await a.value.rollback({ by });
+    await cluster.clock.advance(61_000);
+    a.link.break('no-answer', 'acquire');
+    await cluster.read(a);
+    a.value.cancel();
+    a.link.mend();
+    for (let minute = 0; minute < 3; minute++) {
+      await cluster.clock.advance(61_000);
+      await a.value.get().catch(() => {});
+      await cluster.clock.flush();
+    }
+    expect([await a.value.get(), a.value.inspect().failures]).toEqual(['one', 0]);
+  });
+});
