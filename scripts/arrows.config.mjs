@@ -3,7 +3,15 @@
 //
 //   npx depcruise --config scripts/arrows.config.mjs src
 
-const BASE = ['printable.ts', 'json.ts', 'errors.ts', 'time', 'option-checks.ts', 'schema.ts'];
+const BASE = [
+  'printable.ts',
+  'json.ts',
+  'errors.ts',
+  'time',
+  'option-checks.ts',
+  'schema.ts',
+  'plain-object.ts',
+];
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
 const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory'];
@@ -16,6 +24,7 @@ const MAY_IMPORT = {
   time: ['errors.ts'],
   'option-checks.ts': ['errors.ts', 'time'],
   'schema.ts': [],
+  'plain-object.ts': [],
   data: BASE,
   observe: BASE,
   schedule: BASE,

@@ -42,7 +42,10 @@ const CHUNKS = [
   ['cron', /^schedule\/cron\.ts$/],
   ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
   ['cluster', /^cluster\//],
-  ['engine', /^(engine|due|guard|options|schedule|value|errors|option-checks|schema|time|observe)\b/],
+  [
+    'engine',
+    /^(engine|due|guard|options|schedule|value|errors|option-checks|plain-object|schema|time|observe)\b/,
+  ],
 ];
 const folder = join(root, 'src/').replaceAll('\\', '/');
 

@@ -1,5 +1,6 @@
 import { absent, type KeyedAnswer } from '../engine/load-result.ts';
 import { showKey } from '../errors.ts';
+import { isPlainObject } from '../plain-object.ts';
 import type { KeyId } from './keyed-entry.ts';
 
 /**
@@ -74,13 +75,6 @@ function* entriesOf<V>(
   for (const [key, answer] of Object.entries(answers)) {
     yield [key, byText.get(key), answer as KeyedAnswer<V> | Error];
   }
-}
-
-/** An object literal or `Object.create(null)`, of any realm. */
-function isPlainObject(thing: unknown): boolean {
-  if (Object.prototype.toString.call(thing) !== '[object Object]') return false;
-  const prototype = Object.getPrototypeOf(thing);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** The identity of a key that the source returned; `keyOf` may throw for it. */

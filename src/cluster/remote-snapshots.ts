@@ -61,8 +61,10 @@ export class RemoteSnapshots<T> {
     return left > 0 ? Math.min(forMs, left) : forMs;
   }
 
-  /** The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served,
-   * and that is younger than an initial value. */
+  /**
+   * The snapshot of the round that was under way elsewhere at the last check; at a cold start, any that may be served, and
+   * that is younger than an initial value.
+   */
   async known(isForced: boolean): Promise<Adoption<T> | undefined> {
     const entry = this.#entry;
     const { expectedToken, version } = this.#state;

@@ -1,3 +1,5 @@
+import { isPlainObject } from '../plain-object.ts';
+
 /** Returns what tells a record of an array from the others: its code, say. Records with the same id count as one, the last. */
 export type IdOf = (record: never) => unknown;
 
@@ -27,10 +29,4 @@ function elementsOf(
     items.set(isRecord ? idOf?.(element) : element, element);
   }
   return items;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
