@@ -2,22 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isPinnedError } from '../../../src/index.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
+import { twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
-
-/** Two instances that have `two`, of a store that has `one` too. */
-async function twoVersions(own: Parameters<ManualCluster['warm']>[1] = {}): Promise<{
-  readonly cluster: ManualCluster;
-  readonly a: Instance;
-  readonly b: Instance;
-}> {
-  const cluster = new ManualCluster({ keepVersions: 4 });
-  const [a, b] = await cluster.warm(2, own);
-  await cluster.clock.advance(1100);
-  await cluster.reload(a, 1, 'two');
-  await cluster.read(b);
-  return { cluster, a, b };
-}
 
 async function isPinned({ value }: Instance): Promise<boolean> {
   const [present] = await value.history();

@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
+import { twoVersions } from '../../support/two-versions.ts';
 
 const by = 'ann';
-
-/** Two instances that have `two`, of a store that has `one` too. */
-async function twoVersions(own: Parameters<ManualCluster['warm']>[1] = {}): Promise<{
-  readonly cluster: ManualCluster;
-  readonly a: Instance;
-  readonly b: Instance;
-}> {
-  const cluster = new ManualCluster({ keepVersions: 4 });
-  const [a, b] = await cluster.warm(2, own);
-  await cluster.clock.advance(1100);
-  await cluster.reload(a, 1, 'two');
-  await cluster.read(b);
-  expect([a.value.peek(), b.value.peek()]).toEqual(['two', 'two']);
-  for (const { link } of [a, b]) link.take();
-  return { cluster, a, b };
-}
 
 describe('a version that is put back into place', () => {
   it('is served here at once, by the others at their next due load, and by those that start later', async () => {
