@@ -13,6 +13,7 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { Acquired } from './member-lock.ts';
 import type { Pin } from './pin.ts';
+import { decidePinned, mayBePinned, releaseOf } from './pin-check.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { Deferral, StillPinned } from './remote-result.ts';
@@ -247,25 +248,18 @@ export class Round<T> implements CoordinatedRound<T> {
    * begin. Else the lease is given back, and a pinned version has its hold again.
    */
   async #pinned(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
-    const { options, store } = this.#member;
-    if (options.kind !== 'value' || store?.keepsVersions !== true) return undefined;
-    const { isThere, adoption } = await this.#snapshots.newer();
-    if (isThere && adoption === undefined) {
-      this.#state.pin = undefined; // another version is in its place, which is older than the value here
+    const { options, store, lock } = this.#member;
+    if (!mayBePinned(this.#member)) return undefined;
+    const newer = await this.#snapshots.newer();
+    const given = decidePinned(this.#member, known, { ...newer, isReadable: store?.restsFor === 0 });
+    if (given === undefined) {
+      this.#state.pin = undefined;
       return undefined;
     }
-    const pin = isThere ? adoption?.pin : known;
-    const isUnreadable = !isThere && known === undefined && store.restsFor > 0;
-    if (pin === undefined && known === undefined && !isUnreadable) return undefined;
     const lease = this.#lease as HeldLease;
     this.#lease = undefined;
-    await this.#member.lock?.release(lease, () => {
-      if (pin === undefined && !isUnreadable) return { as: 'abandoned' };
-      const left = (pin?.untilAt ?? Infinity) - options.clock.monotonic();
-      return { as: 'done', holdFor: Math.max(0, Math.min(left, LONGEST_LEASE_MS)) };
-    });
-    if (isUnreadable) return undefined; // loaded for this instance: without a lease it is not published
-    return adoption ?? new StillPinned(options, pin as Pin);
+    await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
+    return given.result;
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */
