@@ -50,6 +50,7 @@ async function bundle() {
       target: 'es2022',
       minify: false,
       lib: { entry: join(folder, 'program.mjs'), formats: ['es'] },
+      rollupOptions: { output: { inlineDynamicImports: true } },
     },
   });
   return result.output[0].code;
