@@ -32,10 +32,12 @@ export {
 } from './cluster/locked-task.ts';
 export type {
   Codec,
+  InstanceReport,
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
   Store,
+  StoredReport,
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';

@@ -11,7 +11,7 @@ export interface LockSteps
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  'read' | 'write' | 'history' | 'keepVersions' | 'schema' | 'longestName'
+  'read' | 'write' | 'history' | 'versions' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
 > & {
   readonly codec: Codec;
 };

@@ -84,6 +84,8 @@ export function storeAccess(
         ? reads.ask({ name, newerThan })
         : commands.run(() => steps.read(name, newerThan, version)),
     history: (name) => commands.run(() => steps.history(name)),
+    versions: (names, report) => commands.run(() => steps.versions(names, report)),
+    reports: () => commands.run(() => steps.reports()),
     write: (name, payload, token, rejected, keepFor) =>
       writes.ask({ name, payload, token, rejected, keepFor }),
   };

@@ -70,6 +70,27 @@ export interface SnapshotWrite {
   readonly keepFor?: number | undefined;
 }
 
+/** A report of an instance, kept for a while beside the snapshots. It replaces the one before of that instance. */
+export interface InstanceReport {
+  /** At most 200 characters. */
+  readonly instance: string;
+  /** At most 64 kB (65,536 bytes of UTF-8). */
+  readonly text: string;
+  /** The report expires after this many milliseconds. Over 0, finite. */
+  readonly keepFor: number;
+}
+
+/** A report that a store has of an instance. */
+export interface StoredReport {
+  readonly instance: string;
+  readonly text: string;
+  /** Milliseconds since it was written, by the backend's clock. */
+  readonly age: number;
+}
+
+/** The most reports that a store keeps, or returns. */
+export const MOST_REPORTS = 1000;
+
 /** Result of a write. */
 export interface WriteAnswer {
   /** `refused`: the store has a snapshot with a newer token. */
@@ -203,6 +224,22 @@ export interface SnapshotStore {
   readonly writeMany?:
     | ((writes: readonly SnapshotWrite[]) => Promise<readonly (WriteAnswer | Error)[]>)
     | undefined;
+  /**
+   * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
+   * anything has changed: it reads no payload, so the snapshot of a version may still prove to be damaged, and does not
+   * prolong the retention of a snapshot. One command, or as few as the backend allows. Optional. No name occurs twice.
+   *
+   * @param report stored in the same step where the backend can do so, else before or after it. Optional in an adapter: it
+   *   may ignore it. Where the step rejects, the report may be stored. @default none
+   */
+  readonly versions?:
+    | ((names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>)
+    | undefined;
+  /**
+   * The reports that have not expired, in any order: at most 1,000. Of further instances some have no report in the store,
+   * until others have expired. Optional.
+   */
+  readonly reports?: (() => Promise<readonly StoredReport[]>) | undefined;
   /** Deletes the snapshot of a name, and its older versions. @returns whether there was a snapshot. */
   delete(name: string): Promise<boolean>;
   /**
@@ -218,4 +255,8 @@ export interface SnapshotStore {
 export interface Store extends SnapshotStore {
   /** As of {@link SnapshotStore}. */
   readonly history: (name: string) => Promise<readonly VersionRecord[]>;
+  /** As of {@link SnapshotStore}. Of a backend without it each snapshot is read, and the report is not stored. */
+  readonly versions: (names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>;
+  /** As of {@link SnapshotStore}. Empty for a backend without it. */
+  readonly reports: () => Promise<readonly StoredReport[]>;
 }

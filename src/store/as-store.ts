@@ -4,6 +4,7 @@ import { presentOnly } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
+import { versionsOf } from '../cluster/versions-of.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaultCodec } from './default-codec.ts';
@@ -33,6 +34,8 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
+  const versions: Store['versions'] = (names, report) => versionsOf(store, names, report);
+  const reports: Store['reports'] = async () => store.reports?.() ?? [];
   const history: Store['history'] = async (name) => store.history?.(name) ?? presentOnly(store, name);
   const wrapped: Store = {
     codec: store.codec,
@@ -45,6 +48,8 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     writeMany: store.writeMany?.bind(store),
     delete: (...args: Parameters<SnapshotStore['delete']>) => store.delete(...args),
     history,
+    versions,
+    reports,
   };
   const steps: StoreSteps & ManyStoreSteps = {
     codec: store.codec ?? defaultCodec,
@@ -53,6 +58,8 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     keepVersions: store.keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     history,
+    versions,
+    reports,
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     readMany: store.readMany?.bind(store),
     writeMany: store.writeMany?.bind(store),

@@ -1,11 +1,12 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
-import { presentOnly, versionRecord } from '../cluster/history.ts';
+import { bytesOf, presentOnly, versionRecord } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import type {
   Codec,
+  InstanceReport,
   SnapshotRead,
   SnapshotWrite,
   Store,
@@ -20,6 +21,7 @@ import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { defaultCodec } from './default-codec.ts';
+import { namespacedReports } from './namespaced-reports.ts';
 import { namespacedStore } from './namespaced-store.ts';
 import type { StoreEngine } from './store-engine.ts';
 
@@ -175,6 +177,7 @@ export function createStore(
       const versions = await backend.history(name);
       return versions.slice(0, keepVersions).map(versionRecord);
     },
+    ...namespacedReports(backend, options?.namespace),
     write: async (...args) => checkAnswer(await backend.write(...args)),
     ...manySteps(backend),
   };
@@ -193,6 +196,13 @@ export function createStore(
       check(name);
       return ask(name, () => steps.history(name));
     },
+    async versions(names, report) {
+      for (const name of names) check(name);
+      distinctNames('store', names);
+      if (report !== undefined) checkReport(report);
+      return ask(names[0] ?? 'store', () => steps.versions(names, report));
+    },
+    reports: () => ask('store', () => steps.reports()),
     async write(
       name: string,
       payload: string,
@@ -222,6 +232,29 @@ export function createStore(
     }),
   };
   return withCoordination(store, storeAccess(steps, timeoutMs, explain));
+}
+
+/** The longest report, in bytes of UTF-8. */
+const LONGEST_REPORT = 65_536;
+
+/** The longest `instance` of a report, in characters. */
+const LONGEST_INSTANCE = 200;
+
+function checkReport({ instance, text, keepFor }: InstanceReport): void {
+  const found = new OptionChecks('store');
+  found.name('instance', instance);
+  const isShort = !isText(instance) || instance.length <= LONGEST_INSTANCE;
+  found.that(isShort, 'instance', `must be at most ${LONGEST_INSTANCE} characters long`, instance);
+  found.name('text', text);
+  const isSmall = !isText(text) || bytesOf(text) <= LONGEST_REPORT;
+  found.that(
+    isSmall,
+    'text',
+    `must be at most ${LONGEST_REPORT} bytes long`,
+    `${String(text).length} characters`,
+  );
+  found.finiteDuration('keepFor', keepFor);
+  found.done();
 }
 
 /** A backend that keeps one version may ignore the one that is asked for. */

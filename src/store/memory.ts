@@ -2,7 +2,10 @@ import { bytesOf } from '../cluster/history.ts';
 import { implausibleSnapshot, isPlausibleToken } from '../cluster/plausible.ts';
 import {
   BEGINNING_LENGTH,
+  type InstanceReport,
+  MOST_REPORTS,
   type Store,
+  type StoredReport,
   type StoredSnapshot,
   type StoredVersion,
   type WriteAnswer,
@@ -41,11 +44,14 @@ interface Written {
   readonly older: readonly Version[];
 }
 
+interface Reported extends Omit<StoredReport, 'age'>, Pick<Written, 'writtenAt' | 'keptUntil'> {}
+
 type Version = Pick<Written, 'version' | 'writtenAt' | 'payload'>;
 
 class MemoryStore implements StoreEngine {
   readonly #clock: Clock;
   readonly #keepVersions: number;
+  readonly #reports: Map<string, Reported> = new Map();
   readonly #snapshots: MemoryRecords<Written> = new MemoryRecords(({ keptUntil }) => keptUntil);
 
   /** @param options as the caller gave them: `createStore` checks them. */
@@ -58,6 +64,31 @@ class MemoryStore implements StoreEngine {
     const versions = this.#versions(name);
     const found = wanted === undefined ? versions[0] : versions.find(({ version }) => version === wanted);
     return found && found.version > newerThan ? this.#snapshot(found) : undefined;
+  }
+
+  async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    if (report !== undefined) this.#report(report);
+    return names.map((name) => {
+      const { version = 0 } = this.#snapshots.get(name) ?? {};
+      return this.#isPlausible(version) ? version : 0;
+    });
+  }
+
+  async reports(beginning: string): Promise<StoredReport[]> {
+    const now = this.#clock.monotonic();
+    return [...this.#reports.values()]
+      .filter(({ keptUntil, instance }) => now < keptUntil && instance.startsWith(beginning))
+      .map(({ instance, text, writtenAt }) => ({ instance, text, age: now - writtenAt }));
+  }
+
+  /** An instance beyond the most gets no report until others have expired. */
+  #report({ instance, text, keepFor }: InstanceReport): void {
+    const writtenAt = this.#clock.monotonic();
+    for (const { instance, keptUntil } of this.#reports.values()) {
+      if (keptUntil <= writtenAt) this.#reports.delete(instance);
+    }
+    if (this.#reports.size >= MOST_REPORTS && !this.#reports.has(instance)) return;
+    this.#reports.set(instance, { instance, text, writtenAt, keptUntil: writtenAt + keepFor });
   }
 
   async history(name: string): Promise<StoredVersion[]> {

@@ -6,12 +6,21 @@ export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngi
     ...named,
     name: prefix + named.name,
   });
-  const { readMany, writeMany, history } = backend;
+  const { readMany, writeMany, history, versions } = backend;
   return {
     read: (name, ...rest) => backend.read(prefix + name, ...rest),
     write: (name, ...rest) => backend.write(prefix + name, ...rest),
     delete: (name) => backend.delete(prefix + name),
     history: history && ((name) => history.call(backend, prefix + name)),
+    versions:
+      versions &&
+      ((names, report) =>
+        versions.call(
+          backend,
+          names.map((name) => prefix + name),
+          report,
+        )),
+    reports: backend.reports?.bind(backend),
     readMany: readMany && ((reads) => readMany.call(backend, reads.map(inside))),
     writeMany: writeMany && ((writes) => writeMany.call(backend, writes.map(inside))),
   };

@@ -1,8 +1,8 @@
-import type { SnapshotStore, StoredVersion } from '../cluster/store-contract.ts';
+import type { SnapshotStore, StoredReport, StoredVersion } from '../cluster/store-contract.ts';
 
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
 export interface StoreEngine
-  extends Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany'> {
+  extends Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany' | 'versions'> {
   /**
    * The versions of a name, newest first, as of {@link SnapshotStore}. Optional: without it the store keeps one version. A
    * backend with it keeps as many as the option `keepVersions` says:
@@ -13,4 +13,9 @@ export interface StoreEngine
    * - `read` with a version finds each of them; `delete`, and the end of the retention, delete all.
    */
   readonly history?: ((name: string) => Promise<readonly StoredVersion[]>) | undefined;
+  /**
+   * The reports of instances that begin with a text, as of {@link SnapshotStore}: at most 1,000. Optional; a
+   * backend with it stores the report of `versions`.
+   */
+  readonly reports?: ((beginning: string) => Promise<readonly StoredReport[]>) | undefined;
 }

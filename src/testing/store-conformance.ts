@@ -3,6 +3,7 @@ import { withTimeout } from '../time/with-timeout.ts';
 import { between, ensure, present, rejects, same } from './assert.ts';
 import { AWKWARD_NAMES, type ConformanceCase, sleep, UNSTORABLE_TEXTS, uniqueName } from './conformance.ts';
 import { type Case, StoreCaseContext, type StoreSubject, TOKEN, testCase } from './store/case-context.ts';
+import { CHECKS } from './store/checks.ts';
 import { HISTORY } from './store/history.ts';
 import { MANY } from './store/many.ts';
 
@@ -10,8 +11,8 @@ export type { StoreSubject } from './store/case-context.ts';
 
 /**
  * Test cases for all promises of a `SnapshotStore`, for any test runner. They use real time and their own names,
- * delete what they wrote, and may share a backend with other users. The cases of `readMany` and `writeMany` pass for a
- * store without them.
+ * delete what they wrote, and may share a backend with other users. The cases of `readMany`, `writeMany` and
+ * `versions` pass for a store without them.
  *
  * ```ts no-run
  * import { it } from 'node:test'; // or of vitest, jest, mocha
@@ -24,9 +25,9 @@ export type { StoreSubject } from './store/case-context.ts';
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function storeConformance(subject: StoreSubject): readonly ConformanceCase[] {
-  const { unreachable, postdate, keepVersions } = subject;
-  const has = { always: true, unreachable, postdate, keepVersions };
-  return [...CASES, ...MANY, ...HISTORY]
+  const { unreachable, postdate, keepVersions, inNamespace } = subject;
+  const has = { always: true, unreachable, postdate, keepVersions, inNamespace };
+  return [...CASES, ...MANY, ...HISTORY, ...CHECKS]
     .filter(({ needs }) => has[needs] !== undefined)
     .map(({ name, run }) => ({
       name,

@@ -17,6 +17,11 @@ export interface StoreSubject {
   postdate?(name: string, ms: number): void | Promise<void>;
   /** The `keepVersions` of the stores, 3 or more. @default the cases of older versions are left out */
   readonly keepVersions?: number | undefined;
+  /**
+   * Returns a store of the backend with that `namespace`, which keeps the reports of instances.
+   * @default the cases of reports are left out
+   */
+  inNamespace?(namespace: string): SnapshotStore | Promise<SnapshotStore>;
   /** Unit of the waiting times of the suite, in milliseconds. @default 150 */
   readonly unit?: number | undefined;
 }
@@ -98,7 +103,7 @@ export class StoreCaseContext {
 
 export interface Case {
   readonly name: string;
-  readonly needs: 'always' | 'unreachable' | 'postdate' | 'keepVersions';
+  readonly needs: 'always' | 'unreachable' | 'postdate' | 'keepVersions' | 'inNamespace';
   run(context: StoreCaseContext): Promise<void>;
 }
 

@@ -1,10 +1,22 @@
 import { describe, it } from 'vitest';
+import type { Store } from '../../../src/index.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 
+/** A store object has a memory of its own. */
+function inNamespaces(): (namespace: string) => Store {
+  const stores = new Map<string, Store>();
+  return (namespace) => {
+    const store = stores.get(namespace) ?? memoryStore({ namespace });
+    stores.set(namespace, store);
+    return store;
+  };
+}
+
 describe.concurrent('memoryStore', () => {
   const store = memoryStore();
-  for (const { name, run } of storeConformance({ store: () => store })) it(name, run);
+  const inNamespace = inNamespaces();
+  for (const { name, run } of storeConformance({ store: () => store, inNamespace })) it(name, run);
 });
 
 describe.concurrent('memoryStore with keepVersions', () => {

@@ -1,8 +1,10 @@
 import { isPlausibleToken as isPlausibleVersion } from '../../../src/cluster/plausible.ts';
 import type {
+  InstanceReport,
   SnapshotRead,
   SnapshotStore,
   SnapshotWrite,
+  StoredReport,
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
@@ -87,6 +89,20 @@ class Backend {
     );
   }
 
+  reported: Map<string, InstanceReport & { readonly at: number }> = new Map();
+
+  async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    if (report !== undefined) this.reported.set(report.instance, { ...report, at: performance.now() });
+    const versions = names.map((name) => this.snapshots.get(this.keyOf(name))?.version ?? 0);
+    return versions.map((version) => (this.isPlausible(version) ? version : 0));
+  }
+
+  async reports(beginning: string): Promise<StoredReport[]> {
+    const ages = [...this.reported.values()].map((one) => ({ ...one, age: performance.now() - one.at }));
+    const present = ages.filter(({ age, keepFor }) => age < keepFor);
+    return present.filter(({ instance }) => instance.startsWith(beginning));
+  }
+
   async delete(name: string): Promise<boolean> {
     return this.snapshots.delete(this.keyOf(name));
   }
@@ -107,6 +123,7 @@ type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unkno
 const silent: StoreEngine = {
   read: () => new Promise(() => {}),
   readMany: () => new Promise(() => {}),
+  versions: () => new Promise(() => {}),
   writeMany: () => Promise.reject(new Error('ECONNREFUSED')),
   write: () => Promise.reject(new Error('ECONNREFUSED')),
   delete: () => {
@@ -120,6 +137,7 @@ export function faultyStore({ parts, change, unreachable }: StoreFault): StoreSu
   const backend = Object.assign(new Backend(), parts);
   const store = createStore(backend, {}, kind);
   return {
+    inNamespace: (namespace) => createStore(backend, { namespace }, kind),
     postdate(name, ms) {
       const written = backend.snapshots.get(backend.keyOf(name)) as Written;
       backend.snapshots.set(backend.keyOf(name), { ...written, writtenAt: written.writtenAt + ms });
@@ -161,6 +179,40 @@ function writingMany(
   return fault(name, {
     writeMany(this: Backend, writes: readonly SnapshotWrite[]) {
       return step((some) => Backend.prototype.writeMany.call(this, some), writes);
+    },
+  });
+}
+
+function checking(
+  name: string,
+  step: (
+    check: (names: readonly string[]) => Promise<number[]>,
+    names: readonly string[],
+  ) => Promise<number[]>,
+): StoreFault {
+  return fault(name, {
+    versions(this: Backend, names: readonly string[], report?: InstanceReport) {
+      return step((some) => Backend.prototype.versions.call(this, some, report), names);
+    },
+  });
+}
+
+function listing(name: string, change: (found: readonly StoredReport[]) => StoredReport[]): StoreFault {
+  return fault(name, {
+    async reports(this: Backend, beginning: string) {
+      return change(await Backend.prototype.reports.call(this, beginning));
+    },
+  });
+}
+
+function reporting(
+  name: string,
+  isLost: (reported: ReadonlyMap<string, unknown>, report: InstanceReport) => boolean,
+): StoreFault {
+  return fault(name, {
+    versions(this: Backend, names: readonly string[], report?: InstanceReport) {
+      const kept = report && isLost(this.reported, report) ? undefined : report;
+      return Backend.prototype.versions.call(this, names, kept);
     },
   });
 }
@@ -377,6 +429,46 @@ export const STORE_FAULTS: readonly StoreFault[] = [
     parts: {},
     unreachable: { readMany: async (reads) => reads.map(() => new Error('ECONNREFUSED')) },
   },
+
+  // checks
+  checking('the versions are in the order of names', (check, names) => check(names.toSorted())),
+  checking('names after the hundredth have no version', async (check, names) =>
+    (await check(names)).map((version, i) => (i < 100 ? version : 0)),
+  ),
+  checking('the version of a snapshot with keepFor is not found', async (check, names) =>
+    (await check(names)).map((version, i) => (names[i]?.endsWith('brief') ? 0 : version)),
+  ),
+  outside('any report is accepted', () => ({
+    versions: async (names) => names.map(() => 0),
+  })),
+  {
+    fault: 'an unreachable backend has no versions',
+    parts: {},
+    unreachable: { versions: async (names) => names.map(() => 0) },
+  },
+  fault('a report is kept for ever', {
+    async reports(this: Backend, beginning: string) {
+      const all = [...this.reported.values()].map((one) => ({ ...one, age: performance.now() - one.at }));
+      return all.filter(({ instance }) => instance.startsWith(beginning));
+    },
+  }),
+  reporting('the first report of an instance is kept', (first, { instance }) => first.has(instance)),
+  reporting('a report that is being written leaves out others', (reported) => reported.size >= 15),
+  listing('the age of a report is always 0', (found) => found.map((one) => ({ ...one, age: 0 }))),
+  listing('reports are trimmed', (found) => found.map((one) => ({ ...one, text: one.text.trim() }))),
+  listing('an age since the first report', (found) => found.map((one) => ({ ...one, age: one.age + 1e6 }))),
+  fault('namespaces share their reports', {
+    async reports(this: Backend) {
+      return Backend.prototype.reports.call(this, '');
+    },
+  }),
+  fault('reports are snapshots', {
+    async versions(this: Backend, names: readonly string[], report?: InstanceReport) {
+      const name = report?.instance.slice(report.instance.indexOf('/') + 1) ?? '';
+      if (report) this.snapshots.set(name, { version: 1, writtenAt: 0, payload: report.text });
+      return Backend.prototype.versions.call(this, names, report);
+    },
+  }),
 
   // an unreachable backend
   {

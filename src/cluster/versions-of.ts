@@ -1,0 +1,29 @@
+import { oneByOne } from './one-by-one.ts';
+import type { InstanceReport, SnapshotStore, StoredSnapshot } from './store-contract.ts';
+
+/** The step `versions` on a backend. Where it lacks the step, each snapshot is read, and the report is not stored. */
+export async function versionsOf(
+  backend: Pick<SnapshotStore, 'read' | 'readMany' | 'versions'>,
+  names: readonly string[],
+  report: InstanceReport | undefined,
+): Promise<readonly number[]> {
+  if (names.length === 0 && report === undefined) return [];
+  return backend.versions?.(names, report) ?? versionsRead(backend, names);
+}
+
+/** @throws the error of a name that alone has failed: its version is unknown. */
+async function versionsRead(
+  backend: Pick<SnapshotStore, 'read' | 'readMany'>,
+  names: readonly string[],
+): Promise<readonly number[]> {
+  const reads = names.map((name) => ({ name }));
+  const found = await (backend.readMany?.(reads) ?? oneByOne(names, (name) => backend.read(name)));
+  return found.map((read) => {
+    if (read instanceof Error) throw read;
+    return versionIn(read);
+  });
+}
+
+function versionIn(read: StoredSnapshot | undefined): number {
+  return read === undefined || read.damage !== undefined ? 0 : read.version;
+}
