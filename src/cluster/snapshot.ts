@@ -165,14 +165,18 @@ export async function decodeSnapshot(
   return { ...about, value };
 }
 
-/** The publisher of the snapshot that begins so; nothing where the text does not name it, or is not a snapshot. */
-export function publisherIn(beginning: string): Publisher & Pick<VersionRecord, 'isPinned'> {
+/**
+ * The publisher of the snapshot that begins so; nothing where the text does not name it, or is not a snapshot.
+ *
+ * @returns with it how long after its write the version is pinned, in milliseconds; 0: it is not.
+ */
+export function publisherIn(beginning: string): Publisher & { readonly pinnedFor: number } {
   try {
-    const { publisher = {}, isPinned = false } = readHeader(beginning.split('\n', 1)[0] ?? '');
+    const { publisher = {}, isPinned, dueIn } = readHeader(beginning.split('\n', 1)[0] ?? '');
     const texts = Object.entries(publisher).filter(([, text]) => typeof text === 'string');
-    return { ...Object.fromEntries(texts), isPinned };
+    return { ...Object.fromEntries(texts), pinnedFor: isPinned ? (dueIn ?? Infinity) : 0 };
   } catch {
-    return { isPinned: false };
+    return { pinnedFor: 0 };
   }
 }
 

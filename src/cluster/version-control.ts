@@ -67,9 +67,14 @@ export class EntryVersions<T> implements VersionControl<T> {
     return value;
   }
 
-  async compare(before: number, after: number, { idOf }: CompareOptions = {}): Promise<Difference> {
-    const { clock, timeoutMs } = this.#member.options;
+  async compare(before: number, after: number, given: CompareOptions = {}): Promise<Difference> {
+    const { clock, timeoutMs, name } = this.#member.options;
     this.#store('compare');
+    if (given === null) throw this.#refused('options', 'must be an object', given);
+    namesArgument(name, given, ['idOf']);
+    const { idOf } = given;
+    if (idOf !== undefined && typeof idOf !== 'function')
+      throw this.#refused('idOf', 'must be a function', idOf);
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
     return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));

@@ -14,7 +14,7 @@ export interface VersionRecord {
   readonly by: string | undefined;
   /** Why, in the words of that person. */
   readonly note: string | undefined;
-  /** A person has pinned it: see `rollback`. */
+  /** A person has pinned it, and the `hold` of that is not over: see `rollback`. */
   readonly isPinned: boolean;
   /** Why the version can't be read. @default undefined: it is readable */
   readonly damage?: string | undefined;

@@ -76,7 +76,7 @@ export interface Coordinator {
 
 /** The member whose versions are controlled. */
 export interface VersionHost<T> {
-  /** Puts an earlier version into place, with its times; a load under way is aborted. */
+  /** Puts an earlier version into place, with its times; a load under way is aborted. @throws {ClosedError} after `close()`. */
   put(value: T, edition: RemoteResult<T>): void;
   /** As {@link Coordinator.share}. */
   share(as: PinRequest | 'due'): Promise<void>;

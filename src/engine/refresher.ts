@@ -162,9 +162,18 @@ export class Refresher<T> {
   versions(entry: Entry<T>): VersionControl<T> | undefined {
     const { coordinator, loader } = this;
     return coordinator?.versions(entry, {
-      put: (value, edition) => loader.put(entry, value, undefined, edition),
+      put: (value, edition) => {
+        this.throwIfClosed(entry);
+        loader.put(entry, value, undefined, edition);
+      },
       share: (as) => this.share(entry, as),
     });
+  }
+
+  /** For what a person replaces by a method that waits. @throws {ClosedError} after `close()`. */
+  throwIfClosed({ key }: Entry<T>): void {
+    if (this.runState === 'closed')
+      throw closedError(this.options.name, key, 'is closed, nothing was changed');
   }
 
   /** Replaces the schedule: the due time of the entry is computed anew from its last execution. */

@@ -57,6 +57,7 @@ export function acceptQuarantined<T>(
   const accept = async (): Promise<boolean> => {
     const { quarantined } = entry;
     if (quarantined === undefined) return false;
+    refresher.throwIfClosed(entry);
     const { status, candidate } = quarantined;
     const { name, membership } = refresher.options;
     if (candidate === undefined) {

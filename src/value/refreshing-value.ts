@@ -217,7 +217,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *
    * @returns the new version, when the store has it. Rejects with `LockUnavailableError` or `StoreUnavailableError` when
    *   it could not be published within the `timeout`; if the store had the version it is served here, until the next due
-   *   load. Rejects with `OptionError` for a version that the store does not keep.
+   *   load. Rejects with `OptionError` for a version that the store does not keep, and after `close` with `ClosedError`:
+   *   nothing was changed then.
    */
   async rollback(options: RollbackOptions): Promise<number> {
     return versionsOf(refresherOf(this), entryOf(this)).rollback(options);
@@ -238,8 +239,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * Arrays of records are compared by `idOf`, Maps and plain objects by key, Sets by member; any other value as a whole.
    * Parts are compared by deep equality. Large values are compared in slices.
    *
-   * Rejects with `OptionError` for a version that the store does not keep, with `StoreUnavailableError` when it does not
-   * answer.
+   * Rejects with `OptionError` for a version that the store does not keep and for an unknown option, with
+   * `StoreUnavailableError` when it does not answer.
    *
    * @param before one of the versions of `history()`.
    * @param after another one; it may be older.
@@ -317,7 +318,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * accepted it: a value that the schema refused is not kept.
    *
    * Resolves with `true` when the store has it, with `false` when nothing is in quarantine. Rejects with
-   * `ValueRejectedError` when the refused value is not kept, and then nothing was changed; with `LockUnavailableError` or
+   * `ValueRejectedError` when the refused value is not kept, and with `ClosedError` after `close`, and then nothing was
+   * changed; with `LockUnavailableError` or
    * `StoreUnavailableError` when it was not published: it is served here, and stays in quarantine, to be accepted again.
    */
   acceptQuarantined(): Promise<boolean> {

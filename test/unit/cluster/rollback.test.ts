@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
+import { isClosedError, isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -120,6 +120,16 @@ describe('a version that is put back into place', () => {
     expect([a.value.inspect().pinned, b.value.inspect().pinned]).toEqual([undefined, undefined]);
   });
 
+  it('counts as any other version once its hold is over', async () => {
+    const { cluster, a } = await twoVersions();
+    await a.value.rollback({ by, hold: 5000 });
+    await cluster.clock.advance(5000);
+    expect((await a.value.history())[0]).toMatchObject({ by, isPinned: false });
+    expect(await a.value.unpin()).toBe(false);
+    await a.value.rollback({ by });
+    expect(a.value.current).toBe('two');
+  });
+
   it('gives way to a value that is set everywhere', async () => {
     const { cluster, a, b } = await twoVersions();
     await a.value.rollback({ by });
@@ -204,14 +214,37 @@ describe('what can not be rolled back', () => {
     expect((again as Error).message).toMatch(/to must be given while a version is pinned/);
   });
 
-  it.each([{ by: '' }, { by, hold: 0 }, { by, note: 7 }, { by, too: 7 }, { note: 'who?' }])(
-    'with the options %j',
-    async (options) => {
-      const { a } = await twoVersions();
-      expect(isOptionError(await rejectionOf(a.value.rollback(options as never)))).toBe(true);
-      expect(a.value.current).toBe('two');
-    },
-  );
+  it.each([
+    [{ by: '' }, 'by'],
+    [{ by, hold: 0 }, 'hold'],
+    [{ by, note: 7 }, 'note'],
+    [{ by, too: 7 }, 'too'],
+    [{ note: 'who?' }, 'by'],
+    [undefined, 'by'],
+    [null, 'by'],
+  ])('with the options %j', async (options, option) => {
+    const { a } = await twoVersions();
+    expect(await rejectionOf(a.value.rollback(options as never))).toMatchObject({
+      code: 'ERR_TICKLESS_OPTION',
+      option,
+    });
+    expect(a.value.current).toBe('two');
+  });
+
+  it('any version after close, and nothing is changed then', async () => {
+    const { a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    const [, , one] = await b.value.history();
+    await b.value.close();
+    const calls = [
+      () => b.value.rollback({ by, to: one?.version }),
+      () => b.value.unpin(),
+      () => b.value.refresh({ unpin: true }),
+    ];
+    for (const call of calls) {
+      expect([isClosedError(await rejectionOf(call())), b.value.peek()]).toEqual([true, 'two']);
+    }
+  });
 
   it('without a store, with one that keeps one version, while it is down', async () => {
     const { value } = manualValue();
@@ -234,5 +267,12 @@ describe('compare', () => {
       changed: { count: 1, samples: [{ before: 'one', after: 'two' }] },
     });
     expect(isOptionError(await rejectionOf(a.value.compare(one!.version, 7)))).toBe(true);
+  });
+
+  it.each([null, 7, { idOff: () => 1 }, { idOf: 'id' }])('rejects the options %j', async (options) => {
+    const { a } = await twoVersions();
+    const [two, one] = await a.value.history();
+    const compared = a.value.compare(one!.version, two!.version, options as never);
+    expect(isOptionError(await rejectionOf(compared))).toBe(true);
   });
 });

@@ -47,6 +47,13 @@ describe('a refused value', () => {
     await expect(value.acceptQuarantined()).resolves.toBe(false);
   });
 
+  it('stays where it is after close', async () => {
+    const { value } = await refused();
+    await value.close();
+    await expect(value.acceptQuarantined()).rejects.toMatchObject({ code: 'ERR_TICKLESS_CLOSED' });
+    expect([value.peek(), value.inspect().quarantine?.reason]).toEqual([MANY, REASON]);
+  });
+
   it('is forgotten when it is discarded', async () => {
     const { value } = await refused();
     expect([value.discardQuarantined(), value.discardQuarantined()]).toEqual([true, false]);
