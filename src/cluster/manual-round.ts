@@ -1,7 +1,7 @@
 import type { PinRequest } from '../data/pin.ts';
 import type { Entry } from '../engine/entry.ts';
+import { closedError } from '../engine/read-errors.ts';
 import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
-import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { BackendPatience } from './backend-patience.ts';
@@ -9,7 +9,13 @@ import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberLock } from './member-lock.ts';
 import { pollAfter } from './poll-delays.ts';
-import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import {
+  type Published,
+  type PublishRecord,
+  publishAndRelease,
+  publishRecord,
+  withoutResult,
+} from './publication.ts';
 import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
 
 /** The caller waits for what a person has asked for. */
@@ -20,7 +26,7 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
  * result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
-  /** Resolves when the store has the value. Rejects with `LockUnavailableError` or `StoreUnavailableError`. */
+  /** Resolves when the store has the value. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<void>;
   readonly #over: Deferred<void> = new Deferred();
   readonly #published: Deferred<void> = new Deferred();
@@ -31,6 +37,9 @@ export class ManualRound implements RoundUnderWay {
   #previous: SharedState['round'];
   readonly #until: number;
   #lease: HeldLease | undefined;
+  #isGivenUp = false;
+  /** Ends a wait. */
+  #wake: (() => void) | undefined;
 
   /** @param entry the value is in place, with its times. @param as see {@link Coordinator.share}. */
   constructor(member: ClusterMember, entry: Entry<unknown>, as?: PinRequest | 'due') {
@@ -65,11 +74,20 @@ export class ManualRound implements RoundUnderWay {
   /** A value that a person has set is as fresh as a caller can ask for. */
   requireFresh(): void {}
 
+  /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#wake?.();
+  }
+
   async #share(record: PublishRecord): Promise<void> {
     const { lock, options } = this.#member;
-    await this.#withinDeadline(this.#previous?.over);
+    await this.#beforeEnds();
     this.#previous = undefined;
-    if (lock !== undefined) this.#lease = await this.#acquire(lock);
+    if (lock !== undefined) {
+      this.#lease = await this.#acquire(lock);
+      this.#lease.keep(() => {}, this.#until); // a codec may be slow
+    }
     let outcome: Published | undefined;
     await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
       outcome = published;
@@ -87,23 +105,41 @@ export class ManualRound implements RoundUnderWay {
     const { clock } = this.#member.options;
     for (let polls = 0; ; polls++) {
       const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
+      if (this.#isGivenUp && answer.kind === 'acquired')
+        await lock.release(answer.lease, () => withoutResult(this.#member.store));
+      this.#throwIfGivenUp();
       if (answer.kind === 'acquired') return answer.lease;
       if (answer.kind === 'unavailable') throw answer.error;
       if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
-      await sleep(clock, pollAfter(polls, answer.retryAfter));
+      await this.#wait(pollAfter(polls, answer.retryAfter));
     }
   }
 
-  async #withinDeadline(over: Promise<void> | undefined): Promise<void> {
+  async #beforeEnds(): Promise<void> {
+    const over = this.#previous?.over;
     if (over === undefined) return;
-    const { clock } = this.#member.options;
-    const late = new Deferred<void>();
-    const timer = clock.setTimeout(() => late.resolve(), this.#until - clock.monotonic());
-    timer.ref();
-    let isOver = false;
-    await Promise.race([late.promise, over.then(() => (isOver = true))]);
-    timer.cancel();
+    const isOver = await this.#wait(this.#until - this.#member.options.clock.monotonic(), over);
     if (!isOver) throw this.#tooLate('the load before it has not ended');
+  }
+
+  /** Waits, until that is over at the latest. The caller waits too, so the process lives meanwhile. @returns whether it is over. */
+  async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
+    const ended = new Deferred<boolean>();
+    const wake = (): void => ended.resolve(false);
+    const timer = this.#member.options.clock.setTimeout(wake, ms);
+    timer.ref();
+    this.#wake = wake;
+    void over?.then(() => ended.resolve(true));
+    const isOver = await ended.promise;
+    timer.cancel();
+    this.#throwIfGivenUp();
+    return isOver;
+  }
+
+  #throwIfGivenUp(): void {
+    if (!this.#isGivenUp) return;
+    const { name } = this.#member.options;
+    throw closedError(name, this.#entry.key, 'was closed before the value was published');
   }
 
   #tooLate(why: string): LockUnavailableError {
@@ -122,10 +158,6 @@ export class ManualRound implements RoundUnderWay {
     if (this.#previous === undefined) over();
     else void this.#previous.over.then(over);
   }
-}
-
-function sleep(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.setTimeout(resolve, ms).ref());
 }
 
 /** The record of a version that no load replaces before the pin is over, and that does not get too old. */

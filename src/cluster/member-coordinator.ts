@@ -19,6 +19,8 @@ import { EntryVersions } from './version-control.ts';
 /** Coordinates the executions of one member: begins its rounds and reports its state. */
 export class MemberCoordinator implements Coordinator {
   readonly #member: ClusterMember;
+  /** Those of people that are under way. */
+  readonly #manual: Set<ManualRound> = new Set();
 
   constructor(member: ClusterMember) {
     this.#member = member;
@@ -29,7 +31,10 @@ export class MemberCoordinator implements Coordinator {
   }
 
   share(entry: Entry<unknown>, as?: PinRequest | 'due'): Promise<void> {
-    return new ManualRound(this.#member, entry, as).shared;
+    const round = new ManualRound(this.#member, entry, as);
+    this.#manual.add(round);
+    void round.over.then(() => this.#manual.delete(round));
+    return round.shared;
   }
 
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T> {
@@ -73,6 +78,7 @@ export class MemberCoordinator implements Coordinator {
   }
 
   async close(): Promise<void> {
+    for (const round of this.#manual) round.giveUp();
     await this.#member.lock?.close();
   }
 

@@ -6,8 +6,8 @@ import { namesArgument, OptionChecks } from '../option-checks.ts';
 export interface EverywhereOptions {
   /**
    * For all instances: the promise resolves when the store has it, where they find it at their next load. It rejects with
-   * `LockUnavailableError` or `StoreUnavailableError` when they could not be reached within the `timeout`; the
-   * change stays here. Needs a `store`. @default false: for this instance
+   * `LockUnavailableError` or `StoreUnavailableError` when they could not be reached within the `timeout`, with
+   * `ClosedError` when `close()` ended the wait; the change stays here. Needs a `store`. @default false: for this instance
    */
   readonly everywhere?: boolean | undefined;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
 import { isLockUnavailableError, isOptionError, isStoreUnavailableError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance } from '../../support/keyed-cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
@@ -67,6 +69,18 @@ describe('a value that is set everywhere', () => {
     await cluster.clock.advance(1000);
     await cluster.read(a);
     expect([a.value.peek(), b.value.peek(), a.manual.calls.length]).toEqual(['of b', 'of b', 0]);
+  });
+
+  it('keeps its lease while a slow codec is at work', async () => {
+    const encoded = new Deferred<string>();
+    const cluster = new ManualCluster({ codec: { encode: () => encoded.promise, decode: String } });
+    const a = cluster.instance();
+    const shared = a.value.set('by hand', everywhere);
+    await cluster.clock.advance(3 * LEASE_MS);
+    encoded.resolve('by hand');
+    expect(await settled(shared)).toEqual({ value: undefined });
+    expect(new Set(a.link.take())).toEqual(new Set(['acquire', 'extend', 'write', 'release']));
+    expect(cluster.clock.timerCount).toBe(0);
   });
 
   it('of a key is published as a value is', async () => {
@@ -147,6 +161,41 @@ describe('what could not be done everywhere', () => {
     expect(await rejectionOf(a.value.set('by hand', everywhere))).toMatchObject({
       code: 'ERR_TICKLESS_CLOSED',
     });
+  });
+
+  it.each([
+    ['for the lease', 'elsewhere'],
+    ['for its own load, which ignores its signal', 'here'],
+  ])('ends with close while it waits %s', async (_what, where) => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1);
+    const other = { name: 'v', owner: 'other', host: 'h', requestId: 'r', leaseFor: 60_000, force: true };
+    if (where === 'elsewhere') await cluster.lock.acquire(other);
+    else a.value.refresh().catch(() => {});
+    await cluster.clock.flush();
+    const shared = a.value.set('by hand', everywhere);
+    await cluster.clock.advance(2000);
+    const closed = a.value.close({ timeout: 0 });
+    await cluster.clock.advance(1000);
+    expect(await settled(shared)).toMatchObject({ error: { code: 'ERR_TICKLESS_CLOSED' } });
+    if (where === 'here') await cluster.end(a, 1, 'two');
+    await closed;
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('gives back a lease that comes after close; the next round looks for a pinned version', async () => {
+    const cluster = new ManualCluster({ keepVersions: 2 });
+    const [a] = await cluster.warm(1);
+    const answered = new Deferred<void>();
+    a.link.breakOnce(answered.promise, 'acquire');
+    const shared = a.value.set('by hand', everywhere);
+    await cluster.clock.flush();
+    const closed = a.value.close({ timeout: 0 });
+    answered.resolve();
+    await closed;
+    expect(await settled(shared)).toMatchObject({ error: { code: 'ERR_TICKLESS_CLOSED' } });
+    expect(a.link.take()).toEqual(['acquire', 'release']);
+    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', holdLeft: LONGEST_LEASE_MS });
   });
 
   it('is waited for by close', async () => {
