@@ -44,12 +44,13 @@ export type {
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
 export type { IdOf } from './data/items.ts';
+export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
 export type { CompareOptions, RollbackOptions } from './data/version-control.ts';
 export type { VersionRecord } from './data/version-record.ts';
 export { type Derivable, type DeriveOptions, derive, type ValuesOf } from './derive/derive.ts';
 export type { Derived, DerivedStatus } from './derive/derived.ts';
-export type { LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
+export type { ChecksStatus, LockLike, LockStatus, StoreLike } from './engine/coordinator.ts';
 export type { WhenClosed, WhenFailing, WhenTooStale } from './engine/decide.ts';
 // Arguments and results of loads.
 export type { LoadContext, TaskContext } from './engine/load-context.ts';
@@ -164,6 +165,7 @@ export {
   type Task,
 } from './value/periodic-executor.ts';
 export {
+  type InvalidateEverywhereOptions,
   type InvalidateOptions,
   RefreshingValue,
   type RefreshingValueOptions,

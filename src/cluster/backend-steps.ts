@@ -14,4 +14,6 @@ export type StoreSteps = Pick<
   'read' | 'write' | 'history' | 'versions' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
 > & {
   readonly codec: Codec;
+  /** That of members which leave it out, in milliseconds. @default Infinity */
+  readonly propagateWithinMs?: number | undefined;
 };

@@ -1,12 +1,14 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Events } from '../observe/events.ts';
 import type { BackendAccess } from './backend-access.ts';
-import type { LockSteps, StoreSteps } from './backend-steps.ts';
+import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { EntryNames } from './entry-names.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
 import type { ServerClock } from './server-clock.ts';
+import type { StoreAccess } from './store-access.ts';
+import type { StoreChecks } from './store-checks.ts';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -15,18 +17,26 @@ export class ClusterMember {
   readonly names: EntryNames;
   readonly lock: MemberLock | undefined;
   readonly store: MemberStore | undefined;
+  readonly log: ClusterLog;
+  /** Those of its store; `undefined`: it takes no part in them. */
+  readonly checks: StoreChecks | undefined;
+  /** How long after another instance it takes over a change at the latest, in milliseconds; `Infinity`: at its next load. */
+  readonly propagateWithinMs: number;
 
   constructor(
     options: ResolvedOptions,
     events: Events,
     lock: BackendAccess<LockSteps> | undefined,
-    store: BackendAccess<StoreSteps> | undefined,
+    store: StoreAccess | undefined,
     serverClock: ServerClock | undefined,
   ) {
     const log = new ClusterLog(options, {
       ...(lock && { lock: lock.outage }),
       ...(store && { store: store.outage }),
     });
+    this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
+    this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
+    this.log = log;
     this.options = options;
     this.events = events;
     this.names = new EntryNames(options);

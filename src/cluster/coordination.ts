@@ -5,6 +5,7 @@ import type { LockSteps, StoreSteps } from './backend-steps.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { MemberCoordinator } from './member-coordinator.ts';
 import { ServerClock } from './server-clock.ts';
+import type { StoreAccess } from './store-access.ts';
 
 /** The coordination that a lock or a store object carries: the access to its backend, and the code for its members. */
 class BackendCoordination<S> implements Coordination {
@@ -16,7 +17,7 @@ class BackendCoordination<S> implements Coordination {
 
   join({ lock, store, clock }: MemberBackends): Membership {
     const lockAccess = accessOf<LockSteps>(lock);
-    const storeAccess = accessOf<StoreSteps>(store);
+    const storeAccess = accessOf<StoreSteps>(store) as StoreAccess | undefined;
     const serverClock = lock === undefined ? undefined : new ServerClock(clock);
     return {
       hasStore: store !== undefined,

@@ -17,9 +17,10 @@ export async function presentOnly(
 /** The record of a version that a backend has listed. */
 export function versionRecord({ version, age, bytes, beginning, damage }: StoredVersion): VersionRecord {
   const read = withDamage({ version, age, payload: beginning, damage });
-  const { owner, host, by, note, pinnedFor } = publisherIn(read.payload);
+  const { owner, host, by, note, pinnedFor, mark } = publisherIn(read.payload);
   const isPinned = read.age < pinnedFor;
-  const record = { version: read.version, age: read.age, bytes, owner, host, by, note, isPinned };
+  const about = { version: read.version, age: read.age, bytes, owner, host, by, note, isPinned };
+  const record = mark === undefined ? about : { ...about, mark };
   return read.damage === undefined ? record : { ...record, damage: read.damage };
 }
 

@@ -3,6 +3,7 @@ import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
 import type { LockSteps, StoreSteps } from './backend-steps.ts';
 import type { AcquireRequest, LeaseRelease, LockProvider } from './lock-contract.ts';
 import { StepJoiner } from './step-joiner.ts';
+import { StoreAccess } from './store-access.ts';
 import type { SnapshotRead, SnapshotStore, SnapshotWrite } from './store-contract.ts';
 
 /** The steps for many names, which a lock or a store may have. */
@@ -54,8 +55,8 @@ export function storeAccess(
   steps: StoreSteps & ManyStoreSteps,
   limitMs: number,
   explain?: (error: unknown) => unknown,
-): BackendAccess<StoreSteps> {
-  if (!isForManySnapshots(steps)) return new BackendAccess(steps, limitMs, explain);
+): StoreAccess {
+  if (!isForManySnapshots(steps)) return new StoreAccess(steps, limitMs, explain);
   const commands = new Semaphore(MAX_CONCURRENT_STEPS);
   const reads = new StepJoiner(
     {
@@ -76,9 +77,7 @@ export function storeAccess(
     commands,
   );
   const joined: StoreSteps = {
-    codec: steps.codec,
-    schema: steps.schema,
-    longestName: steps.longestName,
+    ...steps,
     read: (name, newerThan, version) =>
       version === undefined
         ? reads.ask({ name, newerThan })
@@ -89,7 +88,7 @@ export function storeAccess(
     write: (name, payload, token, rejected, keepFor) =>
       writes.ask({ name, payload, token, rejected, keepFor }),
   };
-  return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
+  return new StoreAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
 }
 
 function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & All<ManyLockSteps> {

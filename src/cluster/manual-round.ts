@@ -1,4 +1,5 @@
 import type { PinRequest } from '../data/pin.ts';
+import type { ShareRequest } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
@@ -8,6 +9,8 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberLock } from './member-lock.ts';
+import { pinnedError } from './pin.ts';
+import { mayBePinned, releaseOf } from './pin-check.ts';
 import { pollAfter } from './poll-delays.ts';
 import {
   type Published,
@@ -16,14 +19,15 @@ import {
   publishRecord,
   withoutResult,
 } from './publication.ts';
+import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
 
 /** The caller waits for what a person has asked for. */
 const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
 
 /**
- * A round without a load: a value that was set by hand is published under a token of its own, so that it is newer than the
- * result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
+ * A round without a load: a value that was set by hand, or a mark, is published under a token of its own, so that it is newer
+ * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
   /** Resolves when the store has the value. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
@@ -42,10 +46,11 @@ export class ManualRound implements RoundUnderWay {
   #wake: (() => void) | undefined;
 
   /** @param entry the value is in place, with its times. @param as see {@link Coordinator.share}. */
-  constructor(member: ClusterMember, entry: Entry<unknown>, as?: PinRequest | 'due') {
+  constructor(member: ClusterMember, entry: Entry<unknown>, as?: ShareRequest) {
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
     if (as === 'due') entry.setDue(now, now);
+    const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#member = member;
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
@@ -53,7 +58,7 @@ export class ManualRound implements RoundUnderWay {
     this.#previous = this.#state.round;
     this.#state.round = this;
     const about = { isAbsent: false, took: 0 };
-    const record = { ...publishRecord(member, entry, about, this.#state.version), isManual: true };
+    const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
     this.shared = this.#share(typeof as === 'object' ? pinned(record, as, now) : record);
     const end = (): void => this.#end();
     this.shared.then(end, end);
@@ -88,6 +93,7 @@ export class ManualRound implements RoundUnderWay {
       this.#lease = await this.#acquire(lock);
       this.#lease.keep(() => {}, this.#until); // a codec may be slow
     }
+    if (record.mark !== undefined) await this.#throwIfPinned();
     let outcome: Published | undefined;
     await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
       outcome = published;
@@ -113,6 +119,25 @@ export class ManualRound implements RoundUnderWay {
       if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
       await this.#wait(pollAfter(polls, answer.retryAfter));
     }
+  }
+
+  /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
+  async #throwIfPinned(): Promise<void> {
+    const { options, lock } = this.#member;
+    if (!mayBePinned(this.#member)) return;
+    const snapshots = new RemoteSnapshots(
+      this.#member,
+      this.#entry,
+      false,
+      () => PATIENCE,
+      () => -Infinity,
+    );
+    const { pin } = (await snapshots.newer()).adoption ?? {};
+    if (pin === undefined) return;
+    const lease = this.#lease as HeldLease;
+    this.#lease = undefined;
+    await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));
+    throw pinnedError(options, pin);
   }
 
   async #beforeEnds(): Promise<void> {

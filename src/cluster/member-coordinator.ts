@@ -1,36 +1,52 @@
-import type { PinRequest } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type {
+  ChecksStatus,
   CoordinatedRound,
   CoordinationProblem,
   CoordinationStatus,
   Coordinator,
+  FollowedEntry,
   RoundHost,
+  ShareRequest,
   VersionHost,
 } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { FollowedValue } from './followed-value.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinStatus } from './pin.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
+import type { StoreChecks } from './store-checks.ts';
+import { storeUnavailable } from './unavailable.ts';
 import { EntryVersions } from './version-control.ts';
 
 /** Coordinates the executions of one member: begins its rounds and reports its state. */
 export class MemberCoordinator implements Coordinator {
+  readonly checks: StoreChecks | undefined;
   readonly #member: ClusterMember;
   /** Those of people that are under way. */
   readonly #manual: Set<ManualRound> = new Set();
+  #followed: FollowedValue<unknown> | undefined;
 
   constructor(member: ClusterMember) {
     this.#member = member;
+    this.checks = member.checks;
+  }
+
+  follow<T>(host: FollowedEntry<T>): void {
+    const member = this.#member;
+    if (this.checks === undefined) return;
+    const followed = new FollowedValue(member, host);
+    this.#followed = followed as FollowedValue<unknown>;
+    this.checks.join(followed, member, member.propagateWithinMs);
   }
 
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {
     return new Round(this.#member, entry, host);
   }
 
-  share(entry: Entry<unknown>, as?: PinRequest | 'due'): Promise<void> {
+  share(entry: Entry<unknown>, as?: ShareRequest): Promise<void> {
     const round = new ManualRound(this.#member, entry, as);
     this.#manual.add(round);
     void round.over.then(() => this.#manual.delete(round));
@@ -74,11 +90,27 @@ export class MemberCoordinator implements Coordinator {
       lockError: lock?.error,
       storeError: store?.error,
     };
-    return { lock: lockStatus, pinned: pin && pinStatus(pin, now, options.now()) };
+    const pinned = pin && pinStatus(pin, now, options.now());
+    return { lock: lockStatus, pinned, checks: this.#checksStatus(now) };
+  }
+
+  get #checkError(): Error | undefined {
+    const { failingSince, error } = this.checks ?? {};
+    return failingSince === undefined ? undefined : storeUnavailable(error, this.#member.options.name);
+  }
+
+  #checksStatus(now: number): ChecksStatus | undefined {
+    if (this.checks === undefined) return undefined;
+    const wall = this.#member.options.now();
+    const { checkedAt, failingSince } = this.checks;
+    const instant = (at: number | undefined): number | undefined =>
+      at === undefined ? undefined : Math.round(wall - (now - at));
+    return { checkedAt: instant(checkedAt), failingSince: instant(failingSince), error: this.#checkError };
   }
 
   async close(): Promise<void> {
     for (const round of this.#manual) round.giveUp();
+    if (this.#followed !== undefined) this.checks?.leave(this.#followed);
     await this.#member.lock?.close();
   }
 
@@ -89,6 +121,12 @@ export class MemberCoordinator implements Coordinator {
     const problems: CoordinationProblem[] = [];
     if (lockError !== undefined) problems.push({ kind: 'lock-unavailable', error: lockError });
     if (storeError !== undefined) problems.push({ kind: 'store-unavailable', error: storeError });
+    const { failingSince } = this.checks ?? {};
+    const error = this.#checkError;
+    if (failingSince !== undefined && error !== undefined) {
+      const forMs = this.#member.options.clock.monotonic() - failingSince;
+      problems.push({ kind: 'checks-failing', error, forMs });
+    }
     return problems;
   }
 }

@@ -45,6 +45,11 @@ export class MemberStore {
     return (this.#access.steps.keepVersions ?? 1) > 1;
   }
 
+  /** The longest name that it accepts, in bytes of UTF-8. */
+  get longestName(): number | undefined {
+    return this.#access.steps.longestName;
+  }
+
   /** Why it could not be written or read the last time. */
   get error(): StoreUnavailableError | undefined {
     const { isBroken, cause = this.#writeError } = this.#access.breaker;
@@ -137,7 +142,8 @@ export class MemberStore {
     const checks = { codec, schemas: [schemaOfStore, schema] };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), pace);
     const isValue = snapshot.value !== undefined || allowUndefined;
-    if (snapshot.isAbsent ? kind !== 'key' : !isValue) throw new Error('it has no value');
+    const isOdd = snapshot.isAbsent ? kind !== 'key' : !isValue && snapshot.mark === undefined;
+    if (isOdd) throw new Error('it has no value');
     const writtenAt = sentAt - Math.max(0, age);
     return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
   }
@@ -171,9 +177,9 @@ export class MemberStore {
     const { clock } = options;
     const token = lease?.id.token;
     try {
-      const { isAbsent } = metadata();
+      const { isAbsent, mark } = metadata();
       const pace = this.#pace(lease?.leftMs ?? options.timeoutMs);
-      const body = await encodeBody(value, isAbsent, steps.codec, pace);
+      const body = await encodeBody(value, isAbsent || mark !== undefined, steps.codec, pace);
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
       const { undecodableVersion } = sharedStateOf(entry);

@@ -1,4 +1,6 @@
 import type { PinStatus } from '../data/pin.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { PinnedError } from '../errors.ts';
 
 /** The origin of a pin, as it travels with a snapshot. */
 export interface PinOrigin {
@@ -26,4 +28,12 @@ export const PIN_CHECK_MS = 60_000;
  */
 export function pinStatus({ by, note, sinceAt, untilAt }: Pin, now: number, wall: number): PinStatus {
   return { by, note, since: Math.round(wall - (now - sinceAt)), until: Math.round(wall + (untilAt - now)) };
+}
+
+/** The error of a caller that would replace a pinned version. */
+export function pinnedError({ name, clock, now }: ResolvedOptions, pin: Pin): PinnedError {
+  const status = pinStatus(pin, clock.monotonic(), now());
+  const until = status.until === Infinity ? '' : ` until ${new Date(status.until).toISOString()}`;
+  const why = status.note === undefined ? '' : `: ${status.note}`;
+  return new PinnedError(`pinned by ${status.by}${until}${why}`, { cacheName: name, ...status });
 }

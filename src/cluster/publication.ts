@@ -1,3 +1,4 @@
+import type { Mark } from '../data/mark.ts';
 import type { CompletedLoad } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
@@ -22,6 +23,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly absentUntil: number;
   /** The version is held in place by a person. */
   readonly pin?: Pin | undefined;
+  /** It is a mark: there is no value. */
+  readonly mark?: Mark | undefined;
   /** A person has it published: see `manual-round.ts`. */
   readonly isManual?: boolean | undefined;
   /** The version before. */
@@ -79,17 +82,19 @@ async function publish(
     loadedAt,
     absentUntil,
     pin,
+    mark,
   } = record;
   const { clock } = member.options;
   // At the time of the write: the codec may take its time.
   const metadata = (): Omit<Snapshot, 'value'> => ({
     isAbsent,
-    age: Math.max(0, clock.monotonic() - loadedAt),
+    age: mark === undefined ? Math.max(0, clock.monotonic() - loadedAt) : 0,
     isDueTimeOverridden,
     took,
     maxStaleness,
     tags,
     pinned: pin && { by: pin.by, note: pin.note },
+    mark,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
   const written = await store.publish(entry, value, metadata, lease);
@@ -100,11 +105,12 @@ async function publish(
     return 'overtaken';
   }
   const state = sharedStateOf(entry);
-  if (version > state.version) {
+  if (mark !== undefined) state.marked(version);
+  else if (version > state.version) {
     state.version = version;
     state.pin = pin;
   }
-  if (entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
+  if (mark === undefined && entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   return 'shared';
 }

@@ -1,3 +1,4 @@
+import type { Mark } from '../data/mark.ts';
 import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
@@ -27,6 +28,8 @@ export class RemoteSnapshots<T> {
   readonly #validSince: () => number;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
+  /** The snapshot that was read last is a mark. */
+  #mark: Mark | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -67,33 +70,38 @@ export class RemoteSnapshots<T> {
    */
   async known(isForced: boolean): Promise<Adoption<T> | undefined> {
     const entry = this.#entry;
-    const { expectedToken, version } = this.#state;
+    const { expectedToken, newest } = this.#state;
     this.#state.expectedToken = undefined;
     const isPinned = this.#state.pinAt(this.#member.options.clock.monotonic()) !== undefined;
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
-      const snapshot = await this.#read(Math.max(version, expectedToken - 1));
+      const snapshot = await this.#read(Math.max(newest, expectedToken - 1));
       if (snapshot === undefined) return undefined;
       if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
       this.#state.rejectedVersion = snapshot.version;
       return undefined;
     }
     if (entry.isLoaded && !entry.isInitial) return undefined;
-    const snapshot = await this.#read(version);
+    const snapshot = await this.#read(newest);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here.
+   * @returns `isThere`: there is one. `adoption`: it may be served here. `mark`: it is a mark.
    */
-  async newer(): Promise<{ readonly isThere: boolean; readonly adoption: Adoption<T> | undefined }> {
-    const { version } = this.#state;
-    const snapshot = await this.#read(this.#entry.isLoaded ? version : version - 1);
+  async newer(): Promise<{
+    readonly isThere: boolean;
+    readonly adoption: Adoption<T> | undefined;
+    readonly mark: Mark | undefined;
+  }> {
+    const { version, newest } = this.#state;
+    const snapshot = await this.#read(this.#entry.isLoaded || newest > version ? newest : version - 1);
     const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
-    return { isThere: snapshot !== undefined, adoption: isUsable ? this.#adopted(snapshot) : undefined };
+    const adoption = isUsable ? this.#adopted(snapshot) : undefined;
+    return { isThere: snapshot !== undefined, adoption, mark: this.#mark };
   }
 
   /** The result of a round that is done elsewhere. `undefined`: it is not available. */
@@ -110,7 +118,7 @@ export class RemoteSnapshots<T> {
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
     if (store === undefined) return undefined;
-    const snapshot = await this.#read(this.#state.version);
+    const snapshot = await this.#read(this.#state.newest);
     if (snapshot === undefined) {
       const { restsFor } = store;
       if (restsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
@@ -133,7 +141,10 @@ export class RemoteSnapshots<T> {
   }
 
   async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
-    const read = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    const found = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    this.#mark = found?.mark;
+    if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
+    const read = found?.mark === undefined ? found : undefined;
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;
     return read;
   }
@@ -153,6 +164,7 @@ export class RemoteSnapshots<T> {
   /** It may be served here: not too old, not invalidated since, not older than the value here. */
   #isUsable(snapshot: ReadSnapshot): boolean {
     // A person has pinned it after its load.
+    if (snapshot.version <= this.#state.mark) return false;
     if ((this.#isPinned(snapshot) ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince())
       return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);

@@ -21,6 +21,8 @@ export interface RoundUnderWay {
 export class SharedState implements CoordinatedEntry {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;
+  /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
+  mark: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
   /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
@@ -59,6 +61,20 @@ export class SharedState implements CoordinatedEntry {
     this.version = Math.max(this.version, version);
     this.isLocal = false;
     this.pin = pin;
+  }
+
+  /** A snapshot is looked for that is newer than this: the version in place, or a mark. */
+  get newest(): number {
+    return Math.max(this.version, this.mark);
+  }
+
+  /**
+   * The value is out of date by a mark of another instance. Unlike after an invalidation here, a snapshot that is newer than
+   * the mark is as good as a load, and is looked for first.
+   */
+  marked(mark: number): void {
+    this.mark = Math.max(this.mark, mark);
+    this.expectedToken = this.mark + 1;
   }
 
   /** The pin that is in force at that instant (monotonic). */

@@ -31,15 +31,15 @@ export interface EncodedBody {
   readonly sum: string | undefined;
 }
 
-/** Encodes the value of a snapshot. Rejects with the error of the codec. */
+/** Encodes the value of a snapshot. Rejects with the error of the codec. @param isEmpty there is no value. */
 export async function encodeBody(
   value: unknown,
-  isAbsent: boolean,
+  isEmpty: boolean,
   codec: Codec,
   { turn, limit }: Pace,
 ): Promise<EncodedBody> {
   const encode = (): ReturnType<Codec['encode']> => {
-    if (isAbsent) return '';
+    if (isEmpty) return '';
     return isSliced(codec) ? codec.encode(value, turn) : limit(() => codec.encode(value));
   };
   const body = await encode();

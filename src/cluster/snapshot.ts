@@ -1,3 +1,4 @@
+import type { Mark } from '../data/mark.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
@@ -39,6 +40,8 @@ export interface Snapshot {
   readonly tags: readonly string[] | undefined;
   /** A person has pinned it, until `dueIn`. */
   readonly pinned?: PinOrigin | undefined;
+  /** It is a mark: there is no value, and all that is older is out of date. */
+  readonly mark?: Mark | undefined;
 }
 
 /**
@@ -76,6 +79,7 @@ interface Header {
   readonly tags?: readonly string[];
   /** By the publisher. */
   readonly isPinned?: true;
+  readonly mark?: Mark;
   /** Of what follows the line, in UTF-16 code units. */
   readonly length: number;
   /** Of what follows the line, if that is long. The checksum of the line then covers the line only. */
@@ -89,7 +93,17 @@ interface Header {
  */
 export function withMetadata(
   { format, text, isText, sum }: EncodedBody,
-  { isAbsent, age, dueIn, isDueTimeOverridden, took, maxStaleness, tags, pinned }: Omit<Snapshot, 'value'>,
+  {
+    isAbsent,
+    age,
+    dueIn,
+    isDueTimeOverridden,
+    took,
+    maxStaleness,
+    tags,
+    pinned,
+    mark,
+  }: Omit<Snapshot, 'value'>,
   { kind, name }: SnapshotMaker,
   request: Pick<Publisher, 'by' | 'note'> = {},
 ): string {
@@ -108,6 +122,7 @@ export function withMetadata(
     ...(maxStaleness === undefined ? {} : { maxStaleness: orNull(maxStaleness) }),
     ...(tags === undefined ? {} : { tags }),
     ...(pinned === undefined ? {} : { isPinned: true }),
+    ...(mark === undefined ? {} : { mark }),
     length: text.length,
     ...(sum === undefined ? {} : { bodySum: sum }),
   };
@@ -146,10 +161,11 @@ export async function decodeSnapshot(
     took,
     tags,
     ...(header.isPinned ? { pinned: pinOrigin(header) } : {}),
+    ...(header.mark ? { mark: header.mark } : {}),
     dueIn: header.dueIn ?? Infinity,
     maxStaleness: header.maxStaleness === null ? Infinity : header.maxStaleness,
   };
-  if (isAbsent) return { ...about, value: undefined };
+  if (isAbsent || header.mark) return { ...about, value: undefined };
   let value: unknown;
   try {
     value = await decodeBody(body, Boolean(header.isBase64), codec, pace);
@@ -170,13 +186,15 @@ export async function decodeSnapshot(
  *
  * @returns with it how long after its write the version is pinned, in milliseconds; 0: it is not.
  */
-export function publisherIn(beginning: string): Publisher & { readonly pinnedFor: number } {
+export function publisherIn(
+  beginning: string,
+): Publisher & { readonly pinnedFor: number; readonly mark: Mark | undefined } {
   try {
-    const { publisher = {}, isPinned, dueIn } = readHeader(beginning.split('\n', 1)[0] ?? '');
+    const { publisher = {}, isPinned, dueIn, mark } = readHeader(beginning.split('\n', 1)[0] ?? '');
     const texts = Object.entries(publisher).filter(([, text]) => typeof text === 'string');
-    return { ...Object.fromEntries(texts), pinnedFor: isPinned ? (dueIn ?? Infinity) : 0 };
+    return { ...Object.fromEntries(texts), pinnedFor: isPinned ? (dueIn ?? Infinity) : 0, mark };
   } catch {
-    return { pinnedFor: 0 };
+    return { pinnedFor: 0, mark: undefined };
   }
 }
 
@@ -234,7 +252,8 @@ function readHeader(line: string): Header {
     ['undefined', 'string'].includes(typeof header.bodySum) &&
     Array.isArray(tags) &&
     tags.every((tag) => typeof tag === 'string') &&
-    [undefined, true].includes(header.isPinned);
+    [undefined, true].includes(header.isPinned) &&
+    [undefined, 'invalidated', 'dropped'].includes(header.mark);
   if (!isWhole) throw new UndecodableError('its envelope is damaged');
   return header as Header;
 }

@@ -1,16 +1,17 @@
 import type { Difference } from '../data/difference.ts';
+import type { Mark } from '../data/mark.ts';
 import type { PinRequest } from '../data/pin.ts';
 import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
-import type { VersionHost } from '../engine/coordinator.ts';
+import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
-import { OptionError, PinnedError } from '../errors.ts';
+import { OptionError } from '../errors.ts';
 import { isText, namesArgument, OptionChecks } from '../option-checks.ts';
 import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { MemberStore } from './member-store.ts';
-import { PIN_CHECK_MS, pinStatus } from './pin.ts';
+import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { Adoption } from './remote-result.ts';
 import { sharedStateOf } from './shared-state.ts';
 
@@ -36,8 +37,10 @@ export class EntryVersions<T> implements VersionControl<T> {
   async rollback(given: RollbackOptions): Promise<number> {
     const request = this.#pinRequest(given);
     const versions = await this.#store('rollback', true).history(this.#entry);
-    const [present, before] = versions;
-    const { to = present?.isPinned ? undefined : before?.version } = given;
+    const [present] = versions;
+    const [last, before] = versions.filter(({ mark }) => mark === undefined);
+    const earlier = last === present ? before : last;
+    const { to = present?.isPinned ? undefined : earlier?.version } = given;
     const edition = to === undefined ? undefined : await this.#edition(to, request.holdMs);
     const kept = versions.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = given.to === undefined && present?.isPinned === true;
@@ -57,6 +60,13 @@ export class EntryVersions<T> implements VersionControl<T> {
     const edition = isHere ? undefined : await this.#edition(present.version);
     await this.#share(edition, 'due');
     return true;
+  }
+
+  async mark(mark: Mark): Promise<void> {
+    this.#store('everywhere', true);
+    this.#throwIfPinned();
+    this.#host.invalidate(mark === 'dropped');
+    await this.#host.share(mark);
   }
 
   async refresh(load: () => Promise<T>, endsPin: boolean): Promise<T> {
@@ -81,7 +91,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   /** Puts an edition into place, and publishes it. If that fails the next read looks for the version in the store. */
-  async #share(edition: Adoption<T> | undefined, as: PinRequest | 'due'): Promise<void> {
+  async #share(edition: Adoption<T> | undefined, as: ShareRequest): Promise<void> {
     const entry = this.#entry;
     if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
@@ -100,13 +110,9 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   #throwIfPinned(): void {
-    const { name, clock, now } = this.#member.options;
-    const pin = sharedStateOf(this.#entry).pinAt(clock.monotonic());
-    if (pin === undefined) return;
-    const status = pinStatus(pin, clock.monotonic(), now());
-    const until = status.until === Infinity ? '' : ` until ${new Date(status.until).toISOString()}`;
-    const why = status.note === undefined ? '' : `: ${status.note}`;
-    throw new PinnedError(`pinned by ${status.by}${until}${why}`, { cacheName: name, ...status });
+    const { options } = this.#member;
+    const pin = sharedStateOf(this.#entry).pinAt(options.clock.monotonic());
+    if (pin !== undefined) throw pinnedError(options, pin);
   }
 
   async #valueOf(option: string, version: number): Promise<unknown> {
@@ -118,7 +124,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   /** A version as it was loaded, to be put into place. `undefined`: it is not kept, or is damaged. */
   async #edition(version: number, holdMs: number = Infinity): Promise<Adoption<T> | undefined> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
-    if (snapshot === undefined || snapshot.isAbsent) return undefined;
+    if (snapshot === undefined || snapshot.isAbsent || snapshot.mark !== undefined) return undefined;
     const { value, loadedAt, took, tags } = snapshot;
     const dueAt = this.#member.options.clock.monotonic() + Math.min(holdMs, PIN_CHECK_MS);
     const times = { loadedAt, dueAt, took, tags, maxStalenessMs: Infinity, isDueTimeOverridden: true };

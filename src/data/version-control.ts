@@ -1,6 +1,7 @@
 import type { DurationLike } from '../time/duration.ts';
 import type { Difference } from './difference.ts';
 import type { IdOf } from './items.ts';
+import type { Mark } from './mark.ts';
 import type { VersionRecord } from './version-record.ts';
 
 /** The options of `rollback`. */
@@ -31,6 +32,8 @@ export interface VersionControl<T> {
   rollback(options: RollbackOptions): Promise<number>;
   /** @returns whether a version was pinned. */
   unpin(): Promise<boolean>;
+  /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
+  mark(mark: Mark): Promise<void>;
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
   refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
   compare(before: number, after: number, options?: CompareOptions): Promise<Difference>;

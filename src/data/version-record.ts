@@ -1,3 +1,5 @@
+import type { Mark } from './mark.ts';
+
 /** A version of a snapshot that a store has, without its value. */
 export interface VersionRecord {
   /** Grows with each write of the name. */
@@ -16,6 +18,8 @@ export interface VersionRecord {
   readonly note: string | undefined;
   /** A person has pinned it, and the `hold` of that is not over: see `rollback`. */
   readonly isPinned: boolean;
+  /** It is a mark of `invalidate` everywhere, and has no value. @default undefined: it has one */
+  readonly mark?: Mark | undefined;
   /** Why the version can't be read. @default undefined: it is readable */
   readonly damage?: string | undefined;
 }

@@ -1,6 +1,7 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
+import type { Mark } from '../data/mark.ts';
 import type { PinRequest, PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type { Events, LoadDetails } from '../observe/events.ts';
@@ -9,6 +10,7 @@ import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
 import type { FlightScope } from './flight.ts';
 import type { LoadResult } from './load-result.ts';
+import type { PiggybackTrigger } from './piggyback-trigger.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { Timing } from './timing.ts';
 
@@ -49,16 +51,21 @@ export interface Membership {
 
 /** Coordinates the executions of one member with those of other instances. */
 export interface Coordinator {
+  /** Reads of the member start checks of its store with it; `undefined`: there are none. */
+  readonly checks: PiggybackTrigger | undefined;
+  /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
+  follow<T>(followed: FollowedEntry<T>): void;
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**
-   * Publishes the value in place, which was set by hand, as a round of its own. Resolves when the store has it.
+   * Publishes what a person has done, as a round of its own: the value in place, which was set by hand, or a mark. Resolves
+   * when the store has it.
    *
    * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
    *
-   * @param as pinned; or as due at once, and no longer pinned. @default due when it is due here
+   * @param as a mark; the value pinned; or as due at once, and no longer pinned. @default the value, due when it is due here
    */
-  share(entry: Entry<unknown>, as?: PinRequest | 'due'): Promise<void>;
+  share(entry: Entry<unknown>, as?: ShareRequest): Promise<void>;
   /** The versions of the entry in the store. */
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T>;
   /** The value of the entry was set by hand or restored: it has no version. */
@@ -74,13 +81,27 @@ export interface Coordinator {
   close(): Promise<void>;
 }
 
+/** An entry that follows other instances between its loads. */
+export interface FollowedEntry<T> {
+  readonly entry: Entry<T>;
+  /** Puts the snapshot of another instance into place, unless a load is under way or none may begin. */
+  adopt(remote: RemoteResult<T>): void;
+  /** Makes the value out of date. @param drop forgets it too. */
+  invalidate(drop: boolean): void;
+}
+
 /** The member whose versions are controlled. */
 export interface VersionHost<T> {
   /** Puts an earlier version into place, with its times; a load under way is aborted. @throws {ClosedError} after `close()`. */
   put(value: T, edition: RemoteResult<T>): void;
+  /** Makes the value out of date here. @param drop forgets it too. */
+  invalidate(drop: boolean): void;
   /** As {@link Coordinator.share}. */
-  share(as: PinRequest | 'due'): Promise<void>;
+  share(as: ShareRequest): Promise<void>;
 }
+
+/** How a value is published by hand, or what instead of it. */
+export type ShareRequest = PinRequest | 'due' | Mark;
 
 /** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {
@@ -158,10 +179,26 @@ export interface LockStatus {
 export interface CoordinationStatus {
   readonly lock: LockStatus;
   readonly pinned: PinStatus | undefined;
+  readonly checks: ChecksStatus | undefined;
+}
+
+/** How well this instance knows what others have changed: see `propagateWithin`. */
+export interface ChecksStatus {
+  /** When the store was last asked with an answer, in epoch milliseconds; `undefined`: never. Only reads lead to checks. */
+  readonly checkedAt: number | undefined;
+  /**
+   * Changes of other instances since then are not known here, because checks fail; in epoch milliseconds. `undefined`: the
+   * last check had an answer, or there was none yet.
+   */
+  readonly failingSince: number | undefined;
+  /** Why the last check failed; `undefined`: it did not. */
+  readonly error: Error | undefined;
 }
 
 /** A backend that could not be reached the last time. */
 export interface CoordinationProblem {
-  readonly kind: 'lock-unavailable' | 'store-unavailable';
+  readonly kind: 'lock-unavailable' | 'store-unavailable' | 'checks-failing';
   readonly error: Error;
+  /** For how long, in milliseconds, where that is known. */
+  readonly forMs?: number | undefined;
 }

@@ -26,7 +26,7 @@ import { type LoadHandle, Waiters } from './waiters.ts';
 /** The rules for reads and requests. They change while the engine lives. */
 export interface ReadRules extends DecisionRules {
   runState: RunState;
-  /** Lets reads start other members of the group that are due. Each fresh read checks it. */
+  /** Lets reads start other members of the group that are due, and checks of the store. Each fresh read looks at it. */
   piggyback: PiggybackTrigger;
 }
 
@@ -83,7 +83,8 @@ export class Loader<T> implements ExecutionHost<T> {
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed, whenFailing } = options;
-    this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback: neverTriggers };
+    const piggyback = this.coordinator?.checks ?? neverTriggers;
+    this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.events);
     this.dueTimes = new DueTimes(this, this.timing, reporter);
     this.changes = new Changes(options, this.events);
@@ -171,6 +172,17 @@ export class Loader<T> implements ExecutionHost<T> {
     waiters?.resolve(value);
     lateWaiters?.resolve(value);
     this.inPlace(entry);
+  }
+
+  /** Puts the snapshot of another instance into place, where no load is under way. */
+  adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
+    this.keys?.pin(entry);
+    try {
+      this.#outcomes.adopt(entry, remote);
+    } finally {
+      this.keys?.unpin(entry);
+      this.inPlace(entry);
+    }
   }
 
   /**
@@ -261,10 +273,12 @@ export class Loader<T> implements ExecutionHost<T> {
     else this.#start(entry, nextTrigger(entry), true, 'now');
   }
 
-  /** Lets the read or request at hand start other members of the group that are due. */
+  /** Lets the read or request at hand start other members of the group that are due, and a check of the store. */
   triggerPiggyback(): void {
-    const { readsFrom } = this.rules.piggyback;
-    if (readsFrom < Infinity && this.options.clock.monotonic() >= readsFrom) this.rules.piggyback.read();
+    const { piggyback } = this.rules;
+    if (piggyback.readsFrom === Infinity) return;
+    const now = this.options.clock.monotonic();
+    if (now >= piggyback.readsFrom) piggyback.read(now);
   }
 
   /** Waits until no load is under way, at most `timeoutMs`; then aborts the rest, and rejects their waiters. */

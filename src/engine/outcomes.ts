@@ -90,6 +90,17 @@ export class Outcomes<T> {
     if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
   }
 
+  /** Puts the snapshot of another instance into place, without a load. Throws if it can't be held. */
+  adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
+    const { result } = remote;
+    if (result === undefined) return;
+    if (result !== 'absent') this.#host.keys?.admit(entry, result);
+    this.#accept({ entry }, result, remote);
+    this.#isOutdated(entry, result, undefined);
+    this.#reporter.recovered(entry, false);
+    remote.report(entry);
+  }
+
   #apply(run: LoadExecution<T>, outcome: Outcome<KeyedAnswer<T>>): Settlement<T> | Again {
     const { entry, round, superseded } = run;
     const duration = this.#options.clock.monotonic() - run.startedAt;
@@ -134,7 +145,7 @@ export class Outcomes<T> {
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
   #accept(
-    { entry, startedAt, round }: LoadExecution<T>,
+    { entry, startedAt = 0, round }: Pick<LoadExecution<T>, 'entry'> & Partial<LoadExecution<T>>,
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
   ): ReturnType<Timing['succeeded']> {

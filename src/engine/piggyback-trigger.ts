@@ -1,8 +1,12 @@
-/** Lets a read of one member of a group start other members that are due. */
+/**
+ * Lets a read of one member start what is due elsewhere, behind the reader: other members of its group, a check of its
+ * store.
+ */
 export interface PiggybackTrigger {
   /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: no read. `-Infinity`: each read. */
   readonly readsFrom: number;
-  read(): void;
+  /** @param now the monotonic clock. */
+  read(now: number): void;
 }
 
 /** The trigger of a member without a group. */
@@ -10,3 +14,15 @@ export const neverTriggers: PiggybackTrigger = { readsFrom: Number.POSITIVE_INFI
 
 /** The trigger of a member that is closed and throws at each read: no read takes the short way. */
 export const alwaysTriggers: PiggybackTrigger = { readsFrom: Number.NEGATIVE_INFINITY, read: () => {} };
+
+/** A read calls each of the two when its instant has come. */
+export function bothTriggers(one: PiggybackTrigger, other: PiggybackTrigger): PiggybackTrigger {
+  return {
+    get readsFrom() {
+      return Math.min(one.readsFrom, other.readsFrom);
+    },
+    read(now) {
+      for (const trigger of [one, other]) if (now >= trigger.readsFrom) trigger.read(now);
+    },
+  };
+}

@@ -1,4 +1,3 @@
-import type { PinRequest } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Events } from '../observe/events.ts';
@@ -6,14 +5,14 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
-import type { CoordinationProblem, Coordinator } from './coordinator.ts';
+import type { CoordinationProblem, Coordinator, ShareRequest } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
-import { alwaysTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
+import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
@@ -58,7 +57,19 @@ export class Refresher<T> {
 
   /** Reads start other members of the group from now on. */
   setPiggyback(piggyback: PiggybackTrigger): void {
-    this.loader.rules.piggyback = piggyback;
+    const { checks } = this.coordinator ?? {};
+    this.loader.rules.piggyback = checks === undefined ? piggyback : bothTriggers(piggyback, checks);
+  }
+
+  /** The entry follows other instances between its loads: see {@link Coordinator.follow}. */
+  follow(entry: Entry<T>): void {
+    this.coordinator?.follow({
+      entry,
+      adopt: (remote) => {
+        if (entry.flight === undefined && this.runState === 'open') this.loader.adopt(entry, remote);
+      },
+      invalidate: (drop) => this.invalidate(entry, drop),
+    });
   }
 
   /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */
@@ -143,8 +154,8 @@ export class Refresher<T> {
     this.loader.put(entry, value, prepare);
   }
 
-  /** Publishes the value in place for all instances: see {@link Coordinator.share}. `close()` waits for it. */
-  share(entry: Entry<T>, as?: PinRequest | 'due'): Promise<void> {
+  /** Publishes the value in place, or a mark, for all instances: see {@link Coordinator.share}. `close()` waits for it. */
+  share(entry: Entry<T>, as?: ShareRequest): Promise<void> {
     const { active, owner, rules } = this.loader;
     if (rules.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
     const shared = (this.coordinator as Coordinator).share(entry, as);
@@ -165,6 +176,10 @@ export class Refresher<T> {
       put: (value, edition) => {
         this.throwIfClosed(entry);
         loader.put(entry, value, undefined, edition);
+      },
+      invalidate: (drop) => {
+        this.throwIfClosed(entry);
+        this.invalidate(entry, drop);
       },
       share: (as) => this.share(entry, as),
     });

@@ -32,6 +32,8 @@ export interface ResolvedOptions {
   readonly schema: StandardSchema | undefined;
   /** How long a key stays absent. */
   readonly absentForMs: number;
+  /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */
+  readonly propagateWithinMs: number | undefined;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: SafeLogger;
   /** The clock of this machine: durations, timers. */

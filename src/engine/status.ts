@@ -1,6 +1,6 @@
 import type { PinStatus } from '../data/pin.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import type { CoordinationStatus, LockStatus } from './coordinator.ts';
+import type { ChecksStatus, CoordinationStatus, LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
 
@@ -33,6 +33,8 @@ export interface ExecutionStatus extends JsonStatus {
   readonly lock?: LockStatus;
   /** A person has pinned the version in place: see `rollback`. Not present: it is not pinned, as far as is known here. */
   readonly pinned?: PinStatus;
+  /** Since when changes of other instances are known here; not present without `propagateWithin`. */
+  readonly checks?: ChecksStatus;
 }
 
 /** @param now the monotonic clock in milliseconds, both clocks having been compared. */
@@ -58,5 +60,6 @@ export function executionStatus(
     lastError: entry.lastError,
     ...(cluster && { lock: cluster.lock }),
     ...(cluster?.pinned && { pinned: cluster.pinned }),
+    ...(cluster?.checks && { checks: cluster.checks }),
   });
 }

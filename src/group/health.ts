@@ -56,7 +56,9 @@ export function runStateHealth(runState: RunState, name: string): HealthProblem[
 
 /** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */
 export function backendHealth(problems: readonly CoordinationProblem[], name: string): HealthProblem[] {
-  return problems.map(({ kind, error }) => {
-    return { name, kind, isFatal: false, message: reasonOf(error), error };
+  return problems.map(({ kind, error, forMs }) => {
+    const since =
+      forMs === undefined ? '' : `knows no changes of other instances for ${showDuration(forMs)}: `;
+    return { name, kind, isFatal: false, message: `${since}${reasonOf(error)}`, error };
   });
 }

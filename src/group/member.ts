@@ -15,6 +15,7 @@ export interface HealthProblem {
    * - `value-rejected`: the same, because `schema` or `accept` refused what was loaded;
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;
+   * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:
@@ -24,6 +25,7 @@ export interface HealthProblem {
     | 'value-rejected'
     | 'lock-unavailable'
     | 'store-unavailable'
+    | 'checks-failing'
     | 'paused'
     | 'closed';
   /** Reads fail because of it, and will go on failing. */

@@ -55,6 +55,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenClosed',
   'whenFailing',
   'store',
+  'propagateWithin',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */
@@ -111,6 +112,7 @@ export function resolveOptions(
     random = Math.random,
     lock: lockOrNone,
     store: storeOrNone,
+    propagateWithin,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const lock = lockOrNone === false ? undefined : lockOrNone;
@@ -151,6 +153,9 @@ export function resolveOptions(
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
   checkBackend('store', store, ['read', 'write'], checks);
+  if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
+  const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
+  checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = namespace === undefined ? name : `${namespace}/${name}`;
@@ -180,6 +185,7 @@ export function resolveOptions(
     accept,
     maxQuarantined,
     absentForMs,
+    propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
     waitUntil,
     logger: safeLogger,
     clock,

@@ -144,4 +144,12 @@ export interface ValueSharedOptions extends SharedOptions {
    * where the group has one. @default undefined: that of the group, if it has one
    */
   readonly store?: StoreLike | false | undefined;
+  /**
+   * Within what time changes of other instances are taken over here: values that they have loaded, set or rolled back, and
+   * marks of `invalidate`. Reads start a check of the store behind them, one command for all members that use the store object, at
+   * most one in this time (the shortest of the members counts), a little earlier at random. Nothing runs where nothing is
+   * read: the first read after a pause is served what is here. Over 0; `Infinity`: at the next load. Needs a `store`.
+   * @default undefined: that of the group, then that of the store; without one `Infinity`
+   */
+  readonly propagateWithin?: DurationLike | undefined;
 }

@@ -57,7 +57,22 @@ export interface StoreOptions {
    * number: each write leaves as many as its own store keeps. 1 to 100. @default 1: the present one only, at no cost
    */
   readonly keepVersions?: number | undefined;
+  /**
+   * The `propagateWithin` of members that leave it out, and whose group does: within what time they take over changes of
+   * other instances. Over 0; `Infinity`: at their next load. @default Infinity
+   */
+  readonly propagateWithin?: DurationLike | undefined;
 }
+
+/** The names of {@link StoreOptions}. */
+const COMMON: readonly (keyof StoreOptions)[] = [
+  'codec',
+  'schema',
+  'timeout',
+  'namespace',
+  'keepVersions',
+  'propagateWithin',
+];
 
 /** The greatest `keepVersions`. */
 const MOST_VERSIONS = 100;
@@ -87,7 +102,7 @@ export function createStore(
   { longestName: longest, options: names, clock, explain = (error) => error }: StoreEngineKind,
 ): Store {
   const checks = new OptionChecks('store');
-  checks.names('', options ?? {}, [...names, 'codec', 'schema', 'timeout', 'namespace', 'keepVersions']);
+  checks.names('', options ?? {}, [...names, ...COMMON]);
   const { codec, schema } = options ?? {};
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
@@ -97,6 +112,7 @@ export function createStore(
   if (engine.history !== undefined) checks.count('keepVersions', keepVersions, MOST_VERSIONS);
   else
     checks.that(keepVersions === 1, 'keepVersions', 'must be 1 for a backend without history', keepVersions);
+  const propagateWithinMs = checks.duration('propagateWithin', options?.propagateWithin ?? Infinity);
   checks.done();
   const prefix = namespacePrefix(options?.namespace);
   const longestName = longestWithin(longest, prefix);
@@ -171,6 +187,7 @@ export function createStore(
     schema,
     longestName,
     keepVersions,
+    propagateWithinMs,
     read: (name, newerThan, version) => readOf(backend, name, newerThan, version),
     async history(name) {
       if (backend.history === undefined) return presentOnly(backend, name);

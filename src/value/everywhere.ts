@@ -1,6 +1,8 @@
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { ignoreRejection } from '../time/deferred.ts';
+import { versionsOf } from './versions.ts';
 
 /** The options of what may be done for all instances of a cluster. */
 export interface EverywhereOptions {
@@ -39,4 +41,16 @@ export function shareIf<T>(
   entry: Parameters<Refresher<T>['share']>[0],
 ): Promise<void> {
   return isAskedFor ? refresher.share(entry) : Promise.resolve();
+}
+
+/** Makes an entry out of date, here or on all instances. @returns a promise for all instances. */
+export function invalidateIf<T>(
+  isForAll: boolean,
+  refresher: Refresher<T>,
+  entry: Parameters<Refresher<T>['share']>[0],
+  drop: boolean,
+): Promise<void> | undefined {
+  if (isForAll) return ignoreRejection(versionsOf(refresher, entry).mark(drop ? 'dropped' : 'invalidated'));
+  refresher.invalidate(entry, drop);
+  return undefined;
 }

@@ -19,7 +19,7 @@ import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import { dumpOf, type RestoreReport, restoreValue, type ValueDump } from './dump.ts';
-import { type EverywhereOptions, everywhereArgument, shareIf } from './everywhere.ts';
+import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from './everywhere.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
 import { refresherOf } from './lifecycle.ts';
 import { entryOf, Periodic } from './periodic.ts';
@@ -68,6 +68,11 @@ export interface RefreshingValueOptions<T extends Previous, Previous = T>
 export interface InvalidateOptions {
   /** Forget the value too, so that the next read waits as the first did. @default false */
   readonly drop?: boolean | undefined;
+}
+
+/** The options of `invalidate` for all instances of a cluster. */
+export interface InvalidateEverywhereOptions extends InvalidateOptions, EverywhereOptions {
+  readonly everywhere: boolean;
 }
 
 /** The options of `refresh`. */
@@ -124,6 +129,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     const refresher = new Refresher(resolved, guarded, (execution) => this.nextExecuteTime(execution));
     if (initial !== undefined) prepareInitial(refresher, entry, initial);
     super(resolved, entry, refresher);
+    refresher.follow(entry);
     this.#entry = entry;
     this.#reader = new Reader(refresher.loader);
     this.#rules = refresher.loader.rules;
@@ -258,12 +264,22 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * while paused, and they wait for one `timeout` at most. If it fails they reject with `CoolingDownError`. After a drop
    * a load that no read waits for is aborted.
    *
-   * @throws {OptionError} for an unknown option.
+   * With `everywhere` a mark is published too, under a version that is newer than that of any load before: the snapshot in
+   * the store is replaced by it, and no instance adopts what is older. The other instances do the same when they learn of
+   * it, within `propagateWithin`, without that at their next load; then one of them loads for all. An instance that starts
+   * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`.
+   *
+   * @returns with `everywhere`, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} for an unknown option, and for `everywhere` without a store; nothing was changed then.
    */
-  invalidate(options?: InvalidateOptions): void {
+  invalidate(options?: InvalidateOptions): void;
+  invalidate(options: InvalidateEverywhereOptions): Promise<void>;
+  invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
     const refresher = refresherOf(this);
-    namesArgument(refresher.options.name, options, ['drop']);
-    refresher.invalidate(entryOf(this), options?.drop === true);
+    const { drop = false, ...rest } = (options ?? {}) as Partial<InvalidateEverywhereOptions>;
+    namesArgument(refresher.options.name, options, ['drop', 'everywhere']);
+    const isForAll = everywhereArgument(refresher.options, rest);
+    return invalidateIf(isForAll, refresher, entryOf(this), drop === true);
   }
 
   /**

@@ -20,7 +20,7 @@ import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
 
 /** What is asked of a lock or a store. */
-export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write';
+export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'check';
 
 /**
  * What becomes of a command: it does not arrive; it is carried out and its answer is lost; it gets lost without a word;
@@ -63,6 +63,14 @@ export class Link {
         this.#send('read', name, [newerThan], () => store.read(name, newerThan, version)),
       write: (name, ...rest) => this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest)),
       delete: (name) => store.delete(name),
+      versions: (names, report) =>
+        this.#send(
+          'check',
+          names.join(' '),
+          [names, report],
+          async () => (await store.versions?.(names, report)) ?? [],
+        ),
+      reports: async () => (await store.reports?.()) ?? [],
     };
     this.store = asStore(wrappedStore, { timeout });
   }

@@ -1,0 +1,55 @@
+import type { FollowedEntry } from '../engine/coordinator.ts';
+import type { BackendPatience } from './backend-patience.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { RemoteSnapshots } from './remote-snapshots.ts';
+import { sharedStateOf } from './shared-state.ts';
+import type { Followed } from './store-checks.ts';
+
+/** No reader waits for it. */
+const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
+
+/** The value of one entry, as checks of the store keep it up to date between its loads. */
+export class FollowedValue<T> implements Followed {
+  readonly #member: ClusterMember;
+  readonly #host: FollowedEntry<T>;
+  /** The last version that a check has read; it is not read again if it could not be used. */
+  #read = 0;
+
+  constructor(member: ClusterMember, host: FollowedEntry<T>) {
+    this.#member = member;
+    this.#host = host;
+  }
+
+  get knownVersion(): number | undefined {
+    const { entry } = this.#host;
+    const state = sharedStateOf(entry);
+    // A load answers an invalidation that was made here: the snapshot in the store may be of before.
+    const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
+    if (!entry.isLoaded || awaitsLoad || entry.flight !== undefined) return undefined;
+    return Math.max(state.newest, state.rejectedVersion, this.#read);
+  }
+
+  async nameAtBackend(): Promise<string> {
+    return this.#member.names.atBackend(this.#host.entry, this.#member.store?.longestName);
+  }
+
+  async adoptNewer(version: number): Promise<void> {
+    const { entry } = this.#host;
+    const { promise } = entry;
+    const snapshots = new RemoteSnapshots<T>(
+      this.#member,
+      entry,
+      true,
+      () => PATIENCE,
+      () => Number.NEGATIVE_INFINITY,
+    );
+    const { adoption, mark, isThere } = await snapshots.newer();
+    if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
+    if (entry.flight !== undefined || entry.promise !== promise) return; // a load, or a person, was faster
+    if (adoption !== undefined) this.#host.adopt(adoption);
+    else if (mark !== undefined) {
+      this.#host.invalidate(mark === 'dropped');
+      sharedStateOf(entry).marked(version);
+    }
+  }
+}

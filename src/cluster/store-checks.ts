@@ -1,0 +1,155 @@
+import type { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { isOptionError } from '../errors.ts';
+import { type BackendAccess, limited } from './backend-access.ts';
+import type { StoreSteps } from './backend-steps.ts';
+import type { ClusterLog } from './cluster-log.ts';
+import { unavailableCause } from './unavailable.ts';
+
+/** A name that checks of the store ask about: the snapshot of a value, the journal of a cache. */
+export interface Followed {
+  /** The version that is known here; `undefined`: nothing here could be older than the store. */
+  readonly knownVersion: number | undefined;
+  /** Its name at the backend. Rejects where the backend does not accept it. */
+  nameAtBackend(): Promise<string>;
+  /** The store has a newer version: takes it over. Never rejects. */
+  adoptNewer(version: number): Promise<void>;
+}
+
+/** The member whose options and log a check uses. */
+export interface Checker {
+  readonly options: Pick<ResolvedOptions, 'clock' | 'random'>;
+  readonly log: ClusterLog;
+}
+
+interface Membership {
+  readonly followed: Followed;
+  readonly checker: Checker;
+  readonly withinMs: number;
+}
+
+/** How many names one command asks about. */
+const MOST_NAMES = 1000;
+
+/** Checks come earlier than they must by up to this share of the time, so that instances do not fall into step. */
+const SPREAD = 0.2;
+
+/**
+ * Asks the store, behind reads, which of the members of this instance have a newer version there: one command for all
+ * members that use the store object, at most one per `propagateWithin`.
+ *
+ * A read at or after {@link readsFrom} starts a check; a fresh read before it costs one comparison. Where nothing is read
+ * nothing is asked. While a check is under way no other begins, and one that fails is not repeated before the next is due.
+ */
+export class StoreChecks implements PiggybackTrigger {
+  readsFrom: number = Number.POSITIVE_INFINITY;
+  /** Why the last check had no answer; `undefined`: it had one. */
+  error: unknown;
+  /** Since when changes of other instances are not known (monotonic); `undefined`: they are. */
+  failingSince: number | undefined;
+  /** When the last check began that had an answer (monotonic); `undefined`: none had. */
+  checkedAt: number | undefined;
+  readonly #access: BackendAccess<StoreSteps>;
+  readonly #members: Map<Followed, Membership> = new Map();
+  #withinMs = Number.POSITIVE_INFINITY;
+  #isUnderWay = false;
+
+  constructor(access: BackendAccess<StoreSteps>) {
+    this.#access = access;
+  }
+
+  /** Checks ask about it too, from now on. The first one comes at any time within `withinMs`. */
+  join(followed: Followed, checker: Checker, withinMs: number): void {
+    const { clock, random } = checker.options;
+    this.#members.set(followed, { followed, checker, withinMs });
+    this.#withinMs = Math.min(this.#withinMs, withinMs);
+    if (!this.#isUnderWay) this.#planBy(clock.monotonic() + random() * withinMs);
+  }
+
+  leave(followed: Followed): void {
+    this.#members.delete(followed);
+    this.#withinMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
+    if (this.#members.size === 0) this.readsFrom = Number.POSITIVE_INFINITY;
+  }
+
+  /** Something may have changed elsewhere: a check comes by then (monotonic), with the next read. */
+  checkBy(at: number): void {
+    if (!this.#isUnderWay) this.#planBy(at);
+  }
+
+  read(now: number): void {
+    if (this.#isUnderWay || now < this.readsFrom) return;
+    this.#isUnderWay = true;
+    this.readsFrom = Number.POSITIVE_INFINITY;
+    const [first] = this.#members.values();
+    if (first === undefined) return;
+    void this.#check(first.checker).finally(() => {
+      this.#isUnderWay = false;
+      const { random } = first.checker.options;
+      this.#planBy(now + this.#withinMs * (1 - SPREAD * random()));
+    });
+  }
+
+  #planBy(at: number): void {
+    if (this.#members.size > 0) this.readsFrom = Math.min(this.readsFrom, at);
+  }
+
+  /** Never rejects. */
+  async #check({ options: { clock }, log }: Checker): Promise<void> {
+    await Promise.resolve(); // behind the reader
+    const startedAt = clock.monotonic();
+    try {
+      const named = await this.#named();
+      for (let from = 0; from < named.length; from += MOST_NAMES) {
+        const asked = named.slice(from, from + MOST_NAMES);
+        const answer = await this.#ask(asked, { clock, log });
+        if (answer === undefined) {
+          this.failingSince ??= this.checkedAt ?? startedAt;
+          return;
+        }
+        for (const [index, { followed, knownVersion }] of asked.entries()) {
+          const version = answer[index] ?? 0;
+          if (version > knownVersion) void followed.adoptNewer(version);
+        }
+      }
+      this.checkedAt = startedAt;
+      this.error = this.failingSince = undefined;
+    } catch (error) {
+      this.error = error;
+      this.failingSince ??= this.checkedAt ?? startedAt;
+    }
+  }
+
+  /** Those that may be older than the store, with their names. */
+  async #named(): Promise<{ name: string; followed: Followed; knownVersion: number }[]> {
+    const all = Array.from(this.#members.values(), async ({ followed }) => {
+      const { knownVersion } = followed;
+      if (knownVersion === undefined) return [];
+      try {
+        return [{ name: await followed.nameAtBackend(), followed, knownVersion }];
+      } catch (error) {
+        if (isOptionError(error)) return []; // its loads report it
+        throw error;
+      }
+    });
+    const named = (await Promise.all(all)).flat();
+    return [...new Map(named.map((one) => [one.name, one])).values()];
+  }
+
+  async #ask(
+    asked: readonly { readonly name: string }[],
+    { clock, log }: { readonly clock: Checker['options']['clock']; readonly log: ClusterLog },
+  ): Promise<readonly number[] | undefined> {
+    const { steps, limitMs } = this.#access;
+    const names = asked.map(({ name }) => name);
+    const step = (): Promise<readonly number[]> => limited(() => steps.versions(names), clock, limitMs);
+    const answer = await this.#access.ask(step, { clock, waitsForProbe: true });
+    if (answer.kind === 'answered') {
+      log.storeAnswered();
+      return answer.answer;
+    }
+    this.error = answer.cause;
+    if (answer.kind === 'failed') log.storeFailed(unavailableCause(answer.cause));
+    return undefined;
+  }
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import { isPinnedError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+import { twoVersions } from '../../support/two-versions.ts';
+
+const everywhere = { everywhere: true } as const;
+const WITHIN = 1000;
+/** The next load is far away, so that only checks tell of changes. */
+const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
+
+/** Reads all of them each 10 ms. */
+async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  for (let at = 0; at < ms; at += 10) {
+    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
+    await cluster.clock.advance(10);
+  }
+}
+
+describe('checks of the store', () => {
+  it('take over what another instance has loaded or set, behind readers, without a load', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await cluster.refresh(a, 1, 'two');
+    await readFor(cluster, [b], WITHIN);
+    expect([b.value.current, b.value.inspect().lock?.version]).toEqual([
+      'two',
+      a.value.inspect().lock?.version,
+    ]);
+    await a.value.set('three', everywhere);
+    await readFor(cluster, [b], WITHIN);
+    expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['three', 0, false]);
+    expect(b.events.map(({ type }) => type)).toEqual(['snapshot-adopted', 'snapshot-adopted']);
+  });
+
+  it('are one command in that time, however many reads there are, and none without a read', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    await readFor(cluster, [a], 10 * WITHIN);
+    const sent = a.link.take();
+    expect(sent.every((step) => step === 'check')).toBe(true);
+    expect(sent.length).toBeGreaterThanOrEqual(9);
+    expect(sent.length).toBeLessThanOrEqual(13);
+    await cluster.clock.advance(100 * WITHIN);
+    expect(a.link.take()).toEqual([]);
+  });
+
+  it('are one command for all members of a store object, of each that has a value', async () => {
+    const cluster = new ManualCluster();
+    const link = cluster.link();
+    const values = Array.from({ length: 5 }, (_, i) =>
+      manualValue({
+        name: `v${i}`,
+        clock: cluster.clock,
+        lock: link.lock,
+        store: link.store,
+        ...own,
+        propagateWithin: WITHIN * (i + 1),
+      }),
+    );
+    for (const { value, manual } of values.slice(1)) {
+      void value.get();
+      await cluster.clock.flush();
+      manual.call(0).resolve('one');
+      await cluster.clock.flush();
+    }
+    link.commands.length = 0;
+    for (let i = 0; i < 100; i++) {
+      values[4]?.value.current;
+      await cluster.clock.advance(WITHIN / 100);
+    }
+    const [first, ...more] = link.commands;
+    expect([first?.name, more.length < 2]).toEqual(['v1 v2 v3 v4', true]);
+  });
+
+  it('have the time of the member, else that of its group, else that of the store', async () => {
+    const cluster = new ManualCluster({ propagateWithin: 3 * WITHIN });
+    const checksOf = async (given: object, group?: RefreshGroup): Promise<number> => {
+      const link = cluster.link();
+      const { clock, store } = cluster;
+      const options = { name: 'v', clock, lock: link.lock, store, schedule: { hours: 1 }, ...given };
+      const asked: unknown[] = [];
+      const value = new RefreshingValue({ ...options, load: () => 'one', ...(group && { group }) });
+      await value.get();
+      for (let i = 0; i < 1200; i++) {
+        value.current;
+        const { checkedAt } = value.inspect().checks ?? {};
+        if (checkedAt !== undefined && checkedAt !== asked.at(-1)) asked.push(checkedAt);
+        await clock.advance(10);
+      }
+      await value.close();
+      return asked.length;
+    };
+    const counts = [
+      await checksOf({}),
+      await checksOf({ propagateWithin: WITHIN }),
+      await checksOf({}, new RefreshGroup({ clock: cluster.clock, propagateWithin: 2 * WITHIN })),
+      await checksOf({ propagateWithin: Infinity }),
+    ];
+    const [ofStore, ofMember, ofGroup, none] = counts as [number, number, number, number];
+    expect([ofStore < ofGroup, ofGroup < ofMember, none]).toEqual([true, true, 0]);
+  });
+
+  it('leave an invalidation that was made here to a load', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await a.value.set('two', everywhere);
+    b.value.invalidate();
+    b.value.pause(); // so that reads start no load
+    await readFor(cluster, [b], 2 * WITHIN);
+    expect(b.value.peek()).toBe('one');
+    b.value.resume();
+    await readFor(cluster, [b], 100);
+    expect(b.manual.calls.length).toBe(1);
+  });
+
+  it('do not read a version again that could not be used', async () => {
+    const cluster = new ManualCluster({
+      schema: {
+        '~standard': {
+          version: 1,
+          validate: (value) => (value === 'bad' ? { issues: [{ message: 'bad' }] } : { value }),
+        },
+      },
+    });
+    const [a, b] = await cluster.warm(2, own);
+    await a.value.set('bad', everywhere);
+    await readFor(cluster, [b], 5 * WITHIN);
+    expect([b.value.current, b.link.take().filter((step) => step === 'read').length]).toEqual(['one', 1]);
+  });
+
+  it('that fail are reported by inspect and health, with one log line, until one has an answer', async () => {
+    const cluster = new ManualCluster();
+    const group = new RefreshGroup({ clock: cluster.clock });
+    const [b] = await cluster.warm(1, { ...own, group });
+    await readFor(cluster, [b], 2 * WITHIN);
+    const before = b.value.inspect().checks;
+    expect(before).toMatchObject({ failingSince: undefined, error: undefined });
+    b.link.break('refused', 'check');
+    await readFor(cluster, [b], 5 * WITHIN);
+    const { checks } = b.value.inspect();
+    expect(checks?.failingSince).toBeLessThanOrEqual(checks?.checkedAt as number);
+    expect(checks?.error?.message).toContain('ECONNREFUSED');
+    expect(group.health().problems.find(({ kind }) => kind === 'checks-failing')?.message).toMatch(
+      /^knows no changes of other instances for [45](\.\d)? s: the store is unavailable: /,
+    );
+    expect(b.logger.lines.length).toBe(1);
+    b.link.mend();
+    await cluster.clock.advance(30_000);
+    await readFor(cluster, [b], 2 * WITHIN);
+    expect(b.value.inspect().checks).toMatchObject({ failingSince: undefined, error: undefined });
+  });
+
+  it('are refused without a store, and for what is not a duration', () => {
+    const refused = (options: object): string =>
+      String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));
+    expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a store');
+    const { store } = new ManualCluster();
+    expect(refused({ store, propagateWithin: 0 })).toContain('propagateWithin');
+    expect(new RefreshGroup({ propagateWithin: 1000 }).value({ name: 'v', load: () => 1 }).current).toBe(1);
+  });
+});
+
+describe('a mark on all instances', () => {
+  it('makes their values due, and one of them loads for all', async () => {
+    const cluster = new ManualCluster();
+    const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
+    await a.value.invalidate(everywhere);
+    expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
+    await readFor(cluster, [b, c], WITHIN + 30);
+    const calls = (): number => b.manual.calls.length + c.manual.calls.length;
+    expect([calls(), b.value.current]).toEqual([1, 'one']);
+    const loader = b.manual.calls.length === 1 ? b : c;
+    await cluster.end(loader, 0, 'two');
+    await readFor(cluster, [a, b, c], WITHIN + 100);
+    expect([a, b, c].map((one) => one?.value.current)).toEqual(['two', 'two', 'two']);
+    expect([calls(), a.manual.calls.length]).toEqual([1, 1]);
+  });
+
+  it('that drops the value makes readers wait', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await a.value.invalidate({ everywhere: true, drop: true });
+    expect(a.value.peek()).toBe(undefined);
+    await readFor(cluster, [b], WITHIN);
+    expect(b.value.peek()).toBe(undefined);
+    expect(b.manual.calls.length).toBe(1);
+    await cluster.end(b, 0, 'two');
+    expect(await b.value.get()).toBe('two');
+  });
+
+  it('leaves nothing that is older to an instance that starts later, or that learns of it with its next load', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { schedule: 1000 });
+    await a.value.invalidate(everywhere);
+    const later = cluster.instance();
+    void later.value.get();
+    await cluster.clock.flush();
+    expect(later.manual.calls.length).toBe(1);
+    await cluster.end(later, 0, 'two');
+    await readFor(cluster, [b], 990);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 0]);
+  });
+
+  it('is in the history without a value, and a rollback passes over it', async () => {
+    const { a } = await twoVersions();
+    await a.value.invalidate({ everywhere: true, drop: true });
+    const [mark] = await a.value.history();
+    expect(mark).toMatchObject({ mark: 'dropped', isPinned: false });
+    expect(String(await rejectionOf(a.value.rollback({ by: 'ann', to: mark?.version })))).toContain(
+      'to must be a version that the store keeps',
+    );
+    await a.value.rollback({ by: 'ann' });
+    expect(a.value.current).toBe('two');
+  });
+
+  it('does not end a pin, also of one that is not known here', async () => {
+    const { a, b, cluster } = await twoVersions();
+    await a.value.rollback({ by: 'ann' });
+    const refused = [a.value.invalidate(everywhere), b.value.invalidate(everywhere)].map(rejectionOf);
+    await cluster.clock.advance(100);
+    for (const error of refused) expect(isPinnedError(await error)).toBe(true);
+    expect((await a.value.history())[0]).toMatchObject({ isPinned: true });
+  });
+
+  it('says so when it could not be published', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    a.link.break('refused', 'write');
+    const marked = rejectionOf(a.value.invalidate(everywhere));
+    await cluster.clock.advance(1000);
+    expect(String(await marked)).toContain('ECONNREFUSED');
+    expect(a.value.inspect().isDue).toBe(true);
+  });
+});
