@@ -11,11 +11,16 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 /** Statements that take effect together or not at all, after each other. */
 export interface SqlBatch {
   /** Changes rows. Where it is a part of one statement it gets a RETURNING. */
-  readonly write: string;
-  /** Change rows of other tables. They find those of `write` in `SqlDialect.written`. */
+  readonly write?: string | undefined;
+  /** Change rows of other tables. They find those of `write` in `SqlDialect.written`. At least one. */
   readonly then: readonly string[];
   /** Returns rows. */
   readonly answer: string;
+}
+
+/** The statements of a batch that change rows. */
+export function changesOf({ write, then }: Pick<SqlBatch, 'write' | 'then'>): readonly string[] {
+  return write === undefined ? then : [write, ...then];
 }
 
 /** Result of a statement that returns no rows. */

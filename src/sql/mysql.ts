@@ -1,5 +1,6 @@
 import { systemClock } from '../time/clock.ts';
 import {
+  changesOf,
   PARAMETER,
   parameterOf,
   propertyOf,
@@ -177,14 +178,17 @@ export class MysqlSql implements SqlClient {
   /**
    * MariaDB runs a block of statements as one command. MySQL has no such blocks outside of procedures: there the
    * statements of the transaction are queued at once, so that others on the same connection can't come between them.
-   * If one of them fails, those before it may have taken effect; repeating the batch completes it.
+   * If one of them fails, those before it may have taken effect; repeating the batch completes it. A single change needs no
+   * transaction.
    */
   async batch(
     { write, then, answer }: SqlBatch,
     parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<readonly SqlRow[]> {
-    const steps = ['START TRANSACTION', write, ...then, answer, 'COMMIT'];
+    const changes = changesOf({ write, then });
+    const steps = [...changes, answer];
+    if (changes.length > 1) steps.splice(0, steps.length, 'START TRANSACTION', ...steps, 'COMMIT');
     if (this.#hasBlocks && (await this.hasReturning(endAt))) {
       try {
         return ((await this.#send(`${BLOCK} ${steps.join('; ')}; END`, parameters, endAt)) as [SqlRow[]])[0];
@@ -200,7 +204,7 @@ export class MysqlSql implements SqlClient {
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
       return ends.map((end) => (end as PromiseFulfilledResult<readonly [unknown]>).value[0]);
     });
-    return replies.at(-2) as SqlRow[];
+    return replies[steps.indexOf(answer)] as SqlRow[];
   }
 
   async hasReturning(endAt?: number): Promise<boolean> {

@@ -138,7 +138,7 @@ export class PostgresSql implements SqlClient {
     endAt?: number,
   ): Promise<readonly SqlRow[]> {
     const parts = [
-      `written AS (${write} RETURNING name, version, written_at, payload)`,
+      ...(write === undefined ? [] : [`written AS (${write} RETURNING name, version, written_at, payload)`]),
       ...then.map((sql, i) => `then_${i} AS (${sql})`),
     ];
     return this.query(`${CLOCK}, ${parts.join(', ')} ${answer}`, parameters, endAt);

@@ -16,11 +16,16 @@ export interface SqlKind {
   readonly definedBy: string;
   /** The text of CREATE TABLE for the older versions of a store. */
   readonly versionsDefinition?: (table?: string) => string;
+  /** The table of the reports of instances beside that of a store. */
+  readonly fleet?: SqlFleet;
   /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
   /** Longest owner, request id and host, in UTF-16 code units. `undefined`: any length. */
   readonly longestText?: number;
 }
+
+/** The text of CREATE TABLE for the reports of instances, and the function that returns it. */
+export type SqlFleet = Pick<SqlKind, 'definition' | 'definedBy'>;
 
 /** Options of the tables of locks and stores. */
 export interface SqlTableChoices {

@@ -18,6 +18,8 @@ export interface SqlTableOptions {
   readonly purge: string;
   /** Both for a table without the columns of the present version. */
   readonly older?: Pick<SqlTableOptions, 'expired' | 'purge'> | undefined;
+  /** A table of which statements use rows too: it is created with this one. */
+  readonly beside?: SqlTable | undefined;
   /** A second table, created and purged after the first. */
   readonly further?: Pick<SqlTableOptions, 'definition' | 'expired' | 'purge'> | undefined;
 }
@@ -41,6 +43,9 @@ const LONGEST_MS = 365_250 * 86_400_000;
 export function durationParameter(ms: number): number {
   return Math.min(ms, LONGEST_MS);
 }
+
+/** A table is missing and can't be created. */
+export class MissingTableError extends Error {}
 
 /**
  * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
@@ -161,7 +166,7 @@ export class SqlTable {
       } catch (error) {
         if (client.isTableMissing(error) && !isCreated) {
           isCreated = true;
-          await this.#create(endAt);
+          await this.create(endAt);
         } else if (client.isContention(error) && systemClock.monotonic() + pauseMs < endAt) {
           await pause(pauseMs * (0.5 + Math.random() / 2));
         } else throw error;
@@ -169,10 +174,12 @@ export class SqlTable {
     }
   }
 
-  async #create(endAt: number): Promise<void> {
-    const { definition, further } = this.#options;
+  /** Creates what is missing. @throws {MissingTableError} without the right to do so. */
+  async create(endAt: number): Promise<void> {
+    const { definition, further, beside } = this.#options;
     await this.#createOne(definition, endAt);
     if (further !== undefined) await this.#createOne(further.definition, endAt);
+    await beside?.create(endAt);
   }
 
   async #createOne(definition: string, endAt: number): Promise<void> {
@@ -189,7 +196,7 @@ export class SqlTable {
         }
         const reason = error instanceof Error ? error.message : String(error);
         const message = `the table is missing and can't be created (${definedBy} returns its definition): ${reason}`;
-        throw new Error(message, { cause: error });
+        throw new MissingTableError(message, { cause: error });
       }
     }
   }

@@ -1,4 +1,5 @@
 import {
+  changesOf,
   type Positional,
   propertyOf,
   type SqlBatch,
@@ -105,7 +106,7 @@ export class SqliteSql implements SqlClient {
     const run = (sql: string): unknown => this.#client.prepare(sql).run();
     run(`SAVEPOINT ${STEP}`);
     try {
-      for (const sql of [write, ...then]) {
+      for (const sql of changesOf({ write, then })) {
         const { text, values } = this.#positional(sql);
         this.#client.prepare(text).run(...(values(parameters) as never[]));
       }

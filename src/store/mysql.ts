@@ -4,6 +4,7 @@ import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
+import { fleetTable } from './sql-reports.ts';
 
 export type { MysqlClient, MysqlCommand, MysqlField } from '../sql/mysql.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -53,6 +54,7 @@ export function mysqlStore(options: MysqlStoreOptions): Store {
     definition: mysqlStoreTable,
     versionsDefinition: mysqlVersionsTable,
     definedBy: 'mysqlStoreTable()',
+    fleet: { definition: mysqlFleetTable, definedBy: 'mysqlFleetTable()' },
     longestName: 512, // an index takes at most 768 characters
   });
 }
@@ -88,5 +90,21 @@ export function mysqlVersionsTable(table: string = STORE_TABLE): string {
   written_at DATETIME(6) NOT NULL,
   payload LONGTEXT NOT NULL,
   PRIMARY KEY (name, version)
+) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
+}
+
+/**
+ * The statement that creates the table of the reports that instances leave in {@link mysqlStore} with their checks: for
+ * migrations. Its name is that of the table of the store with `_fleet` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function mysqlFleetTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${fleetTable(table, MYSQL.quoted)} (
+  name VARCHAR(512) NOT NULL PRIMARY KEY,
+  written_at DATETIME(6) NOT NULL,
+  expires_at DATETIME(6) NOT NULL,
+  report MEDIUMTEXT NOT NULL
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
 }

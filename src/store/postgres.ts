@@ -4,6 +4,7 @@ import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
+import { fleetTable } from './sql-reports.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -51,6 +52,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     definition: postgresStoreTable,
     versionsDefinition: postgresVersionsTable,
     definedBy: 'postgresStoreTable()',
+    fleet: { definition: postgresFleetTable, definedBy: 'postgresFleetTable()' },
     longestName: 1024, // an index entry takes at most 2700 bytes
   });
 }
@@ -86,5 +88,21 @@ export function postgresVersionsTable(table: string = STORE_TABLE): string {
   written_at timestamptz NOT NULL,
   payload text NOT NULL,
   PRIMARY KEY (name, version)
+)`;
+}
+
+/**
+ * The statement that creates the table of the reports that instances leave in {@link postgresStore} with their checks: for
+ * migrations. Its name is that of the table of the store with `_fleet` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function postgresFleetTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${fleetTable(table, POSTGRES.quoted)} (
+  name text COLLATE "C" PRIMARY KEY,
+  written_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  report text NOT NULL
 )`;
 }

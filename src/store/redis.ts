@@ -1,8 +1,10 @@
 import {
   BEGINNING_LENGTH,
+  type InstanceReport,
   type SnapshotRead,
   type SnapshotWrite,
   type Store,
+  type StoredReport,
   type StoredSnapshot,
   type StoredVersion,
   type WriteAnswer,
@@ -13,6 +15,7 @@ import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { checkHashes, listReports } from './redis-checks.ts';
 import type { StoreEngine } from './store-engine.ts';
 
 export type {
@@ -45,10 +48,10 @@ export interface RedisStoreOptions extends StoreOptions {
 /**
  * A store in Redis (6 or newer) or Valkey: one hash per name. Each step is one script that runs at the server and uses
  * its clock. A snapshot is as durable as the server's memory, and at most 512 MB long. Names may have any length. With
- * `keepVersions` older versions are in the same hash.
+ * `keepVersions` older versions are in the same hash. The reports of instances are in the hash at the prefix itself.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `hdel`, `del`, `pexpire`,
- * `persist`.
+ * `persist`, and for the reports of instances `hkeys` and `hlen`.
  *
  * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
  * that it reconnects.
@@ -200,6 +203,14 @@ class RedisStore implements StoreEngine {
       writes.map((write) => this.#writeCall(write)),
     );
     return replies.map((reply) => (reply instanceof Error ? reply : writeAnswerOf(reply)));
+  }
+
+  versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    return checkHashes(this.#hashes, names, report);
+  }
+
+  reports(beginning: string): Promise<StoredReport[]> {
+    return listReports(this.#hashes, beginning);
   }
 
   async delete(name: string): Promise<boolean> {

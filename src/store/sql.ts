@@ -19,6 +19,8 @@ import { durationParameter, PURGED_NAMES, type SqlTable, type SqlTableOptions } 
 import { tableName } from '../sql/table-name.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { SqlChecks } from './sql-checks.ts';
+import { SqlReports } from './sql-reports.ts';
 import { type VersionStatements, versionStatements } from './sql-versions.ts';
 import type { StoreEngine } from './store-engine.ts';
 
@@ -47,10 +49,22 @@ export function sqlStore(options: SqlStoreOptions, kind: SqlKind): Store {
   const { table, statements } = openTable('store', options, kind, STORE_TABLE, (dialect, name) =>
     storeStatements(dialect, name, versions),
   );
-  return createStore(new SqlStore(table, statements, keepVersions), options, {
+  const store = new SqlStore(table, statements, keepVersions, checksOf(options, kind, table));
+  return createStore(store, options, {
     longestName: kind.longestName,
     options: ['client', 'table', 'retention'],
   });
+}
+
+function checksOf(
+  { table = STORE_TABLE }: SqlStoreOptions,
+  kind: SqlKind,
+  snapshots: SqlTable,
+): SqlChecks | undefined {
+  const { dialect, fleet } = kind;
+  if (fleet === undefined) return undefined;
+  const open = (): SqlReports => new SqlReports(table, snapshots, kind, fleet);
+  return new SqlChecks(dialect, tableName('store', table, dialect.quoted), snapshots, open);
 }
 
 /** The table of the versions of a store, and the text that creates it. */
@@ -205,9 +219,18 @@ class SqlStore implements StoreEngine {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
   readonly #keepVersions: number;
+  readonly versions: StoreEngine['versions'];
+  readonly reports: StoreEngine['reports'];
   #isOlder = false;
 
-  constructor(table: SqlTable, statements: StoreStatements, keepVersions: number) {
+  constructor(
+    table: SqlTable,
+    statements: StoreStatements,
+    keepVersions: number,
+    checks: SqlChecks | undefined,
+  ) {
+    this.versions = checks && ((names, report) => checks.versions(names, report));
+    this.reports = checks && ((beginning) => checks.reports(beginning));
     this.#keepVersions = keepVersions;
     this.#table = table;
     this.#statements = statements;

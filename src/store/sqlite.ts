@@ -3,6 +3,7 @@ import { OptionChecks } from '../option-checks.ts';
 import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
+import { fleetTable } from './sql-reports.ts';
 
 export type { SqliteClient, SqliteStatement, SqliteValue } from '../sql/sqlite.ts';
 export type { SqlStoreOptions } from './sql.ts';
@@ -49,6 +50,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     definition: sqliteStoreTable,
     versionsDefinition: sqliteVersionsTable,
     definedBy: 'sqliteStoreTable()',
+    fleet: { definition: sqliteFleetTable, definedBy: 'sqliteFleetTable()' },
     longestName: 1024,
   });
 }
@@ -84,5 +86,21 @@ export function sqliteVersionsTable(table: string = STORE_TABLE): string {
   written_at INTEGER NOT NULL,
   payload TEXT NOT NULL,
   PRIMARY KEY (name, version)
+)`;
+}
+
+/**
+ * The statement that creates the table of the reports that instances leave in {@link sqliteStore} with their checks: for
+ * migrations. Its name is that of the table of the store with `_fleet` after it.
+ *
+ * @param table the table of the store. @default 'tickless_snapshot'
+ * @throws {OptionError} when the name of the table is invalid, or too long.
+ */
+export function sqliteFleetTable(table: string = STORE_TABLE): string {
+  return `CREATE TABLE IF NOT EXISTS ${fleetTable(table, SQLITE.quoted)} (
+  name TEXT NOT NULL PRIMARY KEY,
+  written_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  report TEXT NOT NULL
 )`;
 }

@@ -61,6 +61,9 @@ describe.each(ownKinds)('%s', (kind) => {
       await older.read('warm-up', undefined, 1);
       await older.history('warm-up');
       await older.delete('warm-up');
+      const report = { instance: 'one', text: '{"a":1}', keepFor: 60_000 };
+      await store.versions(['warm-up'], report);
+      await store.reports();
       await quiet(() => server.commandsServed());
 
       const lease = await leaseOf('one');
@@ -76,6 +79,13 @@ describe.each(ownKinds)('%s', (kind) => {
       await expectCommands(1, () => store.read('one'));
       await expectCommands(1, () => store.read('one', lease.token));
       await expectCommands(1, () => store.delete('one'));
+
+      for (const count of [1, 100, 1000]) {
+        const names = Array.from({ length: count }, (_, i) => `name ${i}`);
+        await expectCommands(1, () => store.versions(names));
+        await expectCommands(acquireCommands, () => store.versions(names, report)); // MySQL: one more
+      }
+      expect(await expectCommands(1, () => store.reports())).toHaveLength(1);
 
       const batch = acquireCommands > 1 ? 6 : 1; // MySQL needs a transaction
       for (const token of [5, 6, 7, 8])

@@ -67,6 +67,7 @@ describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) =>
     {
       unit,
       postdate: (name, ms) => one.postdate(space, name, ms),
+      inNamespace: (namespace) => one.store(space, { ...PATIENT, namespace }),
       store: () => one.store(space, PATIENT),
       other: () => another.store(space, PATIENT),
       unreachable: () => none.store(space, { timeout: 1000 }),
@@ -106,6 +107,7 @@ describe('SQLite with better-sqlite3', () => {
       postdate: (name, ms) => {
         one.prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`).run(name);
       },
+      inNamespace: (namespace) => sqliteStore({ client: one, namespace }),
       store: () => sqliteStore({ client: one }),
       other: () => sqliteStore({ client: another }),
       unreachable: () => sqliteStore({ client: closed }),
@@ -125,7 +127,13 @@ if (nodeWithSqlite !== undefined) {
     const nothing = (): never => {
       throw new Error('only the names are looked at here');
     };
-    const subject = { unreachable: nothing, forget: nothing, damage: nothing, postdate: nothing };
+    const subject = {
+      unreachable: nothing,
+      forget: nothing,
+      damage: nothing,
+      postdate: nothing,
+      inNamespace: nothing,
+    };
     const names = [
       ...lockConformance({ lock: nothing, ...subject }).map(({ name }) => `lock > ${name}`),
       ...storeConformance({ store: nothing, ...subject }).map(({ name }) => `store > ${name}`),
@@ -177,6 +185,7 @@ if (mongodb !== undefined) {
           const change = { $set: { writtenAt: { $add: ['$writtenAt', ms] } } };
           await collection(one, 'store').updateOne({ _id: name }, [change]);
         },
+        inNamespace: (namespace) => mongodbStore({ collection: collection(one, 'store'), namespace }),
         store: () => mongodbStore({ collection: collection(one, 'store') }),
         other: () => mongodbStore({ collection: collection(another, 'store') }),
         unreachable: () => mongodbStore({ collection: collection(none, 'store'), timeout: 1000 }),

@@ -48,6 +48,37 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await client.keys(`${space}:store:*`)).toHaveLength(KEYS.length);
   });
 
+  it.each(['{checked}', 'checked'])('checks names and reports of many slots: %s', async (space) => {
+    const prefix = `${space}:store:`;
+    const store = redisStore({ client, prefix, timeout: 10_000 });
+    for (const key of KEYS) await store.write(key, 'payload', 7);
+    await client.set(`${prefix}other`, 'not ours');
+    await client.pexpire(`${prefix}0`, 50_000);
+    const report = { instance: 'a', text: '[]', keepFor: 60_000 };
+    expect(await store.versions([...KEYS, 'other', 'none'], report)).toEqual([...KEYS.map(() => 7), 0, 0]);
+    expect(await store.versions(['other'])).toEqual([0]);
+    expect(await store.reports()).toMatchObject([{ instance: 'a', text: '[]' }]);
+    expect(await client.pttl(`${prefix}0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
+  });
+
+  it('reports expire with their hash, and are at most 1,000', async () => {
+    const prefix = '{reports}:';
+    const store = redisStore({ client, prefix, timeout: 10_000 });
+    const send = (instance: string, keepFor: number) => store.versions([], { instance, text: '[]', keepFor });
+    await send('brief', 1);
+    expect(await client.pttl(prefix)).toBeLessThanOrEqual(1);
+    await send('long', 60_000);
+    await send('brief', 1);
+    expect(await client.pttl(prefix)).toBeGreaterThan(50_000);
+    const instances = Array.from({ length: 1000 }, (_, i) => `${i}`);
+    await Promise.all(instances.map((instance) => send(instance, 60_000)));
+    expect(await store.reports()).toHaveLength(999); // the brief one is still in the hash
+    await client.hset(prefix, 'purgeAt', '0');
+    for (const instance of ['in its place', 'one too many']) await send(instance, 60_000);
+    const listed = (await store.reports()).map(({ instance }) => instance);
+    expect([listed.length, listed.includes('in its place')]).toEqual([1000, true]);
+  });
+
   it('a key that is not a hash is alone with that', async () => {
     const { cache, states } = open('{mixed}');
     await client.set('{mixed}:lock:c["b"]', 'not ours');

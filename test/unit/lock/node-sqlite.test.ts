@@ -52,6 +52,7 @@ describe.concurrent('node:sqlite', () => {
   };
   const storeSubject = {
     store: () => sqliteStore({ client }),
+    inNamespace: (namespace: string) => sqliteStore({ client, namespace }),
     postdate: (name: string, ms: number) => {
       client
         .prepare(`UPDATE tickless_snapshot SET ${POSTDATED.sqlite(ms)} WHERE name = ?`)

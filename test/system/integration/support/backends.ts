@@ -12,7 +12,12 @@ import { sqlLock } from '../../../../src/lock/sql.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
 import { MYSQL, MysqlSql } from '../../../../src/sql/mysql.ts';
 import type { StoreOptions } from '../../../../src/store/create-store.ts';
-import { mysqlStore, mysqlStoreTable, mysqlVersionsTable } from '../../../../src/store/mysql.ts';
+import {
+  mysqlFleetTable,
+  mysqlStore,
+  mysqlStoreTable,
+  mysqlVersionsTable,
+} from '../../../../src/store/mysql.ts';
 import { postgresStore } from '../../../../src/store/postgres.ts';
 import { redisStore } from '../../../../src/store/redis.ts';
 import { sqlStore } from '../../../../src/store/sql.ts';
@@ -118,6 +123,7 @@ function storeWithoutReturning(client: MysqlClient, table: string, options: Stor
   const definition = {
     ...{ definition: mysqlStoreTable, versionsDefinition: mysqlVersionsTable },
     definedBy: 'mysqlStoreTable()',
+    fleet: { definition: mysqlFleetTable, definedBy: 'mysqlFleetTable()' },
   };
   return sqlStore({ table, ...options }, { ...withoutReturning(client, options.timeout), ...definition });
 }

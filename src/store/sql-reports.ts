@@ -1,0 +1,93 @@
+import { type InstanceReport, MOST_REPORTS, type StoredReport } from '../cluster/store-contract.ts';
+import type { SqlParameters, SqlRow } from '../sql/client.ts';
+import type { SqlDialect } from '../sql/dialect.ts';
+import type { SqlFleet, SqlKind } from '../sql/sql-kind.ts';
+import { durationParameter, PURGED_NAMES, SqlTable } from '../sql/sql-table.ts';
+import { tableName } from '../sql/table-name.ts';
+
+/** The quoted name of the table of reports. @throws {OptionError} when the name is invalid, or too long. */
+export function fleetTable(table: string, quoted: SqlDialect['quoted']): string {
+  return tableName('store', typeof table === 'string' ? `${table}_fleet` : table, quoted);
+}
+
+interface ReportStatements {
+  readonly write: string;
+  readonly list: string;
+  readonly expired: string;
+  readonly purge: string;
+}
+
+function reportStatements(dialect: SqlDialect, table: string): ReportStatements {
+  const { now } = dialect;
+  const row = {
+    name: ':instance',
+    written_at: now,
+    expires_at: dialect.plus(now, ':keepFor'),
+    report: dialect.long(':report'),
+  };
+  const assign = (column: string): string => `${column} = ${dialect.incoming(column)}`;
+  const assigned = ['written_at', 'expires_at', 'report'].map(assign).join(', ');
+  const name = dialect.returned('name');
+  return {
+    write: `INSERT INTO ${table} ${dialect.row(row)} ${dialect.orUpdate('name')} ${assigned}`,
+    list: `SELECT ${name}, ${dialect.between('written_at', now)} AS age, ${dialect.returned('report')} FROM ${table}
+      WHERE expires_at > ${now} AND ${dialect.beginsWith(`${table}.name`, ':beginning')}
+      ORDER BY ${table}.name LIMIT ${MOST_REPORTS}`,
+    expired: `SELECT ${name} FROM ${table} WHERE expires_at <= ${now} AND ${table}.name > :after
+      ORDER BY ${table}.name LIMIT :limit`,
+    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND expires_at <= ${now}`,
+  };
+}
+
+/** The reports of instances: a table beside that of the snapshots. */
+export class SqlReports {
+  readonly #table: SqlTable;
+  readonly #statements: ReportStatements;
+
+  /**
+   * @param table the name of the table of the snapshots.
+   * @throws {OptionError} when it is too long.
+   */
+  constructor(table: string, snapshots: SqlTable, { client, dialect }: SqlKind, fleet: SqlFleet) {
+    this.#statements = reportStatements(dialect, fleetTable(table, dialect.quoted));
+    const { expired, purge } = this.#statements;
+    this.#table = new SqlTable({
+      ...{ client, expired, purge, retentionMs: 0, beside: snapshots },
+      definition: fleet.definition(table),
+      definedBy: fleet.definedBy,
+      timeoutMs: snapshots.timeoutMs,
+    });
+  }
+
+  /**
+   * Stores a report.
+   *
+   * @param answer a query that is a part of the same command, where the database has such commands. @returns its rows
+   * @throws {MissingTableError} when the table is missing and can't be created.
+   */
+  async write(
+    { instance, text, keepFor }: InstanceReport,
+    answer: { readonly sql: string; readonly parameters: SqlParameters } | undefined,
+  ): Promise<readonly SqlRow[]> {
+    const { write } = this.#statements;
+    const own = { instance, report: text, keepFor: durationParameter(keepFor) };
+    let rows: readonly SqlRow[] = [];
+    if (answer === undefined) await this.#table.change(write, own);
+    else {
+      const parameters = { ...own, ...answer.parameters };
+      rows = await this.#table.batch({ then: [write], answer: answer.sql }, parameters);
+    }
+    this.#table.purgeSoon(keepFor);
+    return rows;
+  }
+
+  /** Those of instances that begin with a text. */
+  async list(beginning: string): Promise<StoredReport[]> {
+    const rows = await this.#table.query(this.#statements.list, { beginning });
+    return rows.map((row) => ({
+      instance: String(row.name),
+      text: String(row.report),
+      age: Number(row.age),
+    }));
+  }
+}
