@@ -1,4 +1,3 @@
-import type { PinRequest } from '../data/pin.ts';
 import type { ShareRequest } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
@@ -9,8 +8,9 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberLock } from './member-lock.ts';
-import { pinnedError } from './pin.ts';
+import { type Pin, pinnedError } from './pin.ts';
 import { mayBePinned, releaseOf } from './pin-check.ts';
+import { checkAtNextRead } from './pinned-entry.ts';
 import { pollAfter } from './poll-delays.ts';
 import {
   type Published,
@@ -49,7 +49,7 @@ export class ManualRound implements RoundUnderWay {
   constructor(member: ClusterMember, entry: Entry<unknown>, as?: ShareRequest) {
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
-    if (as === 'due') entry.setDue(now, now);
+    if (as === 'due') checkAtNextRead(entry, now);
     const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
     this.#member = member;
     this.#entry = entry;
@@ -59,7 +59,8 @@ export class ManualRound implements RoundUnderWay {
     this.#state.round = this;
     const about = { isAbsent: false, took: 0 };
     const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
-    this.shared = this.#share(typeof as === 'object' ? pinned(record, as, now) : record);
+    const { pin } = this.#state;
+    this.shared = this.#share(as === 'pinned' && pin !== undefined ? pinned(record, pin) : record);
     const end = (): void => this.#end();
     this.shared.then(end, end);
   }
@@ -185,9 +186,7 @@ export class ManualRound implements RoundUnderWay {
   }
 }
 
-/** The record of a version that no load replaces before the pin is over, and that does not get too old. */
-function pinned(record: PublishRecord, { by, note, holdMs }: PinRequest, now: number): PublishRecord {
-  const untilAt = now + holdMs;
-  const pin = { by, note, sinceAt: now, untilAt };
-  return { ...record, pin, dueAt: untilAt, isDueTimeOverridden: true, maxStaleness: Infinity };
+/** The record of a version that no load replaces before the pin is over. */
+function pinned(record: PublishRecord, pin: Pin): PublishRecord {
+  return { ...record, pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
 }

@@ -14,6 +14,8 @@ export interface Pin extends PinOrigin {
   readonly sinceAt: number;
   /** Due loads replace it again from then on (monotonic); `Infinity`: never by itself. */
   readonly untilAt: number;
+  /** The age limit that its load returned, if any. It applies again when the pin is over. */
+  readonly maxStalenessMs: number | undefined;
 }
 
 /**
@@ -21,6 +23,16 @@ export interface Pin extends PinOrigin {
  * command to the lock.
  */
 export const PIN_CHECK_MS = 60_000;
+
+/**
+ * The age limit of a pinned version, in milliseconds: none until the pin is over, then its own.
+ *
+ * @param loadedAt when it was loaded (monotonic).
+ * @param usualMs the limit of a value whose load returned none.
+ */
+export function limitWhilePinned(pin: Pin, loadedAt: number, usualMs: number): number {
+  return Math.max(pin.maxStalenessMs ?? usualMs, pin.untilAt - loadedAt);
+}
 
 /**
  * @param now the monotonic clock.

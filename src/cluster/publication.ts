@@ -8,6 +8,7 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
+import { endPin } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -39,14 +40,16 @@ export function publishRecord(
   knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
+  const { pin, isLocal } = sharedStateOf(entry);
+  const isUsual = maxStalenessMs === options.maxStalenessMs;
   return {
     ...completed,
     value: entry.value,
     loadedAt: entry.loadedAt,
     dueAt: entry.dueAt,
     isDueTimeOverridden: !entry.isScheduled,
-    // Only if it differs from the option: the load returned it, or the schedule.
-    maxStaleness: maxStalenessMs === options.maxStalenessMs ? undefined : maxStalenessMs,
+    // Only if it differs from the option: the load returned it, or the schedule. Of a pinned version: that of its load.
+    maxStaleness: pin && !isLocal ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
     knownVersion,
@@ -108,7 +111,8 @@ async function publish(
   if (mark !== undefined) state.marked(version);
   else if (version > state.version) {
     state.version = version;
-    state.pin = pin;
+    if (pin === undefined) endPin(entry, member.options);
+    else state.pin = pin;
   }
   if (mark === undefined && entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });

@@ -5,7 +5,8 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { PIN_CHECK_MS, type Pin } from './pin.ts';
+import { limitWhilePinned, type Pin } from './pin.ts';
+import { keepUntilCheck } from './pinned-entry.ts';
 import { sharedStateOf } from './shared-state.ts';
 
 /** A load, or an execution of a task, on another instance. */
@@ -61,7 +62,9 @@ export class Adoption<T> implements RemoteResult<T> {
     }
     entry.clearFailures();
     entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    timing.restored(entry, now - loadedAt, options.now() + Math.ceil(dueAt - now), maxStalenessMs, took);
+    const limitMs = pin ? limitWhilePinned(pin, loadedAt, options.maxStalenessMs) : maxStalenessMs;
+    timing.restored(entry, now - loadedAt, options.now() + Math.ceil(dueAt - now), limitMs, took);
+    if (pin !== undefined) entry.deferredUntil = entry.dueAt; // no group looks ahead
     if (!isDueTimeOverridden) return;
     entry.isScheduled = false;
     entry.scheduledFor = undefined;
@@ -121,14 +124,7 @@ export class StillPinned<T> implements RemoteResult<T> {
   }
 
   applyTo(entry: Entry<T>): void {
-    const { clock, now } = this.#options;
-    const at = clock.monotonic();
-    const forMs = Math.min(PIN_CHECK_MS, this.#pin.untilAt - at);
-    entry.clearFailures();
-    entry.coolDownUntil = entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    entry.isInvalidated = entry.isScheduled = false;
-    entry.nextExecuteTime = now() + Math.ceil(forMs);
-    entry.setDue(at + forMs, at, at + CHECK_CLOCKS_EVERY_MS);
+    keepUntilCheck(entry, this.#pin, this.#options);
   }
 
   report(): void {}

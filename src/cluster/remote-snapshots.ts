@@ -9,6 +9,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import type { Acquired } from './member-lock.ts';
 import type { ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS } from './pin.ts';
+import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -146,6 +147,9 @@ export class RemoteSnapshots<T> {
     if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
     const read = found?.mark === undefined ? found : undefined;
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;
+    const isNewer = read !== undefined && read.version > this.#state.version;
+    // Also if it may not be served here.
+    if (isNewer && !this.#isPinned(read)) endPin(this.#entry, this.#member.options);
     return read;
   }
 
@@ -153,12 +157,14 @@ export class RemoteSnapshots<T> {
    * It may not be served, or it reports a key as absent for longer than that is valid. An old absence still ends a value
    * that is older: the next read waits for a load.
    */
-  #isTooOld({ loadedAt, writtenAt, maxStaleness, isAbsent, dueIn }: ReadSnapshot): boolean {
+  #isTooOld(snapshot: ReadSnapshot): boolean {
+    const { loadedAt, writtenAt, maxStaleness, isAbsent, dueIn } = snapshot;
     const { whenTooStale, maxStalenessMs, clock } = this.#member.options;
     const now = clock.monotonic();
     if (isAbsent) return now >= writtenAt + dueIn && !this.#entry.isLoaded;
     const age = now - loadedAt;
-    return whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
+    const isRefused = whenTooStale !== 'serve' && age > (maxStaleness ?? maxStalenessMs);
+    return isRefused && !this.#isPinned(snapshot);
   }
 
   /** It may be served here: not too old, not invalidated since, not older than the value here. */
@@ -203,7 +209,7 @@ export class RemoteSnapshots<T> {
     const { value, isAbsent, version, took, maxStaleness, tags, isDueTimeOverridden, loadedAt } = snapshot;
     const { writtenAt, dueIn, pinned } = snapshot;
     const untilAt = writtenAt + dueIn;
-    const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt };
+    const pin = pinned && { ...pinned, sinceAt: writtenAt, untilAt, maxStalenessMs: maxStaleness };
     const checkAt = pin ? this.#member.options.clock.monotonic() + PIN_CHECK_MS : Infinity;
     return new Adoption(this.#member, {
       value: value as T,

@@ -14,6 +14,7 @@ import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { Acquired } from './member-lock.ts';
 import type { Pin } from './pin.ts';
 import { decidePinned, mayBePinned, releaseOf } from './pin-check.ts';
+import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { Deferral, StillPinned } from './remote-result.ts';
@@ -194,6 +195,7 @@ export class Round<T> implements CoordinatedRound<T> {
     }
     if (lock === undefined) return undefined;
     const pin = entry.isLoaded ? state.pinAt(options.clock.monotonic()) : undefined;
+    if (entry.isLoaded && pin === undefined) endPin(entry, options); // its hold is over
     let force = pin === undefined && (isForced || state.ignoresHold);
     for (let polls = 0; ; polls++) {
       const wasForced = force;
@@ -221,13 +223,17 @@ export class Round<T> implements CoordinatedRound<T> {
       if (answer.kind === 'done') {
         const found = await this.#snapshots.of(answer);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && pin !== undefined) {
+        if (found === undefined && pin !== undefined && state.pin !== undefined) {
           if (store?.restsFor === 0) state.checkedToken = answer.token;
           return new StillPinned(options, pin);
         }
         force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pollAfter(polls)); // done again meanwhile, or a lock that ignores force
         continue;
+      }
+      if (pin !== undefined && polls === 0) {
+        const { adoption } = await this.#snapshots.newer(); // it loads, so the pin may be over
+        if (adoption !== undefined) return adoption;
       }
       this.#emitHeld(answer);
       const isOver = answer.isBackoff || answer.token <= state.version; // its release is still on its way
@@ -253,7 +259,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const newer = await this.#snapshots.newer();
     const given = decidePinned(this.#member, known, { ...newer, isReadable: store?.restsFor === 0 });
     if (given === undefined) {
-      this.#state.pin = undefined;
+      endPin(this.#entry, options);
       return undefined;
     }
     const lease = this.#lease as HeldLease;

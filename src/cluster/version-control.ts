@@ -12,6 +12,7 @@ import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
+import { checkAtNextRead } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { sharedStateOf } from './shared-state.ts';
 
@@ -41,14 +42,14 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [last, before] = versions.filter(({ mark }) => mark === undefined);
     const earlier = last === present ? before : last;
     const { to = present?.isPinned ? undefined : earlier?.version } = given;
-    const edition = to === undefined ? undefined : await this.#edition(to, request.holdMs);
+    const edition = to === undefined ? undefined : await this.#edition(to, request);
     const kept = versions.map(({ version }) => version).join(', ') || 'none';
     const isUnclear = given.to === undefined && present?.isPinned === true;
     const rule = isUnclear
       ? 'must be given while a version is pinned'
       : `must be a version that the store keeps: ${kept}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    await this.#share(edition, request);
+    await this.#share(edition, 'pinned');
     return sharedStateOf(this.#entry).version;
   }
 
@@ -98,12 +99,12 @@ export class EntryVersions<T> implements VersionControl<T> {
     try {
       await this.#host.share(as);
     } catch (error) {
+      const state = sharedStateOf(entry);
+      if (edition !== undefined && state.pin === edition.pin) state.pin = undefined;
       if (edition !== undefined && entry.promise === promise) {
-        const now = this.#member.options.clock.monotonic();
-        const state = sharedStateOf(entry);
         state.version = 0;
         state.isLocal = false;
-        entry.setDue(now, now);
+        checkAtNextRead(entry, this.#member.options.clock.monotonic());
       }
       throw error;
     }
@@ -121,14 +122,23 @@ export class EntryVersions<T> implements VersionControl<T> {
     throw this.#refused(option, 'must be a version that the store keeps', version);
   }
 
-  /** A version as it was loaded, to be put into place. `undefined`: it is not kept, or is damaged. */
-  async #edition(version: number, holdMs: number = Infinity): Promise<Adoption<T> | undefined> {
+  /** A version as it was loaded, to be put into place. `undefined`: it is not kept. */
+  async #edition(version: number, request?: PinRequest): Promise<Adoption<T> | undefined> {
     const snapshot = await (this.#member.store as MemberStore).edition(this.#entry, version);
     if (snapshot === undefined || snapshot.isAbsent || snapshot.mark !== undefined) return undefined;
-    const { value, loadedAt, took, tags } = snapshot;
-    const dueAt = this.#member.options.clock.monotonic() + Math.min(holdMs, PIN_CHECK_MS);
-    const times = { loadedAt, dueAt, took, tags, maxStalenessMs: Infinity, isDueTimeOverridden: true };
-    return new Adoption(this.#member, { value: value as T, isAbsent: false, version, ...times });
+    const { value, loadedAt, took, tags, maxStaleness: maxStalenessMs } = snapshot;
+    const { by = '', note, holdMs = Infinity } = request ?? {};
+    const sinceAt = this.#member.options.clock.monotonic();
+    const pin = { by, note, sinceAt, untilAt: sinceAt + holdMs, maxStalenessMs };
+    const dueAt = sinceAt + Math.min(holdMs, PIN_CHECK_MS);
+    const times = { loadedAt, dueAt, took, tags, maxStalenessMs, isDueTimeOverridden: true };
+    return new Adoption(this.#member, {
+      value: value as T,
+      isAbsent: false,
+      version,
+      ...times,
+      pin: request && pin,
+    });
   }
 
   #store(method: string, needsLock: boolean = false): MemberStore {

@@ -2,7 +2,7 @@
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
 import type { Mark } from '../data/mark.ts';
-import type { PinRequest, PinStatus } from '../data/pin.ts';
+import type { PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type { Events, LoadDetails } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
@@ -63,7 +63,7 @@ export interface Coordinator {
    *
    * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
    *
-   * @param as a mark; the value pinned; or as due at once, and no longer pinned. @default the value, due when it is due here
+   * @param as a mark; the value with its pin; or as due at once, and no longer pinned. @default the value, due when it is due here
    */
   share(entry: Entry<unknown>, as?: ShareRequest): Promise<void>;
   /** The versions of the entry in the store. */
@@ -101,7 +101,7 @@ export interface VersionHost<T> {
 }
 
 /** How a value is published by hand, or what instead of it. */
-export type ShareRequest = PinRequest | 'due' | Mark;
+export type ShareRequest = 'pinned' | 'due' | Mark;
 
 /** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {

@@ -57,7 +57,10 @@ export class Entry<T> {
   lastError: Error | undefined = undefined;
   /** Reads start no load before this instant. */
   coolDownUntil: number = Number.NEGATIVE_INFINITY;
-  /** Another instance is executing: before this instant only a caller that waits for the result starts a load. */
+  /**
+   * Another instance is executing, or a person has pinned the value: before this instant only a caller that waits for the
+   * result starts a load.
+   */
   deferredUntil: number = Number.NEGATIVE_INFINITY;
 
   /** The load under way. Set before it starts, cleared before any caller learns that it has ended. */

@@ -215,7 +215,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /**
    * Puts an earlier version into place, here at once and on the other instances at their next due load, and pins it: no due
    * load and no invalidation replaces it until the pin is over. It is published as a new version, so that versions grow. It
-   * keeps its honest age, and no age limit applies to it. Instances that start later serve it too. While it lasts each
+   * keeps its honest age; no age limit applies to it until the pin is over. Instances that start later serve it too. While it lasts each
    * instance that is read asks once a minute whether it still does.
    *
    * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPinnedError } from '../../../src/index.ts';
+import { isPinnedError, RefreshGroup } from '../../../src/index.ts';
 import { type Instance, ManualCluster, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
@@ -184,6 +184,23 @@ describe('checks of a pin', () => {
     }
     expect([a, b].map(({ link }) => link.take().length)).toEqual([5, 5]);
   });
+
+  it.each(['adopted', 'put into place'])(
+    'stay one command a minute where a group looks ahead: %s here',
+    async (way) => {
+      const { cluster, a } = await twoVersions();
+      const group = new RefreshGroup({ clock: cluster.clock, lookAhead: { minutes: 3 }, logger: false });
+      const c = cluster.instance({ group });
+      await (way === 'adopted' ? a : c).value.rollback({ by });
+      await c.value.get();
+      c.link.take();
+      for (let second = 0; second < 300; second++) {
+        group.requestStart();
+        await cluster.clock.advance(1000);
+      }
+      expect([c.link.take().length, c.value.peek()]).toEqual([4, 'one']);
+    },
+  );
 
   it('end a failure, whenFailing throw', async () => {
     const { cluster, a } = await twoVersions({ whenFailing: 'throw' });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isClosedError, isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import {
+  isClosedError,
+  isOptionError,
+  isPinnedError,
+  isStoreUnavailableError,
+  keep,
+  loaded,
+} from '../../../src/index.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
@@ -157,6 +164,83 @@ describe('a version that is put back into place', () => {
     await cluster.read(b);
     expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
+  });
+});
+
+describe('the age limit, which a pinned version does not have,', () => {
+  const limits = { maxStaleness: 5000, whenTooStale: 'throw' } as const;
+
+  /** The state of each value, the second time that it is read. */
+  async function statesOf(cluster: ManualCluster, ...instances: Instance[]): Promise<string[]> {
+    for (const { value } of instances) value.get().catch(() => {});
+    await cluster.clock.flush();
+    return instances.map(({ value }) => value.inspect().state);
+  }
+
+  it('applies again where its hold is over', async () => {
+    const { cluster, a, b } = await twoVersions(limits);
+    await a.value.rollback({ by, hold: 60_000 });
+    await cluster.clock.advance(59_900);
+    expect(await statesOf(cluster, a, b)).toEqual(['fresh', 'fresh']);
+    await cluster.clock.advance(200);
+    expect(await statesOf(cluster, a, b, cluster.instance(limits))).toEqual([
+      'too-stale',
+      'too-stale',
+      'empty',
+    ]);
+    await cluster.end(a, 2, keep() as never);
+    expect(await statesOf(cluster, a)).toEqual(['fresh']);
+    await cluster.clock.advance(6000);
+    expect(await statesOf(cluster, a)).toEqual(['too-stale']);
+  });
+
+  it('applies again after unpin: here at once, elsewhere at the next check', async () => {
+    const { cluster, a, b } = await twoVersions(limits);
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    await cluster.clock.advance(10_000);
+    await b.value.unpin();
+    expect(await statesOf(cluster, a, b)).toEqual(['fresh', 'too-stale']);
+    await cluster.fail(b, 0, new Error('source down'));
+    await cluster.clock.advance(60_000);
+    expect(await statesOf(cluster, a)).toEqual(['too-stale']);
+    expect(a.value.inspect().pinned).toBeUndefined();
+  });
+
+  it('applies again where a check finds it unpinned: the next read starts a load', async () => {
+    const { cluster, a } = await twoVersions(limits);
+    const b = cluster.instance({ ...limits, propagateWithin: 500 });
+    await a.value.rollback({ by });
+    await b.value.get();
+    await cluster.clock.advance(10_000);
+    await a.value.unpin();
+    expect(await statesOf(cluster, b)).toEqual(['too-stale']);
+    expect([await statesOf(cluster, b), b.manual.calls.length]).toEqual([['too-stale'], 1]);
+  });
+
+  it('is that of its load, where that returned one', async () => {
+    const cluster = new ManualCluster({ keepVersions: 4 });
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    await cluster.load(a, loaded('one', { maxStaleness: 60_000 }) as never);
+    await a.value.set('two', { everywhere: true });
+    await a.value.rollback({ by });
+    await b.value.get();
+    await cluster.clock.advance(58_000);
+    expect(await a.value.unpin()).toBe(true);
+    await cluster.clock.advance(100);
+    expect(await statesOf(cluster, a, b)).toEqual(['stale', 'fresh']);
+    await cluster.clock.advance(2000);
+    expect(await statesOf(cluster, a, b)).toEqual(['too-stale', 'too-stale']);
+  });
+
+  it('does not apply where unpin failed', async () => {
+    const { cluster, a } = await twoVersions(limits);
+    await a.value.rollback({ by });
+    await cluster.clock.advance(10_000);
+    a.link.break('refused', 'write');
+    await rejectionOf(a.value.unpin());
+    expect(await statesOf(cluster, a)).toEqual(['fresh']);
   });
 });
 
