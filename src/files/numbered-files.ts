@@ -139,10 +139,15 @@ export class NumberedFiles {
     });
   }
 
-  /** Creates or replaces the file of a number; it survives a power failure. */
-  async replace(folder: string, number: number, content: string): Promise<void> {
+  /** Creates or replaces the file of a number. @param survives as of `create`. */
+  async replace(
+    folder: string,
+    number: number,
+    content: string,
+    survives: Durability = 'power failure',
+  ): Promise<void> {
     const put = (temporary: string) => rename(temporary, this.#path(folder, number));
-    await this.#write(folder, content, 'power failure', put);
+    await this.#write(folder, content, survives, put);
   }
 
   /** Deletes files one after the other; missing files are ignored. @returns whether any existed. */

@@ -1,6 +1,13 @@
 import { bytesOf } from '../cluster/history.ts';
 import { isPlausibleToken } from '../cluster/plausible.ts';
-import type { Store, StoredSnapshot, StoredVersion, WriteAnswer } from '../cluster/store-contract.ts';
+import type {
+  InstanceReport,
+  Store,
+  StoredReport,
+  StoredSnapshot,
+  StoredVersion,
+  WriteAnswer,
+} from '../cluster/store-contract.ts';
 import { isInstant, isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep, type Visited } from '../files/sweep.ts';
@@ -8,6 +15,7 @@ import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { FileReports } from './file-reports.ts';
 import type { StoreEngine } from './store-engine.ts';
 
 /** The options of {@link fileStore}. */
@@ -95,6 +103,7 @@ class FileStore implements StoreEngine {
   readonly #retentionMs: number;
   readonly #keepVersions: number;
   readonly #sweep: Sweep;
+  readonly #reports: FileReports;
   /** Writes without a token compete for the last version, and all but one begin again. */
   readonly #unfenced: Semaphore = new Semaphore(1);
 
@@ -106,6 +115,7 @@ class FileStore implements StoreEngine {
     this.#keepVersions = keepVersions;
     const kind = { folder: 'snapshot-', file: '.snapshot', longest: LONGEST_BYTES };
     this.#files = new NumberedFiles('store', options, kind);
+    this.#reports = new FileReports(options, this.#clock);
     const folders = async () => (await this.#files.folders()).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
@@ -132,6 +142,22 @@ class FileStore implements StoreEngine {
       versions.push({ ...snapshot, beginning, bytes: bytesOf(beginning) });
     }
     return versions;
+  }
+
+  /** By the names of the files: none is read. */
+  async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    if (report !== undefined) await this.#reports.write(report);
+    const versions: number[] = [];
+    for (const name of names) {
+      const { numbers } = await this.#files.list(this.#files.folderOf(name));
+      const candidates = this.#keepVersions > 1 ? numbers.slice(-1) : numbers;
+      versions.push(plausible(candidates, this.#clock.now()).at(-1) ?? 0);
+    }
+    return versions;
+  }
+
+  reports(beginning: string): Promise<StoredReport[]> {
+    return this.#reports.list(beginning);
   }
 
   #snapshot<F extends Found | Damaged | undefined>(found: F): StoredSnapshot | (F & undefined);

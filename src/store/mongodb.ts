@@ -3,9 +3,12 @@ import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
 import {
   BEGINNING_LENGTH,
+  type InstanceReport,
+  MOST_REPORTS,
   type SnapshotRead,
   type SnapshotWrite,
   type Store,
+  type StoredReport,
   type StoredSnapshot,
   type StoredVersion,
   type WriteAnswer,
@@ -38,7 +41,8 @@ export interface MongodbStoreOptions extends StoreOptions {
  * its clock, to the millisecond; in a sharded cluster the clock of the `mongos` that receives the command. The majority
  * of a replica set acknowledges each write. A document takes at most 16 MB, so a payload some hundred bytes less; a
  * write of a longer one rejects with `StoreUnavailableError`. Names may have any length. With `keepVersions` the older
- * versions are in the same document, as many of them as fit into 16 MB with the present one.
+ * versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of instances are
+ * documents of the same collection, whose `_id` begins with U+0000; a check with a report takes two commands.
  *
  * The server deletes old snapshots through a TTL index, which the store creates after its first write. Without the
  * right to create an index, create it yourself, or keep all snapshots:
@@ -158,10 +162,47 @@ class MongodbStore implements StoreEngine {
     return { filter: { _id: name }, pipeline: [{ $replaceWith: result }] };
   }
 
+  async versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    if (report !== undefined) await this.#report(report);
+    if (names.length === 0) return [];
+    const pipeline = [
+      { $match: { _id: { $in: names } } },
+      { $project: { version: { $cond: [isPlausible('$version'), '$version', 0] } } },
+    ];
+    const found = await this.#documents.find(pipeline, names.length);
+    const versions = new Map(found.map(({ _id, version }) => [_id, Number(version)]));
+    return names.map((name) => versions.get(name) ?? 0);
+  }
+
+  async #report({ instance, text: report, keepFor }: InstanceReport): Promise<void> {
+    const written = {
+      ...{ _id: '$_id', report: text(report), writtenAt: NOW },
+      expireAt: this.#documents.expiry(0, keepFor),
+    };
+    await this.#documents.put(REPORT + instance, [{ $replaceWith: written }], { _id: 1 });
+  }
+
+  async reports(beginning: string): Promise<StoredReport[]> {
+    const from = REPORT + beginning;
+    const till = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(from.length - 1) + 1);
+    const isPresent = { _id: { $gte: from, $lt: till }, $expr: { $gt: ['$expireAt', NOW] } };
+    const age = { $subtract: [NOW, '$writtenAt'] };
+    const pipeline = [{ $match: isPresent }, { $limit: MOST_REPORTS }, { $project: { report: 1, age } }];
+    const found = await this.#documents.find(pipeline, MOST_REPORTS);
+    return found.map(({ _id, report, age }) => ({
+      instance: _id.slice(REPORT.length),
+      text: String(report),
+      age: Number(age),
+    }));
+  }
+
   async delete(name: string): Promise<boolean> {
     return this.#documents.delete(name);
   }
 }
+
+/** The beginning of the `_id` of a report: no name has this character. */
+const REPORT = '\0';
 
 /** Finds those of the snapshots that are newer than the version of their read. */
 function snapshots(reads: readonly SnapshotRead[]): object[] {

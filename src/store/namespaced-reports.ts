@@ -18,7 +18,11 @@ export function namespacedReports(
       versionsOf(backend, names, report && { ...report, instance: beginning + report.instance }),
     async reports() {
       const reports = (await backend.reports?.(beginning)) ?? [];
-      return reports.map((report) => ({ ...report, instance: report.instance.slice(beginning.length) }));
+      return reports.map(({ instance, text, age }) => ({
+        instance: instance.slice(beginning.length),
+        text,
+        age: Math.max(0, age), // negative where the backend's clock was set back
+      }));
     },
   };
 }

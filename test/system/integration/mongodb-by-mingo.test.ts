@@ -41,6 +41,7 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
         stores.documents.set(name, { ...found, writtenAt: new Date(found.writtenAt.getTime() + ms) });
       },
       unit: UNIT_MS,
+      inNamespace: (namespace) => mongodbStore({ collection: stores, ...PATIENT, namespace }),
       store: () => mongodbStore({ collection: stores, ...PATIENT }),
       other: () => mongodbStore({ collection: stores, ...PATIENT }),
       unreachable: () => mongodbStore({ collection: none }),

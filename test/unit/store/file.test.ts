@@ -30,6 +30,7 @@ describe.concurrent('fileStore: conformance', () => {
     store: () => fileStore({ directory, timeout }),
     other: () => fileStore({ directory, timeout }),
     unreachable: () => fileStore({ directory: occupied }),
+    inNamespace: (namespace: string) => fileStore({ directory, timeout, namespace }),
     postdate: (name: string, ms: number) => {
       const version = Number.parseInt(filesIn(directory, name).at(-1) ?? '', 10);
       edit(directory, version, ({ at, wall }) => ({ at: at + ms, wall: wall + ms }), name);
