@@ -49,6 +49,8 @@ export interface SqlClient {
   hasReturning(endAt?: number): Promise<boolean>;
   /** The statement failed because the table is missing. */
   isTableMissing(error: unknown): boolean;
+  /** The statement failed because the user has no right to do that to the table. */
+  isDenied(error: unknown): boolean;
   /** The statement failed because the table lacks a column. */
   isColumnMissing(error: unknown): boolean;
   /** The statement failed because another session has just created the table. */

@@ -134,6 +134,8 @@ const BLOCK = 'BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLL
 const PARSE_ERROR = 1064;
 const NO_SUCH_TABLE = 1146;
 const BAD_FIELD = 1054;
+/** The server also returns it for a table that is missing. */
+const TABLE_ACCESS_DENIED = 1142;
 /** The server closes the connection after this error. */
 const PACKET_TOO_LARGE = 1153;
 /** Errors of concurrent changes of one row: a deadlock, and "record has changed" of MariaDB 11. */
@@ -217,6 +219,10 @@ export class MysqlSql implements SqlClient {
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'errno') === NO_SUCH_TABLE;
+  }
+
+  isDenied(error: unknown): boolean {
+    return propertyOf(error, 'errno') === TABLE_ACCESS_DENIED;
   }
 
   isColumnMissing(error: unknown): boolean {

@@ -104,6 +104,7 @@ const TYPES: Readonly<Record<GivenType, string>> = {
 const CODES = {
   undefinedTable: '42P01',
   undefinedColumn: '42703',
+  insufficientPrivilege: '42501',
   /** CREATE TABLE IF NOT EXISTS checks first and creates then: one of two concurrent sessions gets any of these. */
   present: ['42P07', '42710', '23505'],
   /** A serialization failure (only if the default isolation level is above READ COMMITTED), and a deadlock. */
@@ -150,6 +151,10 @@ export class PostgresSql implements SqlClient {
 
   isTableMissing(error: unknown): boolean {
     return propertyOf(error, 'code') === CODES.undefinedTable;
+  }
+
+  isDenied(error: unknown): boolean {
+    return propertyOf(error, 'code') === CODES.insufficientPrivilege;
   }
 
   isColumnMissing(error: unknown): boolean {

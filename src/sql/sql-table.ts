@@ -94,6 +94,11 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.batch(batch, parameters, endAt));
   }
 
+  /** The table can't be used as it is: it is missing and can't be created, or the user has not the rights. */
+  isUnusable(error: unknown): boolean {
+    return error instanceof MissingTableError || this.#options.client.isDenied(error);
+  }
+
   /** The table was made by an earlier version: it lacks a column of the statement. */
   isColumnMissing(error: unknown): boolean {
     return this.#options.client.isColumnMissing(error);

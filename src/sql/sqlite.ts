@@ -133,6 +133,10 @@ export class SqliteSql implements SqlClient {
     return String(propertyOf(error, 'message')).includes('no such table: ');
   }
 
+  isDenied(): boolean {
+    return false; // it has no users
+  }
+
   isColumnMissing(error: unknown): boolean {
     return /no such column: |has no column named /.test(String(propertyOf(error, 'message')));
   }

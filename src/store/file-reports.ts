@@ -55,10 +55,10 @@ export class FileReports {
 
   /** @returns `undefined`: there is none, or its file is not one of ours. */
   async #read(folder: string): Promise<{ report: StoredReport; isPresent: boolean } | undefined> {
-    const { numbers } = await this.#files.list(folder); // checks who owns it
+    const { numbers } = await this.#files.list(folder); // checks that the folder is to be trusted
     const content = numbers.includes(ONLY) ? await this.#files.read(folder, ONLY) : undefined;
     const parts = content === undefined ? undefined : parsed(content);
-    if (parts === undefined) return undefined;
+    if (parts === undefined || this.#files.folderOf(parts.header.instance) !== folder) return undefined;
     const { header, text } = parts;
     const age = passedSince(header, this.#clock.now());
     return { report: { instance: header.instance, text, age }, isPresent: Math.abs(age) < header.keepFor };

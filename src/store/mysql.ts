@@ -40,7 +40,8 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  * the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link mysqlStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE.
+ * {@link mysqlStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. So it is with the table of the reports
+ * of instances, {@link mysqlFleetTable}, on first use of a report.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

@@ -38,7 +38,8 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  * Names are at most 1024 bytes long, and compared byte by byte. Names and payloads can't contain U+0000; JSON escapes it.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link postgresStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE.
+ * {@link postgresStoreTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. So it is with the table of the reports
+ * of instances, {@link postgresFleetTable}, on first use of a report.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

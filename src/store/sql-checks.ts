@@ -4,14 +4,14 @@ import type { SqlRow } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { givenParameters } from '../sql/given.ts';
 import { isPlausible } from '../sql/plausible.ts';
-import { MissingTableError, type SqlTable } from '../sql/sql-table.ts';
+import type { SqlTable } from '../sql/sql-table.ts';
 import { systemClock } from '../time/clock.ts';
 import type { SqlReports } from './sql-reports.ts';
 
 /** The most names of one statement. SQLite has 32,766 parameters. */
 const MOST_NAMES = 5000;
 
-/** How long no report is sent after the table of reports could not be created. */
+/** How long no report is sent after one could not be stored. */
 const REST_MS = 60_000;
 
 /** The steps of checks on the table of snapshots, and the reports. */
@@ -42,7 +42,7 @@ export class SqlChecks {
     return names.map((name) => versions.get(name) ?? 0);
   }
 
-  /** Where the table of reports can't be created the report is lost: readers depend on the versions. */
+  /** Where the table of reports can't be used the report is lost: readers depend on the versions. */
   async #rows(names: readonly string[], report: InstanceReport | undefined): Promise<readonly SqlRow[]> {
     const parameters = givenParameters(names.map((name) => ({ name })));
     const query = names.length === 0 ? undefined : { sql: this.#versions(names.length), parameters };
@@ -50,7 +50,7 @@ export class SqlChecks {
       try {
         return await this.#reports.write(report, query);
       } catch (error) {
-        if (!(error instanceof MissingTableError) && !isOptionError(error)) throw error;
+        if (!this.#table.isUnusable(error) && !isOptionError(error)) throw error;
         this.#restsUntil = systemClock.monotonic() + REST_MS;
       }
     }

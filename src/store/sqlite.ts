@@ -37,6 +37,7 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  *
  * Names are at most 1024 bytes of UTF-8 long, and compared byte by byte. Instants in the table are milliseconds since
  * 1970. The table is created on first use if it is missing; {@link sqliteStoreTable} is for migrations.
+ * So is that of the reports of instances, on first use of a report: {@link sqliteFleetTable}.
  *
  * @throws {OptionError} when an option breaks a rule.
  */

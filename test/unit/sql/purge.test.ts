@@ -43,6 +43,10 @@ class Table implements SqlClient {
     return false;
   }
 
+  isDenied(): boolean {
+    return false;
+  }
+
   isColumnMissing(error: unknown): boolean {
     return (error as Error).message === 'no column';
   }

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import type { InstanceReport, StoredReport } from '../../../src/index.ts';
+import { asStore, createStore, type StoreEngine } from '../../../src/store/index.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+
+const KIND = { longestName: undefined, options: [] };
+const SNAPSHOTS = new Map([
+  ['a', { version: 7, age: 0, payload: 'a' }],
+  ['damaged', { version: 8, age: 0, payload: '', damage: 'edited' }],
+]);
+
+/** A backend without the steps of checks, and the names that it gets. */
+function withoutChecks() {
+  const names: string[] = [];
+  const read: StoreEngine['read'] = async (name) => {
+    names.push(name);
+    if (name.endsWith('failing')) throw new Error('WRONGTYPE');
+    return SNAPSHOTS.get(name);
+  };
+  const engine: StoreEngine = {
+    read,
+    write: async () => ({ kind: 'written', version: 1 }),
+    delete: async () => false,
+  };
+  return { names, engine };
+}
+
+const report = (instance: string): InstanceReport => ({ instance, text: '[]', keepFor: 1000 });
+
+it.each<[string, (engine: StoreEngine) => ReturnType<typeof asStore>]>([
+  ['createStore', (engine) => createStore(engine, {}, KIND)],
+  ['asStore', ({ read, write, delete: remove }) => asStore({ read, write, delete: remove })],
+])('%s: without the steps each snapshot is read, and there are no reports', async (_, open) => {
+  const { names, engine } = withoutChecks();
+  const store = open(engine);
+  expect(await store.versions(['none', 'a', 'damaged'], report('i'))).toEqual([0, 7, 0]);
+  expect(names).toEqual(['none', 'a', 'damaged']);
+  expect(await store.reports()).toEqual([]);
+  await expect(store.versions(['a', 'failing'])).rejects.toThrow('WRONGTYPE');
+});
+
+it('without the steps, but with readMany, all names are one command', async () => {
+  const { names, engine } = withoutChecks();
+  const commands: unknown[] = [];
+  const readMany: StoreEngine['readMany'] = async (reads) => {
+    commands.push(reads);
+    return reads.map(({ name }) => (name === 'failing' ? new Error('WRONGTYPE') : SNAPSHOTS.get(name)));
+  };
+  const store = createStore({ ...engine, readMany }, {}, KIND);
+  expect(await store.versions(['damaged', 'a'])).toEqual([0, 7]);
+  await expect(store.versions(['a', 'failing'])).rejects.toThrow('WRONGTYPE');
+  expect([names.length, commands.length]).toEqual([0, 2]);
+});
+
+it('no instance of one namespace is one of another, or of none', async () => {
+  const { engine } = withoutChecks();
+  const reported: StoredReport[] = [];
+  const versions: StoreEngine['versions'] = async (names, { instance, text } = report('')) => {
+    reported.push({ instance, text, age: -5 });
+    return names.map(() => 1);
+  };
+  const reports = async (beginning: string) => reported.filter((one) => one.instance.startsWith(beginning));
+  const open = (namespace?: string) => createStore({ ...engine, versions, reports }, { namespace }, KIND);
+  const namespaces = [undefined, 'a', 'a/b', '1/a', '1', '/', '/a'];
+  const instances = ['b/i', 'i', '/i', 'a/i', '1/a/i'];
+  for (const namespace of namespaces) {
+    for (const instance of instances) await open(namespace).versions([], report(instance));
+  }
+  for (const namespace of namespaces) {
+    const listed = await open(namespace).reports();
+    expect(listed).toEqual(instances.map((instance) => ({ instance, text: '[]', age: 0 })));
+  }
+});
+
+it('memory: a thousand and first instance has no report until another has expired', async () => {
+  const clock = new FakeClock();
+  const store = memoryStore({ clock });
+  await store.versions([], report('brief'));
+  await clock.advance(500);
+  for (let i = 0; i < 1000; i += 1) await store.versions([], report(`${i}`));
+  const instances = async () => (await store.reports()).map(({ instance }) => instance);
+  expect([(await instances()).length, (await instances()).includes('999')]).toEqual([1000, false]);
+  await clock.advance(500);
+  await store.versions([], report('999'));
+  expect([(await instances()).length, (await instances()).includes('999')]).toEqual([1000, true]);
+});
