@@ -53,6 +53,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly epochs: Epochs = new Epochs();
   readonly stepWatch: StepWatch;
   validSince: number = Number.NEGATIVE_INFINITY;
+  /** When the last mark of another instance was applied (monotonic). */
+  markedAt: number = Number.NEGATIVE_INFINITY;
   observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
@@ -117,6 +119,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     return this.#active.has(id) || this.table.find(id) !== undefined || this.#negative.find(id) !== undefined;
   }
 
+  /** The key of that identity; `undefined`: this instance does not know it. */
+  keyOf(id: KeyId): K | undefined {
+    const slot = this.table.find(id);
+    const held = this.#active.get(id) ?? this.#negative.find(id);
+    return held === undefined && slot !== undefined ? this.table.key(id, slot) : held?.key;
+  }
+
   /** This instance or the store may know the key: the store may have keys that were evicted here. */
   mayHave(key: K): boolean {
     return this.has(key) || this.#options.member.membership?.hasStore === true;
@@ -179,6 +188,11 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Makes all entries with the tag out of date. */
   invalidateTag(tag: string): void {
     this.#distrustOlder();
+    this.markTag(tag);
+  }
+
+  /** The same, where newer snapshots stay usable. */
+  markTag(tag: string): void {
     this.epochs.markTag(tag);
     if (this.epochs.isCrowded) this.#validateAll();
     this.observer?.markUnscanned();
@@ -187,10 +201,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Makes all entries out of date. */
   invalidateAll(): void {
     this.#distrustOlder();
+    this.markAll((entry) => this.#refresher.invalidate(entry, false));
+  }
+
+  /** The same, where newer snapshots stay usable. @param invalidate is called for active entries. */
+  markAll(invalidate: (entry: KeyedEntry<K, V>) => void): void {
     this.epochs.markAll();
-    for (const { id, key } of this.active()) {
-      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
-    }
+    for (const { id, key } of this.active()) this.useId(id, key, invalidate);
     this.observer?.rebuild();
   }
 
@@ -255,10 +272,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     this.#distrustOlder();
+    this.forgetAll((entry) => this.#refresher.invalidate(entry, true));
+  }
+
+  /** The same, where newer snapshots stay usable. @param drop is called for entries that are more than a value. */
+  forgetAll(drop: (entry: KeyedEntry<K, V>) => void): void {
     for (const [id] of [...this.table.slots()]) if (!this.#active.has(id)) this.table.delete(id);
-    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) {
-      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
-    }
+    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) this.useId(id, key, drop);
   }
 
   pin(entry: KeyedEntry<K, V>): void {
@@ -334,7 +354,12 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   #validate(entry: KeyedEntry<K, V>): void {
     if (entry.validatedEpoch === this.epochs.now) return;
-    if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) this.#refresher.timing.invalidated(entry);
+    if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) {
+      const isFirst = !entry.isInvalidated;
+      this.#refresher.timing.invalidated(entry);
+      // After an invalidation that was made here only a load will do.
+      if (isFirst && this.markedAt > this.validSince) this.#refresher.coordinator?.expect(entry);
+    }
     // Its result may have a tag that was marked since: later readers wait until that is known.
     const mayBeOutdated = entry.flight?.hasStarted === true && entry.loadEpoch !== this.epochs.now;
     if (mayBeOutdated) entry.superseded ??= 'possibly';

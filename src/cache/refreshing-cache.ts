@@ -19,9 +19,9 @@ import { rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
-import { type EverywhereOptions, everywhereArgument, shareIf } from '../value/everywhere.ts';
+import { type EverywhereOptions, everywhereArgument, invalidateIf, shareIf } from '../value/everywhere.ts';
 import { Lifecycle, refresherOf } from '../value/lifecycle.ts';
-import type { InvalidateOptions } from '../value/refreshing-value.ts';
+import type { InvalidateEverywhereOptions, InvalidateOptions } from '../value/refreshing-value.ts';
 import { checkValue } from '../value/value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from '../value/value-status.ts';
 import { versionsOf } from '../value/versions.ts';
@@ -32,6 +32,8 @@ import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import { markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
+import { MarkedKeys } from './marked-keys.ts';
 import { readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
@@ -106,6 +108,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const entries = new KeyedEntries(resolved, refresher, reader);
     super(refresher);
     refresher.setKeyedOwner(entries as KeyedOwner<V>);
+    refresher.coordinator?.followKeys(new MarkedKeys(entries, refresher));
     this.#options = resolved;
     this.#entries = entries;
     this.#reader = reader;
@@ -237,7 +240,10 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   refresh(key: K, options?: EverywhereOptions): Promise<V> {
     try {
       const isForAll = everywhereArgument(this.#options.member, options);
-      return this.#entries.use(key, (entry) => refresherOf(this).refresh(entry, isForAll));
+      return this.#entries.use(key, (entry) => {
+        const refreshed = refresherOf(this).refresh(entry, isForAll);
+        return isForAll ? thenMarked(refresherOf(this), entry, refreshed, 'changed') : refreshed;
+      });
     } catch (error) {
       return rejected(error);
     }
@@ -247,15 +253,26 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * Marks the value of a key as out of date; as `invalidate` of `RefreshingValue`. A key that was absent is loaded again.
    * Without an argument it marks all keys: the cost does not depend on their number, each is checked at its next read.
    *
+   * With `everywhere` it is marked on all instances; of a key as `invalidate` of `RefreshingValue` does it.
+   *
    * @throws {OptionError} for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
-  invalidate(...given: [key?: K, options?: InvalidateOptions]): void {
+  invalidate(...given: [key?: K, options?: InvalidateOptions]): void;
+  invalidate(key: K, options: InvalidateEverywhereOptions): Promise<void>;
+  invalidate(...given: [key?: K, options?: Partial<InvalidateEverywhereOptions>]): Promise<void> | undefined {
     const [key, options] = given;
-    namesArgument(this.#options.member.name, options, ['drop']);
-    if (given.length === 0) this.#entries.invalidateAll();
-    else if (this.#entries.mayHave(key as K)) {
-      this.#entries.use(key as K, (entry) => refresherOf(this).invalidate(entry, options?.drop === true));
+    namesArgument(this.#options.member.name, options, ['drop', 'everywhere']);
+    const { drop = false, ...rest } = options ?? {};
+    if (given.length === 0) {
+      this.#entries.invalidateAll();
+      return undefined;
     }
+    const isForAll = everywhereArgument(this.#options.member, rest);
+    if (!isForAll && !this.#entries.mayHave(key as K)) return undefined;
+    return this.#entries.use(key as K, (entry) => {
+      const marked = invalidateIf(isForAll, refresherOf(this), entry, drop);
+      return marked && thenMarked(refresherOf(this), entry, marked, drop ? 'dropped' : 'invalidated');
+    });
   }
 
   /**
@@ -277,13 +294,22 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * on their number: each is checked at its next read. A load under way began before: if its value has the tag, reads
    * that come after this call wait for the next load; those that wait already get the value, which is due at once.
    *
-   * @throws {OptionError} when it is not a string.
+   * With `everywhere` they are marked on all instances: here at once, on the others when they learn of it, within
+   * `propagateWithin`, which it needs, as it needs a lock and a store. Snapshots with the tag that are older than the mark are
+   * adopted by none.
+   *
+   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} when it is not a string, and for `everywhere` without `propagateWithin`; nothing was changed then.
    */
-  invalidateTag(tag: string): void {
+  invalidateTag(tag: string): void;
+  invalidateTag(tag: string, options: EverywhereOptions): Promise<void>;
+  invalidateTag(tag: string, options?: EverywhereOptions): Promise<void> | undefined {
     const checks = new OptionChecks(this.#options.member.name);
     checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
     checks.done();
+    const isForAll = marksArgument(refresherOf(this), options);
     this.#entries.invalidateTag(tag);
+    return options && markIf(isForAll, refresherOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }
 
   /**
@@ -307,7 +333,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
         entry.size = size;
         entry.tags = undefined;
       });
-      return options && shareIf(isForAll, refresher, entry);
+      const shared = options && shareIf(isForAll, refresher, entry);
+      return isForAll && shared ? thenMarked(refresher, entry, shared, 'changed') : shared;
     });
   }
 
@@ -380,9 +407,18 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#entries.reschedule();
   }
 
-  /** {@link delete} of all keys. */
-  clear(): void {
+  /**
+   * {@link delete} of all keys. With `everywhere` on all instances: as {@link invalidateTag}, for all keys.
+   *
+   * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
+   * @throws {OptionError} for `everywhere` without `propagateWithin`; nothing was changed then.
+   */
+  clear(): void;
+  clear(options: EverywhereOptions): Promise<void>;
+  clear(options?: EverywhereOptions): Promise<void> | undefined {
+    const isForAll = marksArgument(refresherOf(this), options);
     this.#entries.clear();
+    return options && markIf(isForAll, refresherOf(this), { of: 'all', mark: 'dropped' });
   }
 
   /**

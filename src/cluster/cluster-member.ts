@@ -1,14 +1,16 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import type { Events } from '../observe/events.ts';
+import { Events } from '../observe/events.ts';
 import type { BackendAccess } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { EntryNames } from './entry-names.ts';
+import { journalCodec, type MarksOnKeys } from './journal.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
 import type { ServerClock } from './server-clock.ts';
 import type { StoreAccess } from './store-access.ts';
 import type { StoreChecks } from './store-checks.ts';
+import type { Codec } from './store-contract.ts';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -23,12 +25,22 @@ export class ClusterMember {
   /** How long after another instance it takes over a change at the latest, in milliseconds; `Infinity`: at its next load. */
   readonly propagateWithinMs: number;
 
+  /** Those on its keys; `undefined`: it has none, or takes no part in checks. */
+  marks: MarksOnKeys | undefined = undefined;
+  readonly #backends: readonly [
+    BackendAccess<LockSteps> | undefined,
+    StoreAccess | undefined,
+    ServerClock | undefined,
+  ];
+
+  /** @param codec of its snapshots. @default that of the store */
   constructor(
     options: ResolvedOptions,
     events: Events,
     lock: BackendAccess<LockSteps> | undefined,
     store: StoreAccess | undefined,
     serverClock: ServerClock | undefined,
+    codec?: Codec,
   ) {
     const log = new ClusterLog(options, {
       ...(lock && { lock: lock.outage }),
@@ -36,12 +48,24 @@ export class ClusterMember {
     });
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
+    this.#backends = [lock, store, serverClock];
     this.log = log;
     this.options = options;
     this.events = events;
     this.names = new EntryNames(options);
     const context = { options, events, log, names: this.names };
     this.lock = lock && new MemberLock(context, lock, serverClock);
-    this.store = store && new MemberStore(context, store, lock !== undefined);
+    this.store = store && new MemberStore(context, store, lock !== undefined, codec);
+  }
+  /** The same member as it reads and writes the journal of its keys: a value of the same name, in a format of its own. */
+  forJournal(): ClusterMember {
+    const { name, now, logger } = this.options;
+    const options = {
+      ...this.options,
+      kind: 'value',
+      schema: undefined,
+      propagateWithinMs: Infinity,
+    } as const;
+    return new ClusterMember(options, new Events(name, now, logger), ...this.#backends, journalCodec);
   }
 }

@@ -45,8 +45,17 @@ export class ManualRound implements RoundUnderWay {
   /** Ends a wait. */
   #wake: (() => void) | undefined;
 
-  /** @param entry the value is in place, with its times. @param as see {@link Coordinator.share}. */
-  constructor(member: ClusterMember, entry: Entry<unknown>, as?: ShareRequest) {
+  /**
+   * @param entry the value is in place, with its times.
+   * @param as see {@link Coordinator.share}.
+   * @param prepare changes the value when the lease is held, whose token it gets; if it rejects nothing is published.
+   */
+  constructor(
+    member: ClusterMember,
+    entry: Entry<unknown>,
+    as?: ShareRequest,
+    prepare?: (token: number) => Promise<void>,
+  ) {
     const { clock, timeoutMs } = member.options;
     const now = clock.monotonic();
     if (as === 'due') checkAtNextRead(entry, now);
@@ -57,10 +66,18 @@ export class ManualRound implements RoundUnderWay {
     this.#until = now + timeoutMs;
     this.#previous = this.#state.round;
     this.#state.round = this;
-    const about = { isAbsent: false, took: 0 };
-    const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
-    const { pin } = this.#state;
-    this.shared = this.#share(as === 'pinned' && pin !== undefined ? pinned(record, pin) : record);
+    const recordNow = (): PublishRecord => {
+      const about = { isAbsent: false, took: 0 };
+      const record = { ...publishRecord(member, entry, about, this.#state.newest), isManual: true, mark };
+      const { pin } = this.#state;
+      return as === 'pinned' && pin !== undefined ? pinned(record, pin) : record;
+    };
+    const record = recordNow();
+    this.shared = this.#share(async (token) => {
+      if (prepare === undefined) return record;
+      await prepare(token);
+      return recordNow();
+    });
     const end = (): void => this.#end();
     this.shared.then(end, end);
   }
@@ -86,7 +103,7 @@ export class ManualRound implements RoundUnderWay {
     this.#wake?.();
   }
 
-  async #share(record: PublishRecord): Promise<void> {
+  async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<void> {
     const { lock, options } = this.#member;
     await this.#beforeEnds();
     this.#previous = undefined;
@@ -94,6 +111,7 @@ export class ManualRound implements RoundUnderWay {
       this.#lease = await this.#acquire(lock);
       this.#lease.keep(() => {}, this.#until); // a codec may be slow
     }
+    const record = await this.#recordOf(prepared);
     if (record.mark !== undefined) await this.#throwIfPinned();
     let outcome: Published | undefined;
     await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
@@ -105,6 +123,18 @@ export class ManualRound implements RoundUnderWay {
     const { error } = this.#member.store ?? {};
     const about = { cacheName: options.name, key: this.#entry.key, cause: error?.cause };
     throw new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
+  }
+
+  async #recordOf(prepared: (token: number) => Promise<PublishRecord>): Promise<PublishRecord> {
+    try {
+      return await prepared(this.#lease?.id.token ?? 0);
+    } catch (error) {
+      if (this.#lease !== undefined) {
+        await this.#member.lock?.release(this.#lease, () => ({ as: 'abandoned' }));
+        this.#lease = undefined;
+      }
+      throw error;
+    }
   }
 
   /** Waits while another instance loads: its result is older than this value. */

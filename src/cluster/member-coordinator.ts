@@ -1,3 +1,4 @@
+import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type {
   ChecksStatus,
@@ -6,6 +7,7 @@ import type {
   CoordinationStatus,
   Coordinator,
   FollowedEntry,
+  FollowedKeys,
   RoundHost,
   ShareRequest,
   VersionHost,
@@ -13,6 +15,7 @@ import type {
 import type { Entry } from '../engine/entry.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { FollowedValue } from './followed-value.ts';
+import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinStatus } from './pin.ts';
 import { Round } from './round.ts';
@@ -28,6 +31,7 @@ export class MemberCoordinator implements Coordinator {
   /** Those of people that are under way. */
   readonly #manual: Set<ManualRound> = new Set();
   #followed: FollowedValue<unknown> | undefined;
+  #marks: KeyMarks | undefined;
 
   constructor(member: ClusterMember) {
     this.#member = member;
@@ -40,6 +44,38 @@ export class MemberCoordinator implements Coordinator {
     const followed = new FollowedValue(member, host);
     this.#followed = followed as FollowedValue<unknown>;
     this.checks.join(followed, member, member.propagateWithinMs);
+  }
+
+  followKeys(keys: FollowedKeys): void {
+    const member = this.#member;
+    if (this.checks === undefined) return;
+    const marks = new KeyMarks(member.forJournal(), keys);
+    this.#marks = member.marks = marks;
+    this.checks.join(marks, member, member.propagateWithinMs);
+  }
+
+  get hasMarks(): boolean {
+    return this.#marks !== undefined;
+  }
+
+  async markKeys(mark: KeysMark): Promise<void> {
+    await this.#marks?.publish(mark);
+  }
+
+  async markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void> {
+    const { newest: at } = sharedStateOf(entry);
+    await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
+  }
+
+  isBehind(entry: Entry<unknown>, version: number): boolean {
+    const state = sharedStateOf(entry);
+    return state.isLocal || state.newest < version;
+  }
+
+  expect(entry: Entry<unknown>, version?: number): void {
+    const state = sharedStateOf(entry);
+    if (version !== undefined) state.expectedToken = version;
+    else state.marked(this.#member.marks?.outOfDateUpTo(entry.id, entry.tags) ?? 0);
   }
 
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {
@@ -110,7 +146,12 @@ export class MemberCoordinator implements Coordinator {
 
   async close(): Promise<void> {
     for (const round of this.#manual) round.giveUp();
+    const marks = this.#marks;
     if (this.#followed !== undefined) this.checks?.leave(this.#followed);
+    if (marks !== undefined) {
+      this.checks?.leave(marks);
+      await marks.close();
+    }
     await this.#member.lock?.close();
   }
 

@@ -13,7 +13,7 @@ import type { MemberContext } from './member-context.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from './snapshot.ts';
 import { encodeBody, type Pace } from './snapshot-body.ts';
-import type { StoredSnapshot, WriteAnswer } from './store-contract.ts';
+import type { Codec, StoredSnapshot, WriteAnswer } from './store-contract.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
 
 /** A snapshot from the store. */
@@ -30,13 +30,18 @@ export class MemberStore {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hasLock: boolean;
+  readonly #format: Pick<StoreSteps, 'codec' | 'schema'>;
   /** Why the last snapshot could not be written although the store may be well. */
   #writeError: unknown;
 
-  /** @param hasLock a load may ask a lock too. */
-  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean) {
+  /**
+   * @param hasLock a load may ask a lock too.
+   * @param codec of its snapshots. @default that of the store, with its schema
+   */
+  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean, codec?: Codec) {
     this.#context = context;
     this.#access = access;
+    this.#format = codec === undefined ? access.steps : { codec };
     this.#hasLock = hasLock;
   }
 
@@ -137,7 +142,7 @@ export class MemberStore {
   ): Promise<ReadSnapshot> {
     const { options, names } = this.#context;
     const { allowUndefined, kind, schema } = options;
-    const { codec, schema: schemaOfStore } = this.#access.steps;
+    const { codec, schema: schemaOfStore } = this.#format;
     if (damage !== undefined) throw new UndecodableError(damage);
     const checks = { codec, schemas: [schemaOfStore, schema] };
     const snapshot = await decodeSnapshot(payload, checks, names.makerOf(entry), pace);
@@ -148,13 +153,39 @@ export class MemberStore {
     return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
   }
 
+  /**
+   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `StoreUnavailableError`
+   * when the store does not answer.
+   *
+   * @param waits for a probe of a store that was down.
+   */
+  async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
+    const { clock, timeoutMs } = this.#context.options;
+    const sentAt = clock.monotonic();
+    const read = (atBackend: string): ReturnType<StoreSteps['read']> => this.#access.steps.read(atBackend);
+    const stored = await this.#demand(entry, read, waits, this.#access.limitMs);
+    if (stored === undefined) return undefined;
+    try {
+      return await this.#decoded(entry, withDamage(stored), sentAt, this.#pace(timeoutMs));
+    } catch (error) {
+      this.#rejected(entry, stored.version, error as Error);
+      return undefined;
+    }
+  }
+
   /** Asks the store for a person. Rejects when it does not answer. */
-  async #demand<R>(entry: Entry<unknown>, call: (name: string) => Promise<R>): Promise<R> {
-    const { steps, behindMs } = this.#access;
+  async #demand<R>(
+    entry: Entry<unknown>,
+    call: (name: string) => Promise<R>,
+    waitsForProbe: boolean = true,
+    limitMs: number = this.#access.behindMs,
+  ): Promise<R> {
+    const { steps } = this.#access;
     const { clock, name } = this.#context.options;
     const atBackend = await this.#context.names.atBackend(entry, steps.longestName);
-    const step = (): Promise<R> => limited(() => call(atBackend), clock, behindMs);
-    const asked = await this.#access.ask(step, { clock, waitsForProbe: true });
+    const step = (): Promise<R> => limited(() => call(atBackend), clock, limitMs);
+    const asked = await this.#access.ask(step, { clock, waitsForProbe });
+    if (asked.kind === 'resting') asked.probe?.catch(() => {});
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
     throw storeUnavailable(asked.cause, name);
@@ -179,7 +210,7 @@ export class MemberStore {
     try {
       const { isAbsent, mark } = metadata();
       const pace = this.#pace(lease?.leftMs ?? options.timeoutMs);
-      const body = await encodeBody(value, isAbsent || mark !== undefined, steps.codec, pace);
+      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#format.codec, pace);
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
       const { undecodableVersion } = sharedStateOf(entry);

@@ -117,6 +117,7 @@ export class RemoteSnapshots<T> {
     events.emit('round-done-elsewhere', { retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
+    if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
     if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
     if (store === undefined) return undefined;
     const snapshot = await this.#read(this.#state.newest);
@@ -142,7 +143,10 @@ export class RemoteSnapshots<T> {
   }
 
   async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
-    const found = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    const { store, marks } = this.#member;
+    const reading = store?.read(this.#entry, newerThan, this.#patience());
+    await marks?.known(); // together with it, as one command
+    const found = await reading;
     this.#mark = found?.mark;
     if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
     const read = found?.mark === undefined ? found : undefined;
@@ -170,10 +174,15 @@ export class RemoteSnapshots<T> {
   /** It may be served here: not too old, not invalidated since, not older than the value here. */
   #isUsable(snapshot: ReadSnapshot): boolean {
     // A person has pinned it after its load.
-    if (snapshot.version <= this.#state.mark) return false;
+    if (snapshot.version <= this.#outOfDateUpTo(snapshot.tags)) return false;
     if ((this.#isPinned(snapshot) ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince())
       return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
+  }
+
+  /** The version up to which marks say that a value with these tags is out of date. */
+  #outOfDateUpTo(tags: readonly string[] | undefined): number {
+    return Math.max(this.#state.mark, this.#member.marks?.outOfDateUpTo(this.#entry.id, tags) ?? 0);
   }
 
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */

@@ -1,7 +1,7 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
-import type { Mark } from '../data/mark.ts';
+import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type { Events, LoadDetails } from '../observe/events.ts';
@@ -55,6 +55,26 @@ export interface Coordinator {
   readonly checks: PiggybackTrigger | undefined;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(followed: FollowedEntry<T>): void;
+  /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
+  followKeys(keys: FollowedKeys): void;
+  /** Instances look for marks on keys: see `propagateWithin`. */
+  readonly hasMarks: boolean;
+  /**
+   * Publishes a mark on keys, which was applied here. Resolves when the store has it; at once where no instance looks for it.
+   * Rejects with `LockUnavailableError` or `StoreUnavailableError`.
+   */
+  markKeys(mark: KeysMark): Promise<void>;
+  /** The same for the key of an entry, whose value or mark has just been published. */
+  markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void>;
+  /** The entry is older than a version that another instance has published. */
+  isBehind(entry: Entry<unknown>, version: number): boolean;
+  /**
+   * The entry was invalidated by another instance. Unlike after an invalidation here, its next round looks first for a snapshot
+   * that is new enough, and loads if there is none.
+   *
+   * @param version of the snapshot to look for. @default one that is newer than all marks on the entry
+   */
+  expect(entry: Entry<unknown>, version?: number): void;
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**
@@ -88,6 +108,12 @@ export interface FollowedEntry<T> {
   adopt(remote: RemoteResult<T>): void;
   /** Makes the value out of date. @param drop forgets it too. */
   invalidate(drop: boolean): void;
+}
+
+/** The keys of a cache, as marks of other instances concern them. */
+export interface FollowedKeys {
+  /** Never throws. */
+  apply(mark: KeysMark): void;
 }
 
 /** The member whose versions are controlled. */

@@ -156,17 +156,22 @@ export class Refresher<T> {
 
   /** Publishes the value in place, or a mark, for all instances: see {@link Coordinator.share}. `close()` waits for it. */
   share(entry: Entry<T>, as?: ShareRequest): Promise<void> {
-    const { active, owner, rules } = this.loader;
-    if (rules.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
+    if (this.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
     const shared = (this.coordinator as Coordinator).share(entry, as);
+    return this.untilClosed(shared, () => this.loader.owner?.changed(entry));
+  }
+
+  /** `close()` waits for the end of that work, whose promise may be dropped. */
+  untilClosed<R>(work: Promise<R>, ended: () => void = () => {}): Promise<R> {
+    const { active } = this.loader;
     const over = (): void => {
-      active.rounds.delete(shared);
-      owner?.changed(entry);
+      active.rounds.delete(work);
+      ended();
       active.ended();
     };
-    active.rounds.add(shared);
-    shared.then(over, over);
-    return ignoreRejection(shared);
+    active.rounds.add(work);
+    work.then(over, over);
+    return ignoreRejection(work);
   }
 
   /** The versions of an entry in its store; `undefined` without a lock and a store. */

@@ -1,0 +1,43 @@
+import type { KeyMark, KeysMark } from '../data/mark.ts';
+import type { Entry } from '../engine/entry.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { type EverywhereOptions, everywhereArgument } from '../value/everywhere.ts';
+
+/**
+ * Checks the options of a method for many keys, which all instances learn of by checks only.
+ *
+ * @returns whether it is to be done for all instances.
+ * @throws {OptionError} as `everywhereArgument`, and without `propagateWithin`.
+ */
+export function marksArgument<V>(
+  { options: member, coordinator }: Refresher<V>,
+  options: EverywhereOptions | undefined,
+): boolean {
+  const isForAll = everywhereArgument(member, options);
+  const checks = new OptionChecks(member.name);
+  const isHeard = !isForAll || coordinator?.hasMarks === true;
+  checks.that(isHeard, 'everywhere', 'must not be given without propagateWithin', isForAll);
+  checks.done();
+  return isForAll;
+}
+
+/** Publishes a mark on keys, which was applied here, if that is asked for. */
+export function markIf<V>(isAskedFor: boolean, refresher: Refresher<V>, mark: KeysMark): Promise<void> {
+  const published = isAskedFor ? refresher.coordinator?.markKeys(mark) : undefined;
+  return published === undefined ? Promise.resolve() : refresher.untilClosed(published);
+}
+
+/** Lets the other instances know of the change of a key, once it is published. */
+export function thenMarked<V, R>(
+  refresher: Refresher<V>,
+  entry: Entry<V>,
+  published: Promise<R>,
+  mark: KeyMark['mark'],
+): Promise<R> {
+  const marked = published.then(async (result) => {
+    await refresher.coordinator?.markKey(entry, mark);
+    return result;
+  });
+  return refresher.untilClosed(marked);
+}

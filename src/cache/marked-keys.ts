@@ -1,0 +1,48 @@
+import type { KeyMark, KeysMark } from '../data/mark.ts';
+import type { FollowedKeys } from '../engine/coordinator.ts';
+import type { Refresher } from '../engine/refresher.ts';
+import type { KeyedEntries } from './keyed-entries.ts';
+import type { KeyedEntry } from './keyed-entry.ts';
+
+/** Applies marks of other instances to the keys of a cache. Snapshots that are newer than a mark stay usable. */
+export class MarkedKeys<K, V> implements FollowedKeys {
+  readonly #entries: KeyedEntries<K, V>;
+  readonly #refresher: Refresher<V>;
+
+  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
+    this.#entries = entries;
+    this.#refresher = refresher;
+  }
+
+  apply(mark: KeysMark): void {
+    this.#entries.markedAt = this.#refresher.options.clock.monotonic();
+    if (mark.of === 'tag') this.#entries.markTag(mark.tag);
+    else if (mark.of === 'key') this.#applyToKey(mark);
+    else if (mark.mark === 'dropped') this.#entries.forgetAll((entry) => this.#invalidate(entry, true));
+    else this.#entries.markAll((entry) => this.#invalidate(entry, false));
+  }
+
+  /** A key that this instance does not know finds the mark in the store when it is read. */
+  #applyToKey({ id, mark, at }: KeyMark): void {
+    const key = this.#entries.keyOf(id);
+    if (key === undefined) return;
+    this.#entries.useId(id, key, (entry) => {
+      if (this.#refresher.coordinator?.isBehind(entry, at) !== true) return;
+      if (mark !== 'changed') this.#invalidate(entry, mark === 'dropped');
+      else this.#takeOver(entry, at);
+    });
+  }
+
+  /** Looks for a newer value behind the read that has led here. A load under way may be older: then the next one does. */
+  #takeOver(entry: KeyedEntry<K, V>, version: number): void {
+    if (entry.flight !== undefined || !entry.isLoaded) this.#refresher.invalidate(entry, false);
+    this.#refresher.coordinator?.expect(entry, version);
+    entry.setDueNow();
+    if (entry.isLoaded) this.#refresher.startAhead(entry, this.#refresher.options.clock.monotonic(), 0);
+  }
+
+  #invalidate(entry: KeyedEntry<K, V>, drop: boolean): void {
+    this.#refresher.invalidate(entry, drop);
+    this.#refresher.coordinator?.expect(entry);
+  }
+}

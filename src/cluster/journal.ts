@@ -1,0 +1,143 @@
+import type { KeysMark, Mark, NamedId } from '../data/mark.ts';
+
+/** The marks on the keys of a member, as its rounds see them. */
+export interface MarksOnKeys {
+  /** Resolves when they were read for the first time, or could not be. Never rejects. */
+  known(): Promise<void>;
+  /** The version up to which values of a key with these tags are out of date. */
+  outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number;
+}
+
+/** A mark with the version under which it was published. */
+export type JournalEntry = KeysMark & { readonly version: number };
+
+/**
+ * The marks on the keys of a cache that all instances are to learn of, oldest first. It is bounded: marks that have left it
+ * are summed up in two versions. 0: there are none.
+ */
+export interface Journal {
+  /** Values up to this version are out of date, whatever their key. */
+  readonly invalidatedUpTo: number;
+  /** An instance that knows no mark of a later version than this is to drop all its values. */
+  readonly droppedUpTo: number;
+  readonly entries: readonly JournalEntry[];
+}
+
+/** The journal of a cache without marks. */
+export const EMPTY: Journal = { invalidatedUpTo: 0, droppedUpTo: 0, entries: [] };
+
+/** Bounds of a journal: marks, and characters of their texts. */
+const MOST_MARKS = 1000;
+const MOST_CHARACTERS = 64_000;
+
+/** The rest of a mark, in characters. */
+const MARK_CHARACTERS = 80;
+
+/** The journal with further marks, of that version. Of one key or tag the last mark counts. */
+export function withMarks(journal: Journal, marks: readonly KeysMark[], version: number): Journal {
+  return marks.reduce((before, mark) => bounded(withMark(before, mark, version)), journal);
+}
+
+function withMark(journal: Journal, mark: KeysMark, version: number): Journal {
+  if (mark.of === 'all') return summedUp(journal, journal.entries.length, { mark: mark.mark, version });
+  const subject = subjectOf(mark);
+  const before = journal.entries.find((entry) => subjectOf(entry) === subject);
+  const isDropped = before?.mark === 'dropped' && mark.mark === 'invalidated';
+  const entry = { ...mark, version, ...(isDropped ? { mark: 'dropped' } : {}) } as JournalEntry;
+  return { ...journal, entries: [...journal.entries.filter((one) => one !== before), entry] };
+}
+
+function bounded(journal: Journal): Journal {
+  const { entries } = journal;
+  let characters = 0;
+  let kept = 0;
+  for (const entry of [...entries].reverse()) {
+    characters += subjectOf(entry).length + MARK_CHARACTERS;
+    if (characters > MOST_CHARACTERS || kept === MOST_MARKS) break;
+    kept += 1;
+  }
+  return kept === entries.length ? journal : summedUp(journal, entries.length - kept);
+}
+
+/** The journal without its first marks, which are summed up, with another one. */
+function summedUp(
+  { invalidatedUpTo, droppedUpTo, entries }: Journal,
+  count: number,
+  also?: { readonly mark: Mark; readonly version: number },
+): Journal {
+  const left = [...entries.slice(0, count), ...(also ? [also] : [])];
+  const latest = (some: readonly { readonly version: number }[], least: number): number =>
+    some.reduce((most, { version }) => Math.max(most, version), least);
+  return {
+    invalidatedUpTo: latest(left, invalidatedUpTo),
+    droppedUpTo: latest(
+      left.filter(({ mark }) => mark === 'dropped'),
+      droppedUpTo,
+    ),
+    entries: entries.slice(count),
+  };
+}
+
+/** The marks that were published after a version, for an instance that has applied all before. */
+export function marksAfter(journal: Journal, version: number): readonly KeysMark[] {
+  const { invalidatedUpTo, droppedUpTo, entries } = journal;
+  const newer = entries.filter((entry) => entry.version > version);
+  if (invalidatedUpTo <= version) return newer;
+  return [{ of: 'all', mark: droppedUpTo > version ? 'dropped' : 'invalidated' }, ...newer];
+}
+
+/** The version up to which values of a key with these tags are out of date; 0: none are. */
+export function outOfDateUpTo(
+  { invalidatedUpTo, entries }: Journal,
+  id: unknown,
+  tags: readonly string[] | undefined,
+): number {
+  let most = invalidatedUpTo;
+  for (const entry of entries) {
+    if (entry.of === 'tag' && tags?.includes(entry.tag)) most = Math.max(most, entry.version);
+    if (entry.of === 'key' && entry.id === id && entry.mark !== 'changed') most = Math.max(most, entry.at);
+  }
+  return most;
+}
+
+/** The journal as it travels: JSON has no bigint. */
+export const journalCodec = {
+  format: 'tickless-journal/1',
+  encode: (journal: unknown): string =>
+    JSON.stringify(journal, (_, value) => (typeof value === 'bigint' ? { bigint: String(value) } : value)),
+  decode: (text: string | Uint8Array): Journal => checked(JSON.parse(String(text))),
+};
+
+function checked(journal: Journal): Journal {
+  const isVersion = (version: unknown): boolean => Number.isSafeInteger(version) && (version as number) >= 0;
+  const isSound =
+    isVersion(journal?.invalidatedUpTo) &&
+    isVersion(journal.droppedUpTo) &&
+    Array.isArray(journal.entries) &&
+    journal.entries.every((entry) => {
+      const isNamed =
+        entry.of === 'tag' ? typeof entry.tag === 'string' : entry.of === 'key' && isVersion(entry.at);
+      return isNamed && isVersion(entry.version) && MARKS.includes(entry.mark);
+    });
+  if (!isSound) throw new TypeError('it is not a journal');
+  return { ...journal, entries: journal.entries.map(withBigint) };
+}
+
+const MARKS: readonly string[] = ['invalidated', 'dropped', 'changed'];
+
+function withBigint(entry: JournalEntry): JournalEntry {
+  if (entry.of !== 'key' || typeof entry.id !== 'object') return entry;
+  return { ...entry, id: BigInt((entry.id as { readonly bigint: string }).bigint) };
+}
+
+/** The same for two marks on the same thing. */
+function subjectOf(mark: KeysMark): string {
+  switch (mark.of) {
+    case 'all':
+      return 'all';
+    case 'tag':
+      return `tag ${mark.tag}`;
+    case 'key':
+      return `key ${typeof mark.id} ${String(mark.id satisfies NamedId)}`;
+  }
+}

@@ -1,0 +1,143 @@
+import type { KeysMark } from '../data/mark.ts';
+import type { FollowedKeys } from '../engine/coordinator.ts';
+import { Entry } from '../engine/entry.ts';
+import { OptionError } from '../errors.ts';
+import { Deferred, ignoreRejection } from '../time/deferred.ts';
+import type { ClusterMember } from './cluster-member.ts';
+import { EMPTY, type Journal, type MarksOnKeys, marksAfter, outOfDateUpTo, withMarks } from './journal.ts';
+import { ManualRound } from './manual-round.ts';
+import { sharedStateOf } from './shared-state.ts';
+import type { Followed } from './store-checks.ts';
+
+/** Marks that are to be published together, and the promise of those that wait for it. */
+interface Waiting {
+  readonly marks: KeysMark[];
+  readonly published: Deferred<void>;
+}
+
+/**
+ * The marks on the keys of a cache: publishes those of this instance, and applies those of the others here.
+ *
+ * They are in a journal, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
+ * many keys there are. A mark is added under the lock of that name: no two instances lose each other's.
+ */
+export class KeyMarks implements Followed, MarksOnKeys {
+  readonly #member: ClusterMember;
+  readonly #keys: FollowedKeys;
+  readonly #entry: Entry<Journal> = new Entry();
+  /** The version of the journal whose marks were applied here. */
+  #applied = 0;
+  #journal: Journal = EMPTY;
+  /** The journal was read, or there is none. */
+  #isKnown = false;
+  #reading: Promise<void> | undefined;
+  /** Marks that wait for the round under way, and those that wait for them. */
+  #waiting: Waiting | undefined;
+  #round: ManualRound | undefined;
+
+  /** @param member as which the journal is read and published. */
+  constructor(member: ClusterMember, keys: FollowedKeys) {
+    this.#member = member;
+    this.#keys = keys;
+    this.#entry.putValue(EMPTY);
+  }
+
+  get knownVersion(): number {
+    return this.#applied;
+  }
+
+  async nameAtBackend(): Promise<string> {
+    return this.#member.names.atBackend(this.#entry, this.#member.store?.longestName);
+  }
+
+  /** The version up to which values of a key with these tags are out of date. */
+  outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number {
+    return outOfDateUpTo(this.#journal, id, tags);
+  }
+
+  /** Reads the journal if it was never read: an instance that starts must adopt nothing that is older than a mark. Never rejects. */
+  async known(): Promise<void> {
+    if (!this.#isKnown) await this.adoptNewer(undefined, false);
+  }
+
+  /** Never rejects. */
+  adoptNewer(_version?: number, waits: boolean = true): Promise<void> {
+    this.#reading ??= this.#read(waits).then(
+      () => {
+        this.#reading = undefined;
+      },
+      () => {
+        this.#reading = undefined; // the next check reports the store
+      },
+    );
+    return this.#reading;
+  }
+
+  /**
+   * Publishes a mark, which was applied here. Resolves when the store has it; rejects with `LockUnavailableError` or
+   * `StoreUnavailableError`. Marks that come while others are being published go together.
+   */
+  publish(mark: KeysMark): Promise<void> {
+    const { lock, options } = this.#member;
+    if (lock === undefined) {
+      const rule = 'must not be given without a lock';
+      const about = { cacheName: options.name };
+      return Promise.reject(new OptionError([{ option: 'everywhere', rule, received: true }], about));
+    }
+    this.#waiting ??= { marks: [], published: new Deferred() };
+    this.#waiting.marks.push(mark);
+    const { promise } = this.#waiting.published;
+    if (this.#round === undefined) this.#publishWaiting();
+    return ignoreRejection(promise);
+  }
+
+  /** Ends a publication that waits for its lease. Never rejects. */
+  async close(): Promise<void> {
+    this.#round?.giveUp();
+    await this.#member.lock?.close();
+  }
+
+  #publishWaiting(): void {
+    const { marks, published } = this.#waiting as Waiting;
+    const round = new ManualRound(this.#member, this.#entry, 'due', async (token) => {
+      this.#waiting = undefined; // later ones are not part of this journal
+      await this.#read(true);
+      this.#put(withMarks(this.#journal, marks, token));
+    });
+    this.#round = round;
+    const over = (): void => {
+      if (this.#waiting?.published === published) this.#waiting = undefined;
+      this.#round = undefined;
+      if (this.#waiting !== undefined) this.#publishWaiting();
+    };
+    round.shared.then(
+      () => {
+        this.#applied = Math.max(this.#applied, sharedStateOf(this.#entry).version);
+        over();
+        published.resolve();
+      },
+      (error) => {
+        over();
+        published.reject(error);
+      },
+    );
+  }
+
+  /** Reads the journal, and applies its marks that are new here. Rejects with `StoreUnavailableError`. */
+  async #read(waits: boolean): Promise<void> {
+    const snapshot = await this.#member.store?.present(this.#entry, waits);
+    this.#isKnown = true;
+    if (snapshot === undefined || snapshot.version <= this.#applied) return;
+    const journal = snapshot.value as Journal;
+    const marks = marksAfter(journal, this.#applied);
+    this.#put(journal);
+    this.#applied = snapshot.version;
+    for (const mark of marks) this.#keys.apply(mark);
+  }
+
+  #put(journal: Journal): void {
+    this.#journal = journal;
+    this.#entry.putValue(journal);
+    this.#entry.loadedAt = this.#member.options.clock.monotonic();
+  }
+}

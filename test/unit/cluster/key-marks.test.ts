@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { loaded } from '../../../src/index.ts';
+import { ManualCluster } from '../../support/cluster.ts';
+import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+const everywhere = { everywhere: true } as const;
+const WITHIN = 1000;
+const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
+
+/** Reads the keys of all of them each 10 ms. */
+async function readFor(
+  cluster: ManualCluster,
+  instances: readonly KeyedInstance[],
+  ms: number,
+  keys: readonly string[] = ['k'],
+): Promise<void> {
+  for (let at = 0; at < ms; at += 10) {
+    for (const { cache } of instances) for (const key of keys) void cache.get(key).catch(() => {});
+    await cluster.clock.advance(10);
+  }
+}
+
+/** Two instances with these keys; the first has loaded them, the second has adopted them. */
+async function warm(
+  keys: Readonly<Record<string, string>>,
+  more: Parameters<typeof keyedInstance>[1] = {},
+): Promise<{ cluster: ManualCluster; a: KeyedInstance; b: KeyedInstance }> {
+  const cluster = new ManualCluster();
+  const [a, b] = [keyedInstance(cluster, { ...own, ...more }), keyedInstance(cluster, { ...own, ...more })];
+  for (const [key, tag] of Object.entries(keys))
+    await loadKey(cluster, a, key, loaded(`${key}1`, { tags: [tag] }));
+  await readFor(cluster, [b], 100, Object.keys(keys));
+  expect(b.calls.length).toBe(0);
+  for (const { link } of [a, b]) link.take();
+  return { cluster, a, b };
+}
+
+describe('a key that is changed everywhere', () => {
+  it('by set is taken over within the time, without a load, and with one command for all keys until then', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', other: 'x' });
+    await a.cache.set('k', 'by hand', everywhere);
+    await readFor(cluster, [b], WITHIN, ['k', 'other']);
+    expect([b.cache.peek('k'), b.cache.peek('other'), b.calls.length]).toEqual(['by hand', 'other1', 0]);
+    expect(b.link.take().filter((step) => step === 'check').length).toBeLessThan(3);
+  });
+
+  it('by refresh is taken over too', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    const refreshed = a.cache.refresh('k', everywhere);
+    await cluster.clock.flush();
+    a.calls.at(-1)?.resolve('k2');
+    await cluster.clock.flush();
+    expect(await refreshed).toBe('k2');
+    await readFor(cluster, [b], WITHIN);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 0]);
+  });
+
+  it('by invalidate is loaded once for all, and served meanwhile', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.invalidate('k', everywhere);
+    await readFor(cluster, [b], WITHIN);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k1', 1]);
+    b.calls[0]?.resolve('k2');
+    await readFor(cluster, [a, b], 2 * WITHIN);
+    expect([a.cache.peek('k'), a.calls.length, b.calls.length]).toEqual(['k2', 1, 1]);
+  });
+
+  it('by a drop is not served any longer', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.invalidate('k', { everywhere: true, drop: true });
+    expect(a.cache.peek('k')).toBe(undefined);
+    await readFor(cluster, [b], WITHIN);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 1]);
+  });
+
+  it('is known without checks with its next load, since the mark is in its own place in the store', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { schedule: 1000, propagateWithin: undefined });
+    await a.cache.invalidate('k', everywhere);
+    const later = keyedInstance(cluster);
+    void later.cache.get('k');
+    await cluster.clock.flush();
+    expect(later.calls.length).toBe(1);
+    later.calls[0]?.resolve('k2');
+    await readFor(cluster, [b], 990);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 0]);
+  });
+});
+
+describe('a tag that is invalidated everywhere', () => {
+  it('makes the keys with it due, each of which is loaded once for all, and no others', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
+    await a.cache.invalidateTag('x', everywhere);
+    expect(a.link.take()).toEqual(['acquire', 'read', 'write', 'release']);
+    await cluster.clock.advance(1); // a load of the same instant would count as older
+    await readFor(cluster, [a, b], WITHIN, ['k', 'l']);
+    const calls = [...a.calls.slice(2), ...b.calls];
+    expect(calls.map(({ key }) => key)).toEqual(['k']);
+    calls[0]?.resolve(loaded('k2', { tags: ['x'] }));
+    await readFor(cluster, [a, b], 2 * WITHIN, ['k', 'l']);
+    expect([a, b].map(({ cache }) => cache.peek('k'))).toEqual(['k2', 'k2']);
+    expect(a.calls.length + b.calls.length).toBe(3);
+  });
+
+  it('leaves older snapshots with the tag to no instance that starts later', async () => {
+    const { cluster, a } = await warm({ k: 'x', l: 'y' });
+    await a.cache.invalidateTag('x', everywhere);
+    const later = keyedInstance(cluster, own);
+    await readFor(cluster, [later], 100, ['k', 'l']);
+    expect([later.cache.peek('k'), later.cache.peek('l')]).toEqual([undefined, 'l1']);
+    expect(later.calls.map(({ key }) => key)).toEqual(['k']);
+  });
+
+  it('is not lost where several instances mark at the same time, nor where a first try is not heard', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
+    a.link.breakOnce('answer-lost', 'write');
+    const marked = [
+      a.cache.invalidateTag('x', everywhere),
+      b.cache.invalidateTag('y', everywhere),
+      a.cache.invalidateTag('z', everywhere),
+    ];
+    await cluster.clock.advance(500);
+    await Promise.all(marked);
+    const later = keyedInstance(cluster, own);
+    await readFor(cluster, [later], 100, ['k', 'l', 'm']);
+    expect(later.calls.map(({ key }) => key).sort()).toEqual(['k', 'l', 'm']);
+  });
+
+  it('reaches an instance that was away', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    b.link.break('refused', 'check', 'read');
+    await a.cache.invalidateTag('x', everywhere);
+    await readFor(cluster, [b], 5 * WITHIN);
+    expect([b.cache.inspect('k')?.isStale, b.calls.length]).toEqual([false, 0]);
+    b.link.mend();
+    await cluster.clock.advance(30_000);
+    await readFor(cluster, [b], WITHIN);
+    expect(b.calls.length).toBe(1);
+  });
+
+  it('leaves an invalidation that was made here to a load', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.invalidateTag('x', everywhere);
+    void a.cache.get('k');
+    await cluster.clock.flush();
+    a.calls.at(-1)?.resolve(loaded('k2', { tags: ['x'] }));
+    await cluster.clock.flush();
+    b.cache.pause();
+    await readFor(cluster, [b], WITHIN); // the mark is known, nothing is loaded
+    b.cache.invalidateTag('x');
+    b.cache.resume();
+    await readFor(cluster, [b], 100);
+    expect(b.calls.length).toBe(1);
+  });
+
+  it('needs propagateWithin, a lock and a store', async () => {
+    const cluster = new ManualCluster();
+    const without = keyedInstance(cluster).cache;
+    for (const act of [() => without.invalidateTag('x', everywhere), () => without.clear(everywhere)]) {
+      expect(String(thrownBy(act))).toContain('must not be given without propagateWithin');
+    }
+    const { cache } = keyedInstance(cluster, { ...own, lock: false });
+    expect(String(await rejectionOf(cache.invalidateTag('x', everywhere)))).toContain('without a lock');
+  });
+
+  it('says so when it could not be published', async () => {
+    const { cluster, a } = await warm({ k: 'x' });
+    a.link.break('refused', 'read');
+    const marked = rejectionOf(a.cache.invalidateTag('x', everywhere));
+    await cluster.clock.advance(1000);
+    expect(String(await marked)).toContain('ECONNREFUSED');
+    a.link.mend();
+    await cluster.clock.advance(30_000);
+    await a.cache.invalidateTag('x', everywhere);
+  });
+});
+
+describe('a cache that is cleared everywhere', () => {
+  it('has no value any longer on any instance, and adopts none that is older', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
+    await a.cache.clear(everywhere);
+    expect(a.cache.size).toBe(0);
+    await readFor(cluster, [b], WITHIN, ['k']);
+    expect([b.cache.size, b.calls.map(({ key }) => key)]).toEqual([0, ['k']]);
+  });
+});
