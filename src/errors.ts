@@ -230,8 +230,8 @@ export function isCoolingDownError(error: unknown): error is CoolingDownError {
 
 /**
  * The value is older than `maxStaleness`, and `whenTooStale` does not allow to serve it; or it is not younger than the
- * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed.
- * `peek()` still returns the old value.
+ * `maxAge` of the read, and the reload failed or may not start. `cause` is the error of the last load, if it failed, or a
+ * `PinnedError`. `peek()` still returns the old value.
  */
 export class StaleValueError extends TicklessError {
   override readonly name: string = 'StaleValueError';
@@ -322,8 +322,8 @@ export function isDeriveError(error: unknown): error is DeriveError {
 }
 
 /**
- * A person has pinned the version in place (`rollback`): `refresh()` does not replace it. `refresh({ unpin: true })` and
- * `unpin()` end the pin.
+ * A person has pinned the version in place (`rollback`): `refresh()` does not replace it, and `get({ maxAge })` waits for no
+ * younger one (the cause of its `StaleValueError`). `refresh({ unpin: true })` and `unpin()` end the pin.
  */
 export class PinnedError extends TicklessError {
   override readonly name: string = 'PinnedError';

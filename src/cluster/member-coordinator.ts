@@ -17,7 +17,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import { FollowedValue } from './followed-value.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
-import { pinStatus } from './pin.ts';
+import { pinnedError, pinStatus } from './pin.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { StoreChecks } from './store-checks.ts';
@@ -128,6 +128,12 @@ export class MemberCoordinator implements Coordinator {
     };
     const pinned = pin && pinStatus(pin, now, options.now());
     return { lock: lockStatus, pinned, checks: this.#checksStatus(now) };
+  }
+
+  pinnedError({ coordinated }: Entry<unknown>): Error | undefined {
+    const { options } = this.#member;
+    const pin = (coordinated as SharedState | undefined)?.pinAt(options.clock.monotonic());
+    return pin && pinnedError(options, pin);
   }
 
   get #checkError(): Error | undefined {

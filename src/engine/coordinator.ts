@@ -95,6 +95,8 @@ export interface Coordinator {
   /** Gives an entry the version that {@link packVersion} returned. */
   unpackVersion(entry: Entry<unknown>, packed: number): void;
   status(entry: Entry<unknown>): CoordinationStatus;
+  /** The error of a caller that wants a younger value than the pinned one; `undefined`: none is pinned. */
+  pinnedError(entry: Entry<unknown>): Error | undefined;
   /** The backends that could not be reached the last time. */
   problems(): readonly CoordinationProblem[];
   /** No round begins any more: gives back leases whose answers are awaited. Within a bounded time; never rejects. */

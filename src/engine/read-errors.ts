@@ -19,6 +19,7 @@ import type { ResolvedOptions } from './resolved-options.ts';
  *
  * @param now the monotonic clock in milliseconds.
  * @param maxAge of this read, in milliseconds.
+ * @param reason why no load may replace the value. @default the last load failed
  */
 export function readError(
   entry: Entry<unknown>,
@@ -26,6 +27,7 @@ export function readError(
   cacheName: string,
   now: number,
   maxAge: number = Infinity,
+  reason?: Error,
 ): TicklessError {
   const { runState, whenClosed } = rules;
   const { key, lastError: cause } = entry;
@@ -39,7 +41,7 @@ export function readError(
       ? ['maxAge', maxAge]
       : ['maxStaleness', entry.maxStalenessMs];
     const message = `the value is ${showDuration(age)} old, ${limit} is ${showDuration(maxStaleness)}`;
-    return new StaleValueError(message, { cacheName, key, cause, age, maxStaleness });
+    return new StaleValueError(message, { cacheName, key, cause: reason ?? cause, age, maxStaleness });
   }
   if (isAbsentError(cause)) return absentError(entry, cacheName, now);
   if (runState === 'closed')

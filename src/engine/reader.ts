@@ -31,7 +31,8 @@ export interface ReadOptions {
    * due or not: at least 0, `Infinity` for any age; 0 waits for a load each time. Reads that wait at a time share one
    * load, which ignores what the lock says of the round. If the reload fails, or may not start (cooling down, paused,
    * closed), the read rejects with `StaleValueError`, and the error of the reload as its cause (`whenFailing: 'throw'`:
-   * with that error itself). `maxStaleness` holds too. @default Infinity
+   * with that error itself); of a pinned version with a `PinnedError` as its cause. `maxStaleness` holds too.
+   * @default Infinity
    */
   readonly maxAge?: DurationLike | undefined;
   /** Ends this wait, and nothing else: the read rejects with the signal's reason, the load goes on for the others. */
@@ -109,7 +110,7 @@ export class Reader<T> {
     if (decision === 'wait-for-load') {
       if (signal?.aborted) return rejected(signal.reason);
       const next = entry.isLoaded
-        ? this.#fresh(entry, signal, maxAgeMs)
+        ? this.#fresh(entry, signal, maxAgeMs, again)
         : this.#first(entry, signal, maxAgeMs, again);
       this.#loader.passEnd(entry, options?.waitUntil);
       return next;
@@ -185,15 +186,35 @@ export class Reader<T> {
     );
   }
 
-  /** Waits for a reload of a value that is too old: if the load fails, the value still can't be served. */
-  #fresh(entry: Entry<T>, signal: AbortSignal | undefined, maxAgeMs: number): Promise<T> {
+  /**
+   * Waits for a reload of a value that is too old: if the load fails, the value still can't be served. The same if it is
+   * pinned; that is checked no sooner than for other reads.
+   */
+  #fresh(
+    entry: Entry<T>,
+    signal: AbortSignal | undefined,
+    maxAgeMs: number,
+    again: ReadAgain<T>,
+  ): Promise<T> {
+    const now = this.#options.clock.monotonic();
+    const isTooOld = isOverMaxAge(entry, maxAgeMs, now);
+    const pinError = (): Error | undefined =>
+      isTooOld ? this.#loader.coordinator?.pinnedError(entry) : undefined;
+    const before = pinError();
+    const mayCheck = entry.flight !== undefined || (isDue(entry, now) && now >= entry.deferredUntil);
+    if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, maxAgeMs, before));
+    // A round that is done elsewhere has no younger value. An invalidated one is not asked for that.
+    const isForced = isTooOld && before === undefined && entry.superseded === undefined;
+    const serve = (value: T): T | Promise<T> => {
+      const pinned = pinError();
+      if (pinned !== undefined) throw this.#readError(entry, maxAgeMs, pinned);
+      return before === undefined ? value : again({ maxAge: maxAgeMs, signal });
+    };
     const refuse = (error: unknown): never => {
       throw isFailure(error) ? this.#readError(entry, maxAgeMs) : error;
     };
-    // A round that is done elsewhere has no younger value. An invalidated one is not asked for that.
-    const isTooOld = isOverMaxAge(entry, maxAgeMs, this.#options.clock.monotonic());
-    const trigger = isTooOld && entry.superseded === undefined ? 'forced' : nextTrigger(entry);
-    return ignoreRejection(this.#loader.next(entry, signal, trigger).catch(refuse));
+    const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry));
+    return ignoreRejection(next.then(serve, refuse));
   }
 
   #patient(
@@ -213,9 +234,9 @@ export class Reader<T> {
     if (isDue(entry, now)) this.#events.emit('stale-served', { age: now - entry.loadedAt, ...keyOf(entry) });
   }
 
-  #readError(entry: Entry<T>, maxAgeMs?: number): TicklessError {
+  #readError(entry: Entry<T>, maxAgeMs?: number, reason?: Error): TicklessError {
     const { name, clock } = this.#options;
-    return readError(entry, this.#rules, name, clock.monotonic(), maxAgeMs);
+    return readError(entry, this.#rules, name, clock.monotonic(), maxAgeMs, reason);
   }
 
   /** As {@link #readError}, for a read that can't wait: without a value, and unless the key is absent, it is "not loaded". */

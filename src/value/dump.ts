@@ -140,7 +140,7 @@ export class DumpReader<E extends Partial<DumpedValue<unknown>>> {
 }
 
 /**
- * Restores the one value of a dump, unless it is too old, or older than the value that is held.
+ * Restores the one value of a dump, unless it is too old, or older than the value that is held, or that is pinned.
  *
  * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
  */
@@ -154,6 +154,7 @@ export function restoreValue<T>(dump: ValueDump<T>, refresher: Refresher<T>, ent
       : reader.read<T>(0, ({ key }, check) => check(key === undefined, 'key', 'must not be there', key));
   reader.checks.done();
   refresher.loader.initial?.();
-  const restored = given !== undefined && putRestored(refresher, entry, given) ? 1 : 0;
+  const isPinned = refresher.coordinator?.pinnedError(entry) !== undefined;
+  const restored = !isPinned && given !== undefined && putRestored(refresher, entry, given) ? 1 : 0;
   return { restored, dropped: length - restored };
 }

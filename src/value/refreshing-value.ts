@@ -319,8 +319,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
 
   /**
    * Restores the value of a dump, of this value or another; a `schema` checks it. It has aged since by the wall clock; one that is older than
-   * `maxStaleness` or than the value that is held is dropped. One that is due by now is served, and reloaded at its next
-   * read. A load under way goes on: reads that wait for it get its result.
+   * `maxStaleness` or than the value that is held is dropped, any while a version is pinned (`set` replaces that). One that is
+   * due by now is served, and reloaded at its next read. A load under way goes on: reads that wait for it get its result.
    *
    * @throws {OptionError} when it is not a dump of a value, or its entry is invalid; nothing is restored then.
    */

@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
-import { rejectionOf } from '../../support/settle.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
 import { twoVersions } from '../../support/two-versions.ts';
 
@@ -167,6 +167,65 @@ describe('a version that is put back into place', () => {
   });
 });
 
+describe('a read with maxAge of a pinned version that is too old for it', () => {
+  const maxAge = 1000;
+
+  it('rejects, and asks once a minute whether it still is pinned', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    const unaware = rejectionOf(b.value.get({ maxAge: 0 }));
+    await cluster.clock.flush();
+    for (const error of [await unaware, await rejectionOf(b.value.get({ maxAge }))]) {
+      expect(error).toMatchObject({ code: 'ERR_TICKLESS_STALE_VALUE', cause: { by } });
+      expect(isPinnedError((error as Error).cause)).toBe(true);
+    }
+    for (const { link } of [a, b]) link.take();
+    for (let second = 0; second < 300; second++) {
+      for (const { value } of [a, b, a, b]) void value.get({ maxAge }).catch(() => {});
+      await cluster.clock.advance(1000);
+    }
+    const checks = [a, b].map(({ link }) => link.take().filter((step) => step === 'acquire').length);
+    expect(checks).toEqual([4, 4]);
+    expect([await a.value.get({ maxAge: 600_000 }), b.manual.calls.length]).toEqual(['one', 0]);
+  });
+
+  it('rejects where there was no value', async () => {
+    const { cluster, a } = await twoVersions();
+    await a.value.rollback({ by });
+    const { value } = cluster.instance();
+    expect(await rejectionOf(value.get({ maxAge }))).toMatchObject({ cause: { by } });
+  });
+
+  it('waits for a load as soon as it is known that the pin is over', async () => {
+    const { cluster, a, b } = await twoVersions();
+    await a.value.rollback({ by });
+    await cluster.clock.advance(1100);
+    await cluster.read(b);
+    await a.value.unpin();
+    await cluster.clock.advance(60_000);
+    const read = b.value.get({ maxAge });
+    await cluster.clock.flush();
+    await cluster.end(b, 0, 'three');
+    expect(await settled(read)).toEqual({ value: 'three' });
+  });
+
+  it('asks no more often where a value that was set here is younger than the pin', async () => {
+    const { cluster, a, b } = await twoVersions();
+    for (let pins = 0; pins < 2; pins++) {
+      await a.value.rollback({ by, to: (await a.value.history())[1]?.version });
+      await cluster.clock.advance(1100);
+      if (pins === 0) await cluster.read(b);
+    }
+    b.value.set('x');
+    await cluster.clock.advance(2000);
+    await cluster.read(b);
+    b.link.take();
+    for (let read = 0; read < 3; read++) void rejectionOf(b.value.get({ maxAge }));
+    await cluster.clock.flush();
+    expect(b.link.take()).toEqual([]);
+  });
+});
+
 describe('the age limit, which a pinned version does not have,', () => {
   const limits = { maxStaleness: 5000, whenTooStale: 'throw' } as const;
 
@@ -256,6 +315,24 @@ describe('the schema', () => {
     expect([value.peek(), value.inspect().pinned]).toEqual([undefined, undefined]);
     await value.rollback({ by, to: two!.version });
     expect(value.current).toBe('TWO');
+  });
+});
+
+describe('a dump', () => {
+  it('that is younger than the pinned version is dropped, and gives way where the pin is not known yet', async () => {
+    const { cluster, a, b } = await twoVersions();
+    const dump = b.value.dump();
+    await a.value.rollback({ by });
+    expect(a.value.restore(dump)).toEqual({ restored: 0, dropped: 1 });
+    const { value } = cluster.instance();
+    expect([a.value.peek(), value.restore(dump), value.peek()]).toEqual([
+      'one',
+      { restored: 1, dropped: 0 },
+      'two',
+    ]);
+    await cluster.clock.advance(1100);
+    await cluster.read({ value });
+    expect([value.peek(), value.inspect().pinned?.by]).toEqual(['one', by]);
   });
 });
 
