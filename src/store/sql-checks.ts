@@ -2,7 +2,6 @@ import type { InstanceReport, StoredReport } from '../cluster/store-contract.ts'
 import { isOptionError } from '../errors.ts';
 import type { SqlRow } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
-import { givenParameters } from '../sql/given.ts';
 import { isPlausible } from '../sql/plausible.ts';
 import type { SqlTable } from '../sql/sql-table.ts';
 import { systemClock } from '../time/clock.ts';
@@ -44,7 +43,7 @@ export class SqlChecks {
 
   /** Where the table of reports can't be used the report is lost: readers depend on the versions. */
   async #rows(names: readonly string[], report: InstanceReport | undefined): Promise<readonly SqlRow[]> {
-    const parameters = givenParameters(names.map((name) => ({ name })));
+    const parameters = Object.fromEntries(names.map((name, i) => [`name_${i}`, name]));
     const query = names.length === 0 ? undefined : { sql: this.#versions(names.length), parameters };
     if (report !== undefined && this.#restsUntil <= systemClock.monotonic()) {
       try {

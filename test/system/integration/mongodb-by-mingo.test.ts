@@ -428,3 +428,15 @@ describe('the commands, as the driver is asked for them', () => {
     expect(() => mongodbStore({ collection: {} } as never)).toThrow(/^store: .*collection/s);
   });
 });
+
+it('a check of many names is one command in MongoDB, and its report another', async () => {
+  const collection = new EvaluatedCollection();
+  const store = mongodbStore({ collection });
+  const names = Array.from({ length: 1000 }, (_, i) => `${i}`);
+  await store.write('7', 'payload', 7);
+  collection.commands.length = 0;
+  expect((await store.versions(names))[7]).toBe(7);
+  await store.versions(names, { instance: 'i', text: '[]', keepFor: 60_000 });
+  const sent = collection.commands.map(({ name }) => name).filter((name) => name !== 'createIndex'); // once, behind
+  expect(sent).toEqual(['aggregate', 'findOneAndUpdate', 'aggregate']);
+});
