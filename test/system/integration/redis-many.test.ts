@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,6 +60,25 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect(await store.versions(['other'])).toEqual([0]);
     expect(await store.reports()).toMatchObject([{ instance: 'a', text: '[]' }]);
     expect(await client.pttl(`${prefix}0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
+  });
+
+  it('the rights that the docstring of the store lists are enough', async () => {
+    const docstring = readFileSync(new URL('../../../src/store/redis.ts', import.meta.url), 'utf8');
+    const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
+    const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
+    expect(rights).toContain('+hkeys');
+    await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
+    const options = { username: 'least', password: 'secret', enableReadyCheck: false };
+    const user = new Redis(server.url, options);
+    const store = redisStore({ client: user, prefix: '{least}:', timeout: 10_000, keepVersions: 3 });
+    for (const token of [1, 2, 3, 4, 5]) await store.write('n', 'payload', token);
+    await store.write('n', 'absent', 6, undefined, 1000);
+    expect(await store.read('n')).toMatchObject({ version: 6 });
+    expect(await store.history('n')).toHaveLength(1);
+    expect(await store.versions(['n'], { instance: 'i', text: '[]', keepFor: 1000 })).toEqual([6]);
+    expect(await store.reports()).toHaveLength(1);
+    expect(await store.delete('n')).toBe(true);
+    user.disconnect();
   });
 
   it('reports expire with their hash, and are at most 1,000', async () => {
