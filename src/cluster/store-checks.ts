@@ -107,9 +107,10 @@ export class StoreChecks implements PiggybackTrigger {
           this.failingSince ??= this.checkedAt ?? startedAt;
           return;
         }
-        for (const [index, { followed, knownVersion }] of asked.entries()) {
+        for (const [index, [, all]] of asked.entries()) {
           const version = answer[index] ?? 0;
-          if (version > knownVersion) void followed.adoptNewer(version);
+          for (const followed of all)
+            if (version > (followed.knownVersion ?? version)) void followed.adoptNewer(version);
         }
       }
       this.checkedAt = startedAt;
@@ -120,28 +121,28 @@ export class StoreChecks implements PiggybackTrigger {
     }
   }
 
-  /** Those that may be older than the store, with their names. */
-  async #named(): Promise<{ name: string; followed: Followed; knownVersion: number }[]> {
+  /** Those that may be older than the store, by their names: several instances of a test may share a store object. */
+  async #named(): Promise<(readonly [string, readonly Followed[]])[]> {
+    const byName = new Map<string, Followed[]>();
     const all = Array.from(this.#members.values(), async ({ followed }) => {
-      const { knownVersion } = followed;
-      if (knownVersion === undefined) return [];
+      if (followed.knownVersion === undefined) return;
       try {
-        return [{ name: await followed.nameAtBackend(), followed, knownVersion }];
+        const name = await followed.nameAtBackend();
+        byName.set(name, [...(byName.get(name) ?? []), followed]);
       } catch (error) {
-        if (isOptionError(error)) return []; // its loads report it
-        throw error;
+        if (!isOptionError(error)) throw error; // its loads report it
       }
     });
-    const named = (await Promise.all(all)).flat();
-    return [...new Map(named.map((one) => [one.name, one])).values()];
+    await Promise.all(all);
+    return [...byName];
   }
 
   async #ask(
-    asked: readonly { readonly name: string }[],
+    asked: readonly (readonly [string, unknown])[],
     { clock, log }: { readonly clock: Checker['options']['clock']; readonly log: ClusterLog },
   ): Promise<readonly number[] | undefined> {
     const { steps, limitMs } = this.#access;
-    const names = asked.map(({ name }) => name);
+    const names = asked.map(([name]) => name);
     const step = (): Promise<readonly number[]> => limited(() => steps.versions(names), clock, limitMs);
     const answer = await this.#access.ask(step, { clock, waitsForProbe: true });
     if (answer.kind === 'answered') {
