@@ -272,13 +272,20 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Forgets all values, and which keys are absent. */
   clear(): void {
     this.#distrustOlder();
-    this.forgetAll((entry) => this.#refresher.invalidate(entry, true));
+    for (const [id] of [...this.table.slots()]) if (!this.#active.has(id)) this.table.delete(id);
+    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) {
+      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
+    }
   }
 
-  /** The same, where newer snapshots stay usable. @param drop is called for entries that are more than a value. */
-  forgetAll(drop: (entry: KeyedEntry<K, V>) => void): void {
-    for (const [id] of [...this.table.slots()]) if (!this.#active.has(id)) this.table.delete(id);
-    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) this.useId(id, key, drop);
+  /** Forgets the values that are meant by a mark of another instance; newer snapshots of their keys stay usable. */
+  forgetIf(isMeant: (entry: KeyedEntry<K, V>) => boolean, drop: (entry: KeyedEntry<K, V>) => void): void {
+    const loaded = Array.from(this.eachLoaded(), ([, entry]) => entry);
+    for (const entry of [...loaded, ...this.active(), ...this.#negative.all()]) {
+      if (!isMeant(entry)) continue;
+      if (this.#active.has(entry.id) || entry.isNegative) this.useId(entry.id, entry.key, drop);
+      else this.table.delete(entry.id);
+    }
   }
 
   pin(entry: KeyedEntry<K, V>): void {

@@ -1,7 +1,9 @@
 import type { KeyMark, KeysMark } from '../data/mark.ts';
 import type { Entry } from '../engine/entry.ts';
+import { closedError } from '../engine/read-errors.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { rejected } from '../time/deferred.ts';
 import { type EverywhereOptions, everywhereArgument } from '../value/everywhere.ts';
 
 /**
@@ -24,6 +26,7 @@ export function marksArgument<V>(
 
 /** Publishes a mark on keys, which was applied here, if that is asked for. */
 export function markIf<V>(isAskedFor: boolean, refresher: Refresher<V>, mark: KeysMark): Promise<void> {
+  if (isAskedFor && refresher.runState === 'closed') return rejected(closedError(refresher.options.name));
   const published = isAskedFor ? refresher.coordinator?.markKeys(mark) : undefined;
   return published === undefined ? Promise.resolve() : refresher.untilClosed(published);
 }

@@ -14,20 +14,25 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     this.#refresher = refresher;
   }
 
-  apply(mark: KeysMark): void {
+  apply(mark: KeysMark, upTo: number, markedAt: number): void {
     this.#entries.markedAt = this.#refresher.options.clock.monotonic();
+    // A key that was changed has that version itself.
+    const version = mark.of === 'key' ? upTo : upTo + 1;
+    const isMeant = (entry: KeyedEntry<K, V>): boolean =>
+      this.#refresher.coordinator?.isBehind(entry, version, markedAt) === true;
     if (mark.of === 'tag') this.#entries.markTag(mark.tag);
-    else if (mark.of === 'key') this.#applyToKey(mark);
-    else if (mark.mark === 'dropped') this.#entries.forgetAll((entry) => this.#invalidate(entry, true));
+    else if (mark.of === 'key') this.#applyToKey(mark, isMeant);
+    else if (mark.mark === 'dropped')
+      this.#entries.forgetIf(isMeant, (entry) => this.#invalidate(entry, true));
     else this.#entries.markAll((entry) => this.#invalidate(entry, false));
   }
 
   /** A key that this instance does not know finds the mark in the store when it is read. */
-  #applyToKey({ id, mark, at }: KeyMark): void {
+  #applyToKey({ id, mark, at }: KeyMark, isMeant: (entry: KeyedEntry<K, V>) => boolean): void {
     const key = this.#entries.keyOf(id);
     if (key === undefined) return;
     this.#entries.useId(id, key, (entry) => {
-      if (this.#refresher.coordinator?.isBehind(entry, at) !== true) return;
+      if (!isMeant(entry)) return;
       if (mark !== 'changed') this.#invalidate(entry, mark === 'dropped');
       else this.#takeOver(entry, at);
     });

@@ -36,6 +36,7 @@ export class FollowedValue<T> implements Followed {
   async adoptNewer(version: number): Promise<void> {
     const { entry } = this.#host;
     const { promise } = entry;
+    const wasLocal = sharedStateOf(entry).isLocal;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,
       entry,
@@ -44,12 +45,13 @@ export class FollowedValue<T> implements Followed {
       () => Number.NEGATIVE_INFINITY,
     );
     const { adoption, mark, isThere } = await snapshots.newer();
+    const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
     if (entry.flight !== undefined || entry.promise !== promise) return; // a load, or a person, was faster
     if (adoption !== undefined) this.#host.adopt(adoption);
-    else if (mark !== undefined) {
-      this.#host.invalidate(mark === 'dropped');
-      sharedStateOf(entry).marked(version);
+    else if (mark !== undefined && isBehind) {
+      this.#host.invalidate(mark.mark === 'dropped');
+      sharedStateOf(entry).marked(mark.version);
     }
   }
 }

@@ -9,7 +9,7 @@ export interface MarksOnKeys {
 }
 
 /** A mark with the version under which it was published. */
-export type JournalEntry = KeysMark & { readonly version: number };
+type JournalEntry = KeysMark & { readonly version: number };
 
 /**
  * The marks on the keys of a cache that all instances are to learn of, oldest first. It is bounded: marks that have left it
@@ -78,12 +78,21 @@ function summedUp(
   };
 }
 
+/** A mark as it concerns the keys of an instance. */
+export interface DueMark {
+  readonly mark: KeysMark;
+  /** Values up to this version are meant. */
+  readonly upTo: number;
+}
+
 /** The marks that were published after a version, for an instance that has applied all before. */
-export function marksAfter(journal: Journal, version: number): readonly KeysMark[] {
-  const { invalidatedUpTo, droppedUpTo, entries } = journal;
+export function marksAfter({ invalidatedUpTo, droppedUpTo, entries }: Journal, version: number): DueMark[] {
   const newer = entries.filter((entry) => entry.version > version);
-  if (invalidatedUpTo <= version) return newer;
-  return [{ of: 'all', mark: droppedUpTo > version ? 'dropped' : 'invalidated' }, ...newer];
+  const due: DueMark[] = newer.map((mark) => ({ mark, upTo: mark.of === 'key' ? mark.at : mark.version }));
+  if (droppedUpTo > version) due.unshift({ mark: { of: 'all', mark: 'dropped' }, upTo: droppedUpTo });
+  if (invalidatedUpTo > Math.max(version, droppedUpTo))
+    due.unshift({ mark: { of: 'all', mark: 'invalidated' }, upTo: invalidatedUpTo });
+  return due;
 }
 
 /** The version up to which values of a key with these tags are out of date; 0: none are. */

@@ -132,7 +132,7 @@ export class KeyMarks implements Followed, MarksOnKeys {
     const marks = marksAfter(journal, this.#applied);
     this.#put(journal);
     this.#applied = snapshot.version;
-    for (const mark of marks) this.#keys.apply(mark);
+    for (const { mark, upTo } of marks) this.#keys.apply(mark, upTo, snapshot.writtenAt);
   }
 
   #put(journal: Journal): void {

@@ -67,9 +67,8 @@ export class MemberCoordinator implements Coordinator {
     await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
   }
 
-  isBehind(entry: Entry<unknown>, version: number): boolean {
-    const state = sharedStateOf(entry);
-    return state.isLocal || state.newest < version;
+  isBehind(entry: Entry<unknown>, version: number, at: number): boolean {
+    return sharedStateOf(entry).isBehind(version, entry.isLoaded ? entry.loadedAt : -Infinity, at);
   }
 
   expect(entry: Entry<unknown>, version?: number): void {

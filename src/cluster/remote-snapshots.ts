@@ -19,6 +19,14 @@ import { type SharedState, sharedStateOf } from './shared-state.ts';
  */
 export const HOLD_SLACK_MS = 25;
 
+/** A mark that the store has in the place of a snapshot. */
+export interface FoundMark {
+  readonly mark: Mark;
+  readonly version: number;
+  /** When it was written (monotonic), or a little before. */
+  readonly writtenAt: number;
+}
+
 /** The snapshots of an entry that other instances have published: which of them this instance adopts. */
 export class RemoteSnapshots<T> {
   readonly #member: ClusterMember;
@@ -30,7 +38,7 @@ export class RemoteSnapshots<T> {
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
   /** The snapshot that was read last is a mark. */
-  #mark: Mark | undefined;
+  #mark: FoundMark | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -96,7 +104,7 @@ export class RemoteSnapshots<T> {
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
-    readonly mark: Mark | undefined;
+    readonly mark: FoundMark | undefined;
   }> {
     const { version, newest } = this.#state;
     const snapshot = await this.#read(this.#entry.isLoaded || newest > version ? newest : version - 1);
@@ -147,7 +155,7 @@ export class RemoteSnapshots<T> {
     const reading = store?.read(this.#entry, newerThan, this.#patience());
     await marks?.known(); // together with it, as one command
     const found = await reading;
-    this.#mark = found?.mark;
+    this.#mark = found?.mark && { mark: found.mark, version: found.version, writtenAt: found.writtenAt };
     if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
     const read = found?.mark === undefined ? found : undefined;
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;

@@ -69,6 +69,16 @@ export class SharedState implements CoordinatedEntry {
   }
 
   /**
+   * It is older than a version that was published.
+   *
+   * @param loadedAt when the value was loaded or set (monotonic).
+   * @param at when the version was published at the latest (monotonic).
+   */
+  isBehind(version: number, loadedAt: number, at: number): boolean {
+    return this.isLocal ? loadedAt < at : this.newest < version;
+  }
+
+  /**
    * The value is out of date by a mark of another instance. Unlike after an invalidation here, a snapshot that is newer than
    * the mark is as good as a load, and is looked for first.
    */

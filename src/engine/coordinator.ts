@@ -66,8 +66,12 @@ export interface Coordinator {
   markKeys(mark: KeysMark): Promise<void>;
   /** The same for the key of an entry, whose value or mark has just been published. */
   markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void>;
-  /** The entry is older than a version that another instance has published. */
-  isBehind(entry: Entry<unknown>, version: number): boolean;
+  /**
+   * The entry is older than a version that another instance has published.
+   *
+   * @param at when that was published at the latest (monotonic): a value without a version is older if it was set before.
+   */
+  isBehind(entry: Entry<unknown>, version: number, at: number): boolean;
   /**
    * The entry was invalidated by another instance. Unlike after an invalidation here, its next round looks first for a snapshot
    * that is new enough, and loads if there is none.
@@ -114,8 +118,13 @@ export interface FollowedEntry<T> {
 
 /** The keys of a cache, as marks of other instances concern them. */
 export interface FollowedKeys {
-  /** Never throws. */
-  apply(mark: KeysMark): void;
+  /**
+   * Never throws.
+   *
+   * @param upTo values up to this version are meant.
+   * @param markedAt when it was published at the latest (monotonic), for values without a version.
+   */
+  apply(mark: KeysMark, upTo: number, markedAt: number): void;
 }
 
 /** The member whose versions are controlled. */

@@ -45,7 +45,7 @@ export function durationParameter(ms: number): number {
 }
 
 /** A table is missing and can't be created. */
-export class MissingTableError extends Error {}
+class MissingTableError extends Error {}
 
 /**
  * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table

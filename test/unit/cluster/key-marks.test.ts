@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loaded } from '../../../src/index.ts';
+import { isClosedError, loaded } from '../../../src/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -182,5 +182,41 @@ describe('a cache that is cleared everywhere', () => {
     expect(a.cache.size).toBe(0);
     await readFor(cluster, [b], WITHIN, ['k']);
     expect([b.cache.size, b.calls.map(({ key }) => key)]).toEqual([0, ['k']]);
+  });
+
+  it('keeps values that are newer than the mark, and those that were set here after it', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', l: 'y', m: 'z' });
+    await a.cache.clear(everywhere);
+    await cluster.clock.advance(10);
+    const refreshed = b.cache.refresh('k'); // before it knows of the mark
+    await cluster.clock.flush();
+    b.calls.at(-1)?.resolve('k2');
+    await refreshed;
+    b.cache.set('l', 'by hand');
+    b.cache.pause();
+    await readFor(cluster, [b], WITHIN, ['m']);
+    expect(['k', 'l', 'm'].map((key) => b.cache.peek(key))).toEqual(['k2', 'by hand', undefined]);
+  });
+
+  it('is refused once the cache is closed', async () => {
+    const { a } = await warm({ k: 'x' });
+    await a.cache.close();
+    expect(isClosedError(await rejectionOf(a.cache.clear(everywhere)))).toBe(true);
+  });
+});
+
+describe('the journal of a cache', () => {
+  it('sums up marks beyond 1,000 as one that concerns all keys, for instances that were away', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    b.link.break('refused', 'check', 'read');
+    const marked = Array.from({ length: 1100 }, (_, i) => a.cache.invalidateTag(`t${i}`, everywhere));
+    await cluster.clock.advance(100);
+    await Promise.all(marked);
+    b.link.mend();
+    await cluster.clock.advance(30_000);
+    await readFor(cluster, [b], WITHIN);
+    expect(b.calls.map(({ key }) => key)).toEqual(['k']); // no tag of its own was marked
+    const { payload = '' } = (await cluster.store.read('c')) ?? {};
+    expect(payload.length).toBeLessThan(150_000);
   });
 });

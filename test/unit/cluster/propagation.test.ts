@@ -233,4 +233,14 @@ describe('a mark on all instances', () => {
     expect(String(await marked)).toContain('ECONNREFUSED');
     expect(a.value.inspect().isDue).toBe(true);
   });
+
+  it('does not concern a value that was set on one instance after it', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await a.value.invalidate({ everywhere: true, drop: true });
+    await cluster.clock.advance(10);
+    b.value.set('by hand');
+    await readFor(cluster, [b], WITHIN);
+    expect(b.value.current).toBe('by hand');
+  });
 });
