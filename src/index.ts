@@ -43,6 +43,16 @@ export type {
 } from './cluster/store-contract.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
+export type {
+  Fleet,
+  FleetInstance,
+  FleetMember,
+  HeldOptions,
+  InstanceName,
+  InstanceWith,
+  MemberName,
+  ReportedMember,
+} from './data/fleet.ts';
 export type { IdOf } from './data/items.ts';
 export type { Mark } from './data/mark.ts';
 export type { PinStatus } from './data/pin.ts';
@@ -85,6 +95,7 @@ export {
   isLoadError,
   isLoadTimeoutError,
   isLockUnavailableError,
+  isNotEverywhereError,
   isNotLoadedError,
   isOptionError,
   isPinnedError,
@@ -95,6 +106,7 @@ export {
   LoadError,
   LoadTimeoutError,
   LockUnavailableError,
+  NotEverywhereError,
   NotLoadedError,
   OptionError,
   type OptionProblem,

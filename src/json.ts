@@ -2,7 +2,7 @@
 const MOST_CAUSES = 8;
 
 /** The message of an error contains what these say. The values that were received may be anything. */
-const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause', 'received', 'problems'];
+const LEFT_OUT: readonly string[] = ['name', 'code', 'message', 'cause', 'received', 'problems', 'missing'];
 
 /** A status that `JSON.stringify` shows as it is, for a log or an endpoint. */
 export interface JsonStatus {

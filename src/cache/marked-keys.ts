@@ -27,6 +27,10 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     else this.#entries.markAll((entry) => this.#invalidate(entry, false));
   }
 
+  failing(): readonly KeyedEntry<K, V>[] {
+    return this.#entries.failing();
+  }
+
   /** A key that this instance does not know finds the mark in the store when it is read. */
   #applyToKey({ id, mark, at }: KeyMark, isMeant: (entry: KeyedEntry<K, V>) => boolean): void {
     const key = this.#entries.keyOf(id);

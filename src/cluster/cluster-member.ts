@@ -1,5 +1,6 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { Events } from '../observe/events.ts';
+import { LazyAbort } from '../time/lazy-abort.ts';
 import type { BackendAccess } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
@@ -11,6 +12,7 @@ import type { ServerClock } from './server-clock.ts';
 import type { StoreAccess } from './store-access.ts';
 import type { StoreChecks } from './store-checks.ts';
 import type { Codec } from './store-contract.ts';
+import type { StoreFleet } from './store-fleet.ts';
 
 /** One member in the cluster: its options and events, its lock and its store. */
 export class ClusterMember {
@@ -22,6 +24,10 @@ export class ClusterMember {
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
   readonly checks: StoreChecks | undefined;
+  /** The instances that use its store; `undefined`: it has none. */
+  readonly fleet: StoreFleet | undefined;
+  /** Aborted when it is closed. */
+  readonly closing: LazyAbort = new LazyAbort();
   /** How long after another instance it takes over a change at the latest, in milliseconds; `Infinity`: at its next load. */
   readonly propagateWithinMs: number;
 
@@ -49,6 +55,7 @@ export class ClusterMember {
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.#backends = [lock, store, serverClock];
+    this.fleet = store?.fleet;
     this.log = log;
     this.options = options;
     this.events = events;

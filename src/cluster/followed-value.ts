@@ -1,6 +1,8 @@
+import type { ReportedMember } from '../data/fleet.ts';
 import type { FollowedEntry } from '../engine/coordinator.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { reasonIn } from './fleet-report.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
@@ -53,5 +55,27 @@ export class FollowedValue<T> implements Followed {
       this.#host.invalidate(mark.mark === 'dropped');
       sharedStateOf(entry).marked(mark.version);
     }
+  }
+
+  reported(): ReportedMember {
+    const { entry } = this.#host;
+    const { name, namespace, clock, now: wall } = this.#member.options;
+    const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
+    const state = sharedStateOf(entry);
+    const { version, isLocal } = state;
+    const now = clock.monotonic();
+    const pin = state.pinAt(now);
+    const refused = quarantined?.status;
+    return {
+      name,
+      namespace,
+      kind: 'value',
+      version: isLoaded && !isLocal && version > 0 ? version : undefined,
+      age: isLoaded ? Math.max(0, now - loadedAt) : undefined,
+      failures,
+      error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,
+      pinned: pin && { by: pin.by, note: pin.note },
+      quarantine: refused && { reason: refused.reason, for: Math.max(0, wall() - refused.since) },
+    };
   }
 }

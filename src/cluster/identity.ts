@@ -14,6 +14,7 @@ const { process } = globalThis as { readonly process?: ProcessLike };
 
 let host: string | undefined;
 let owner: string | undefined;
+let instances = 0;
 
 /** Host name, for people; `'unknown'` where the runtime does not give one. */
 export function thisHost(): string {
@@ -25,6 +26,15 @@ export function thisHost(): string {
 export function thisProcess(): string {
   owner ??= ownerOf(process);
   return owner;
+}
+
+/**
+ * Id of an instance of the fleet, unique: a process has one for each store object, since each reports its own members. The
+ * first one is that of the process.
+ */
+export function newInstance(): string {
+  instances += 1;
+  return instances === 1 ? thisProcess() : `${thisProcess()}/${instances}`;
 }
 
 export function ownerOf({ pid }: ProcessLike = {}): string {

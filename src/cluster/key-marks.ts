@@ -1,9 +1,11 @@
+import type { ReportedMember } from '../data/fleet.ts';
 import type { KeysMark } from '../data/mark.ts';
 import type { FollowedKeys } from '../engine/coordinator.ts';
 import { Entry } from '../engine/entry.ts';
 import { OptionError } from '../errors.ts';
 import { Deferred, ignoreRejection } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
+import { reasonIn } from './fleet-report.ts';
 import { EMPTY, type Journal, type MarksOnKeys, marksAfter, outOfDateUpTo, withMarks } from './journal.ts';
 import { ManualRound } from './manual-round.ts';
 import { sharedStateOf } from './shared-state.ts';
@@ -48,6 +50,23 @@ export class KeyMarks implements Followed, MarksOnKeys {
 
   async nameAtBackend(): Promise<string> {
     return this.#member.names.atBackend(this.#entry, this.#member.store?.longestName);
+  }
+
+  reported(): ReportedMember {
+    const { name, namespace } = this.#member.options;
+    const failing = this.#keys.failing();
+    const error = failing[0]?.lastError;
+    return {
+      name,
+      namespace,
+      kind: 'cache',
+      version: this.#applied || undefined,
+      age: undefined,
+      failures: failing.length,
+      error: error && reasonIn(error),
+      pinned: undefined,
+      quarantine: undefined,
+    };
   }
 
   /** The version up to which values of a key with these tags are out of date. */

@@ -1,3 +1,4 @@
+import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   VersionHost,
 } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
+import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { FollowedValue } from './followed-value.ts';
 import { KeyMarks } from './key-marks.ts';
@@ -21,6 +23,7 @@ import { pinnedError, pinStatus } from './pin.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { StoreChecks } from './store-checks.ts';
+import type { StoreFleet } from './store-fleet.ts';
 import { storeUnavailable } from './unavailable.ts';
 import { EntryVersions } from './version-control.ts';
 
@@ -88,6 +91,14 @@ export class MemberCoordinator implements Coordinator {
     return round.shared;
   }
 
+  get store(): object | undefined {
+    return this.#member.fleet;
+  }
+
+  async fleet(of: readonly MemberName[]): Promise<Fleet> {
+    return (this.#member.fleet as StoreFleet).read(of, this.#member);
+  }
+
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T> {
     return new EntryVersions(this.#member, entry, host);
   }
@@ -150,14 +161,16 @@ export class MemberCoordinator implements Coordinator {
   }
 
   async close(): Promise<void> {
+    const { closing, options } = this.#member;
+    closing.abort(closedError(options.name));
     for (const round of this.#manual) round.giveUp();
     const marks = this.#marks;
-    if (this.#followed !== undefined) this.checks?.leave(this.#followed);
-    if (marks !== undefined) {
-      this.checks?.leave(marks);
-      await marks.close();
-    }
-    await this.#member.lock?.close();
+    await Promise.all([
+      this.#followed && this.checks?.leave(this.#followed),
+      marks && this.checks?.leave(marks),
+      marks?.close(),
+      this.#member.lock?.close(),
+    ]);
   }
 
   problems(): CoordinationProblem[] {

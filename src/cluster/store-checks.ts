@@ -1,9 +1,12 @@
+import type { ReportedMember } from '../data/fleet.ts';
 import type { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
 import { type BackendAccess, limited } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
+import { InstanceReporter } from './instance-reporter.ts';
+import type { InstanceReport } from './store-contract.ts';
 import { unavailableCause } from './unavailable.ts';
 
 /** A name that checks of the store ask about: the snapshot of a value, the journal of a cache. */
@@ -14,11 +17,13 @@ export interface Followed {
   nameAtBackend(): Promise<string>;
   /** The store has a newer version: takes it over. Never rejects. */
   adoptNewer(version: number): Promise<void>;
+  /** Its member, as the report of this instance shows it. */
+  reported(): ReportedMember;
 }
 
-/** The member whose options and log a check uses. */
+/** The member whose options and log a command uses. */
 export interface Checker {
-  readonly options: Pick<ResolvedOptions, 'clock' | 'random'>;
+  readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random'>;
   readonly log: ClusterLog;
 }
 
@@ -40,6 +45,8 @@ const SPREAD = 0.2;
  *
  * A read at or after {@link readsFrom} starts a check; a fresh read before it costs one comparison. Where nothing is read
  * nothing is asked. While a check is under way no other begins, and one that fails is not repeated before the next is due.
+ *
+ * In the same command the instance leaves a report of its members, when it has changed or the last one is to be renewed.
  */
 export class StoreChecks implements PiggybackTrigger {
   readsFrom: number = Number.POSITIVE_INFINITY;
@@ -52,7 +59,8 @@ export class StoreChecks implements PiggybackTrigger {
   readonly #access: BackendAccess<StoreSteps>;
   readonly #members: Map<Followed, Membership> = new Map();
   #withinMs = Number.POSITIVE_INFINITY;
-  #isUnderWay = false;
+  #underWay: Promise<void> | undefined;
+  readonly #reporter: InstanceReporter = new InstanceReporter();
 
   constructor(access: BackendAccess<StoreSteps>) {
     this.#access = access;
@@ -61,30 +69,53 @@ export class StoreChecks implements PiggybackTrigger {
   /** Checks ask about it too, from now on. The first one comes at any time within `withinMs`. */
   join(followed: Followed, checker: Checker, withinMs: number): void {
     const { clock, random } = checker.options;
+    this.#reporter.starts(clock.monotonic());
     this.#members.set(followed, { followed, checker, withinMs });
     this.#withinMs = Math.min(this.#withinMs, withinMs);
-    if (!this.#isUnderWay) this.#planBy(clock.monotonic() + random() * withinMs);
+    if (this.#underWay === undefined) this.#planBy(clock.monotonic() + random() * withinMs);
   }
 
-  leave(followed: Followed): void {
+  /** With the last one the report of this instance is taken back: at most one time-out of the store. Never rejects. */
+  async leave(followed: Followed): Promise<void> {
+    const { checker } = this.#members.get(followed) ?? {};
     this.#members.delete(followed);
     this.#withinMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
-    if (this.#members.size === 0) this.readsFrom = Number.POSITIVE_INFINITY;
+    if (this.#members.size > 0) return;
+    this.readsFrom = Number.POSITIVE_INFINITY;
+    if (checker === undefined) return;
+    const withdraw = async (): Promise<void> => {
+      await this.#underWay; // it may leave a report
+      const report = this.#members.size > 0 ? undefined : this.#reporter.withdrawal();
+      if (report !== undefined) await this.#ask([], checker, report);
+    };
+    await limited(withdraw, checker.options.clock, this.#access.limitMs).catch(() => {});
+  }
+
+  /** The id of this instance in its reports. */
+  get instance(): string {
+    return this.#reporter.id;
+  }
+
+  /** Leaves a report now. Never rejects. @returns whether the store has answered. */
+  async report(checker: Checker): Promise<boolean> {
+    const next = this.#reporter.next(this.#reported, checker.options.clock.monotonic(), this.#withinMs, true);
+    const answer = await this.#ask([], checker, next?.report);
+    if (answer !== undefined) next?.left();
+    return answer !== undefined;
   }
 
   /** Something may have changed elsewhere: a check comes by then (monotonic), with the next read. */
   checkBy(at: number): void {
-    if (!this.#isUnderWay) this.#planBy(at);
+    if (this.#underWay === undefined) this.#planBy(at);
   }
 
   read(now: number): void {
-    if (this.#isUnderWay || now < this.readsFrom) return;
-    this.#isUnderWay = true;
+    if (this.#underWay !== undefined || now < this.readsFrom) return;
     this.readsFrom = Number.POSITIVE_INFINITY;
     const [first] = this.#members.values();
     if (first === undefined) return;
-    void this.#check(first.checker).finally(() => {
-      this.#isUnderWay = false;
+    this.#underWay = this.#check(first.checker).finally(() => {
+      this.#underWay = undefined;
       const { random } = first.checker.options;
       this.#planBy(now + this.#withinMs * (1 - SPREAD * random()));
     });
@@ -94,19 +125,27 @@ export class StoreChecks implements PiggybackTrigger {
     if (this.#members.size > 0) this.readsFrom = Math.min(this.readsFrom, at);
   }
 
+  get #reported(): ReportedMember[] {
+    return Array.from(this.#members.keys(), (followed) => followed.reported());
+  }
+
   /** Never rejects. */
-  async #check({ options: { clock }, log }: Checker): Promise<void> {
+  async #check(checker: Checker): Promise<void> {
+    const { clock } = checker.options;
     await Promise.resolve(); // behind the reader
     const startedAt = clock.monotonic();
     try {
       const named = await this.#named();
-      for (let from = 0; from < named.length; from += MOST_NAMES) {
+      let next = this.#reporter.next(this.#reported, clock.monotonic(), this.#withinMs);
+      for (let from = 0; from < named.length || next !== undefined; from += MOST_NAMES) {
         const asked = named.slice(from, from + MOST_NAMES);
-        const answer = await this.#ask(asked, { clock, log });
+        const answer = await this.#ask(asked, checker, next?.report);
         if (answer === undefined) {
           this.failingSince ??= this.checkedAt ?? startedAt;
           return;
         }
+        next?.left();
+        next = undefined;
         for (const [index, [, all]] of asked.entries()) {
           const version = answer[index] ?? 0;
           for (const followed of all)
@@ -139,11 +178,13 @@ export class StoreChecks implements PiggybackTrigger {
 
   async #ask(
     asked: readonly (readonly [string, unknown])[],
-    { clock, log }: { readonly clock: Checker['options']['clock']; readonly log: ClusterLog },
+    { options: { clock }, log }: Checker,
+    report: InstanceReport | undefined,
   ): Promise<readonly number[] | undefined> {
     const { steps, limitMs } = this.#access;
     const names = asked.map(([name]) => name);
-    const step = (): Promise<readonly number[]> => limited(() => steps.versions(names), clock, limitMs);
+    const step = (): Promise<readonly number[]> =>
+      limited(() => steps.versions(names, report), clock, limitMs);
     const answer = await this.#access.ask(step, { clock, waitsForProbe: true });
     if (answer.kind === 'answered') {
       log.storeAnswered();

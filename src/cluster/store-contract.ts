@@ -1,3 +1,4 @@
+import type { Fleet } from '../data/fleet.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import type { StandardSchema } from '../schema.ts';
 
@@ -87,6 +88,9 @@ export interface StoredReport {
   /** Milliseconds since it was written, by the backend's clock. */
   readonly age: number;
 }
+
+/** The longest report, in bytes of UTF-8. */
+export const LONGEST_REPORT = 65_536;
 
 /** The most reports that a store keeps, or returns. */
 export const MOST_REPORTS = 1000;
@@ -259,4 +263,12 @@ export interface Store extends SnapshotStore {
   readonly versions: (names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>;
   /** As of {@link SnapshotStore}. Empty for a backend without it. */
   readonly reports: () => Promise<readonly StoredReport[]>;
+  /**
+   * The instances that use the store, and each member on all of them, by the reports that they leave with their checks: see
+   * `propagateWithin`. Instances without it, and those that are not read, are not among them. Of at most 1,000
+   * instances. Empty: there are none, or the backend keeps no reports.
+   *
+   * Rejects with `StoreUnavailableError` when the backend does not answer.
+   */
+  readonly fleet: () => Promise<Fleet>;
 }

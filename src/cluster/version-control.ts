@@ -1,4 +1,5 @@
 import type { Difference } from '../data/difference.ts';
+import type { HeldOptions } from '../data/fleet.ts';
 import type { Mark } from '../data/mark.ts';
 import type { PinRequest } from '../data/pin.ts';
 import type { CompareOptions, RollbackOptions, VersionControl } from '../data/version-control.ts';
@@ -15,6 +16,7 @@ import { PIN_CHECK_MS, pinnedError } from './pin.ts';
 import { checkAtNextRead } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { sharedStateOf } from './shared-state.ts';
+import type { StoreFleet } from './store-fleet.ts';
 
 /** The longest `by` and `note`, in characters: they travel with each read of the snapshot. */
 const LONGEST_TEXT = 500;
@@ -89,6 +91,27 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);
     const { differenceOf } = await import('../data/difference.ts');
     return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));
+  }
+
+  async everywhere(given: HeldOptions = {}): Promise<void> {
+    const { options, propagateWithinMs, fleet, closing, checks } = this.#member;
+    const { version: held, isLocal } = sharedStateOf(this.#entry);
+    namesArgument(options.name, given, ['version', 'timeout']);
+    const { version = this.#entry.isLoaded && !isLocal ? held : 0, timeout } = given ?? {};
+    const found = new OptionChecks(options.name);
+    const what = 'must be given, to know what other instances hold';
+    found.that(fleet !== undefined, 'store', what, undefined);
+    found.that(checks !== undefined, 'propagateWithin', what, undefined);
+    const isVersion = Number.isSafeInteger(version) && version > 0;
+    const isGiven = given?.version !== undefined;
+    const rule = isGiven ? 'must be a version' : 'must be given: the value in place has none';
+    found.that(isVersion, 'version', rule, given?.version);
+    const timeoutMs = found.durationFromZero('timeout', timeout ?? Math.max(10_000, 3 * propagateWithinMs));
+    found.done();
+    if (closing.isAborted) throw closing.reason;
+    const { name, namespace } = options;
+    const wanted = { member: { name, namespace }, version, timeoutMs };
+    await (fleet as StoreFleet).everywhere(wanted, this.#member, closing);
   }
 
   /** Puts an edition into place, and publishes it. If that fails the next read looks for the version in the store. */

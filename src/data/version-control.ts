@@ -1,5 +1,6 @@
 import type { DurationLike } from '../time/duration.ts';
 import type { Difference } from './difference.ts';
+import type { HeldOptions } from './fleet.ts';
 import type { IdOf } from './items.ts';
 import type { Mark } from './mark.ts';
 import type { VersionRecord } from './version-record.ts';
@@ -37,4 +38,6 @@ export interface VersionControl<T> {
   /** Passes the load on, unless a version is pinned. @param endsPin ends the pin first. */
   refresh(load: () => Promise<T>, endsPin: boolean): Promise<T>;
   compare(before: number, after: number, options?: CompareOptions): Promise<Difference>;
+  /** Resolves when each live instance holds a version of it. */
+  everywhere(options?: HeldOptions): Promise<void>;
 }

@@ -1,6 +1,7 @@
 // The one seam between the engine and the cluster. Types only: a member without a lock and a store carries no code of
 // the cluster. Locks and stores carry that code under `coordinationKey`.
 
+import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, Mark } from '../data/mark.ts';
 import type { PinStatus } from '../data/pin.ts';
 import type { VersionControl } from '../data/version-control.ts';
@@ -79,6 +80,10 @@ export interface Coordinator {
    * @param version of the snapshot to look for. @default one that is newer than all marks on the entry
    */
   expect(entry: Entry<unknown>, version?: number): void;
+  /** The store, the same for all members that use the object; `undefined`: there is none. */
+  readonly store: object | undefined;
+  /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
+  fleet(of: readonly MemberName[]): Promise<Fleet>;
   /** Begins the cluster's part of an execution. */
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**
@@ -125,6 +130,8 @@ export interface FollowedKeys {
    * @param markedAt when it was published at the latest (monotonic), for values without a version.
    */
   apply(mark: KeysMark, upTo: number, markedAt: number): void;
+  /** Those whose last load failed. */
+  failing(): readonly Pick<Entry<unknown>, 'lastError'>[];
 }
 
 /** The member whose versions are controlled. */

@@ -40,7 +40,7 @@ export interface HealthProblem {
 export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
-  readonly refresher: Pick<Refresher<unknown>, 'pause' | 'resume' | 'close'>;
+  readonly refresher: Pick<Refresher<unknown>, 'pause' | 'resume' | 'close' | 'options' | 'coordinator'>;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */

@@ -3,6 +3,7 @@
 import type { RefreshingCacheOptions } from '../cache/cache-options.ts';
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { Fleet } from '../data/fleet.ts';
 import { DueQueue } from '../due/due-queue.ts';
 import type { GroupSlot } from '../due/refreshable.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
@@ -25,6 +26,7 @@ import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshin
 import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
+import { fleetOfMembers } from './group-fleet.ts';
 import type { HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
@@ -244,6 +246,17 @@ export class RefreshGroup implements GroupLike {
       closed: this.#closing !== undefined,
       members: this.#all.map((member) => member.status(hasValues) as GroupStatus['members'][number]),
     });
+  }
+
+  /**
+   * The instances that have members of this group, and each of these members on all of them, by the reports that instances
+   * leave in the stores: as `store.fleet()`, of all stores that members use. It asks each store once. Members without a
+   * store, and those without `propagateWithin`, are not in it.
+   *
+   * Rejects with `StoreUnavailableError` when one of the stores does not answer.
+   */
+  fleet(): Promise<Fleet> {
+    return fleetOfMembers(this.#all);
   }
 
   /**

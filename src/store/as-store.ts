@@ -1,5 +1,6 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
+import { fleetOf } from '../cluster/fleet.ts';
 import { presentOnly } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
@@ -50,6 +51,7 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     history,
     versions,
     reports,
+    fleet: async () => fleetOf(await reports()),
   };
   const steps: StoreSteps & ManyStoreSteps = {
     codec: store.codec ?? defaultCodec,

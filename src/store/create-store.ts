@@ -1,17 +1,19 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
+import { fleetOf } from '../cluster/fleet.ts';
 import { bytesOf, presentOnly, versionRecord } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
-import type {
-  Codec,
-  InstanceReport,
-  SnapshotRead,
-  SnapshotWrite,
-  Store,
-  StoredSnapshot,
-  WriteAnswer,
+import {
+  type Codec,
+  type InstanceReport,
+  LONGEST_REPORT,
+  type SnapshotRead,
+  type SnapshotWrite,
+  type Store,
+  type StoredSnapshot,
+  type WriteAnswer,
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
@@ -220,6 +222,7 @@ export function createStore(
       return ask(names[0] ?? 'store', () => steps.versions(names, report));
     },
     reports: () => ask('store', () => steps.reports()),
+    fleet: async () => fleetOf(await store.reports()),
     async write(
       name: string,
       payload: string,
@@ -250,9 +253,6 @@ export function createStore(
   };
   return withCoordination(store, storeAccess(steps, timeoutMs, explain));
 }
-
-/** The longest report, in bytes of UTF-8. */
-const LONGEST_REPORT = 65_536;
 
 /** The longest `instance` of a report, in characters. */
 const LONGEST_INSTANCE = 200;

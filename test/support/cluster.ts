@@ -6,6 +6,7 @@ import {
   RefreshingValue,
   type RefreshingValueOptions,
   type SnapshotStore,
+  type Store,
   StoreUnavailableError,
   type TaskContext,
   type TicklessEvent,
@@ -38,7 +39,7 @@ export interface Command {
 /** The connection of one instance to the lock and the store that all share. Keeps what went over it. */
 export class Link {
   readonly lock: LockProvider;
-  readonly store: SnapshotStore;
+  readonly store: Store;
   readonly commands: Command[] = [];
   /** What becomes of the next command. */
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
@@ -70,7 +71,7 @@ export class Link {
           [names, report],
           async () => (await store.versions?.(names, report)) ?? [],
         ),
-      reports: async () => (await store.reports?.()) ?? [],
+      reports: () => this.#send('check', 'reports', [], async () => (await store.reports?.()) ?? []),
     };
     this.store = asStore(wrappedStore, { timeout });
   }
@@ -114,7 +115,7 @@ export class Link {
 /** What a sound adapter rejects with. */
 function unavailable(step: Step, cacheName: string, cause: string): Error {
   const about = { cacheName, cause: new Error(cause) };
-  return step === 'read' || step === 'write'
+  return step === 'read' || step === 'write' || step === 'check'
     ? new StoreUnavailableError(`the store is unavailable: ${cause}`, about)
     : new LockUnavailableError(`the lock is unavailable: ${cause}`, about);
 }
@@ -209,7 +210,7 @@ export const LEASE_MS = 3000;
 export class ManualCluster {
   readonly clock: FakeClock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   readonly lock: Lock;
-  readonly store: SnapshotStore;
+  readonly store: Store;
 
   readonly #timeout: number | undefined;
 

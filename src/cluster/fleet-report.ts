@@ -1,0 +1,150 @@
+import type { FleetInstance, ReportedMember } from '../data/fleet.ts';
+import { reasonOf } from '../errors.ts';
+import { isNumber } from '../option-checks.ts';
+import { isPlainObject } from '../plain-object.ts';
+import { printable } from '../printable.ts';
+import { bytesOf } from './history.ts';
+import { LONGEST_REPORT, type StoredReport } from './store-contract.ts';
+
+// The report of an instance in the store, as text. Only durations travel: clocks may be wrong.
+
+/** The version of the format. */
+const FORMAT = 1;
+
+const MOST_MEMBERS = 200;
+
+/** Of each text in a report, in characters. Names may be longer. */
+const LONGEST_TEXT = 200;
+
+/** A report to be left. */
+export interface WrittenReport {
+  readonly text: string;
+  /** The text without what changes by itself. */
+  readonly gist: string;
+}
+
+/**
+ * The report of an instance. Members beyond the bounds are left out: first those that have no value, then those with the
+ * oldest ones, so that a version which is new on an instance is in its report. Those with a problem are in it before all.
+ */
+export function reportOf(
+  { host, upFor }: Pick<FleetInstance, 'host' | 'upFor'>,
+  members: readonly ReportedMember[],
+): WrittenReport {
+  const ranked = members.map((member) => [rankOf(member), member] as const).sort(([a], [b]) => a - b);
+  const kept: string[] = [];
+  const gists: string[] = [];
+  const head = JSON.stringify({ tickless: FORMAT, host: shortened(host), upFor: Math.round(upFor) });
+  const tail = (leftOut: number): string => `,"leftOut":${leftOut},"members":[`;
+  let room = LONGEST_REPORT - bytesOf(`${head}${tail(members.length)}]`);
+  for (const [, member] of ranked) {
+    if (kept.length === MOST_MEMBERS) break;
+    const text = JSON.stringify(member, worthSaying);
+    const bytes = bytesOf(text) + 1;
+    if (bytes > room) continue;
+    room -= bytes;
+    kept.push(text);
+    gists.push(JSON.stringify(member, lasting));
+  }
+  const leftOut = tail(members.length - kept.length);
+  return { text: `${head.slice(0, -1)}${leftOut}${kept.join(',')}]}`, gist: `${leftOut}${gists.join(',')}` };
+}
+
+function rankOf({ age = Infinity, failures, quarantine, pinned }: ReportedMember): number {
+  return failures > 0 || quarantine !== undefined || pinned !== undefined
+    ? -1
+    : Math.min(age, Number.MAX_VALUE);
+}
+
+/** For JSON: without what `readReport` assumes, ages in whole milliseconds, texts bounded. */
+function worthSaying(field: string, value: unknown): unknown {
+  if ((field === 'failures' && value === 0) || (field === 'kind' && value === 'value')) return undefined;
+  if (typeof value === 'number') return Math.round(value);
+  return typeof value === 'string' && field !== 'name' && field !== 'namespace' ? shortened(value) : value;
+}
+
+function lasting(field: string, value: unknown): unknown {
+  return field === 'age' || field === 'for' ? undefined : worthSaying(field, value);
+}
+
+/**
+ * The instance that has left a report; `undefined`: it is not a report of this format. It comes from outside: fields of a wrong
+ * type count as missing, texts are made printable.
+ */
+export function readReport({ instance, text, age }: StoredReport): FleetInstance | undefined {
+  const report = parsed(text);
+  if (report === undefined) return undefined;
+  const { host, upFor, leftOut, members } = report;
+  if (typeof host !== 'string' || !Array.isArray(members)) return undefined;
+  const seenAgo = durationIn(age) ?? 0;
+  return {
+    id: shortened(instance),
+    host: shortened(host),
+    upFor: (durationIn(upFor) ?? 0) + seenAgo,
+    seenAgo,
+    leftOut: countIn(leftOut),
+    members: members.slice(0, MOST_MEMBERS).flatMap((member) => memberIn(member, seenAgo)),
+  };
+}
+
+/** The error of a failed load as reports show it. */
+export function reasonIn(error: Error): string {
+  return shortened(reasonOf(error).replace(/^load failed: /, ''));
+}
+
+/** A name as reports show it. */
+export function shownName(name: string): string {
+  return printable(name);
+}
+
+function parsed(text: unknown): Record<string, unknown> | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST_REPORT) return undefined;
+  try {
+    const report: unknown = JSON.parse(text);
+    return isPlainObject(report) && report.tickless === FORMAT ? report : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function memberIn(member: unknown, seenAgo: number): ReportedMember[] {
+  const { name, namespace, kind, version, age, failures, error, pinned, quarantine } = fieldsOf(member);
+  if (typeof name !== 'string') return [];
+  const aged = durationIn(age);
+  const { by, note } = fieldsOf(pinned);
+  const { reason, for: refusedFor } = fieldsOf(quarantine);
+  const pin = typeof by === 'string' ? { by: shortened(by), note: textIn(note) } : undefined;
+  const refused = { reason: textIn(reason) ?? '', for: (durationIn(refusedFor) ?? 0) + seenAgo };
+  const reported: ReportedMember = {
+    name: shownName(name),
+    namespace: typeof namespace === 'string' ? shownName(namespace) : undefined,
+    kind: kind === 'cache' ? 'cache' : 'value',
+    version: countIn(version) || undefined,
+    age: aged === undefined ? undefined : aged + seenAgo,
+    failures: countIn(failures),
+    error: textIn(error),
+    pinned: pin,
+    quarantine: typeof reason === 'string' ? refused : undefined,
+  };
+  return [reported];
+}
+
+function fieldsOf(object: unknown): Record<string, unknown> {
+  return isPlainObject(object) ? object : {};
+}
+
+function countIn(field: unknown): number {
+  return Number.isSafeInteger(field) && Number(field) > 0 ? Number(field) : 0;
+}
+
+function durationIn(field: unknown): number | undefined {
+  return isNumber(field, 0, Number.MAX_SAFE_INTEGER) ? Number(field) : undefined;
+}
+
+function textIn(field: unknown): string | undefined {
+  return typeof field === 'string' ? shortened(field) : undefined;
+}
+
+function shortened(text: string): string {
+  return printable(text, LONGEST_TEXT);
+}

@@ -1,0 +1,138 @@
+import type {
+  Fleet,
+  FleetInstance,
+  FleetMember,
+  InstanceName,
+  InstanceWith,
+  MemberName,
+  ReportedMember,
+} from '../data/fleet.ts';
+import { withJson } from '../json.ts';
+import { printable } from '../printable.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { readReport, shownName } from './fleet-report.ts';
+import type { StoredReport } from './store-contract.ts';
+
+/** How many instances the line of a member names of each kind. */
+const MOST_NAMED = 3;
+
+/** A member of an instance. */
+interface Part {
+  readonly instance: InstanceName;
+  readonly member: ReportedMember;
+}
+
+/**
+ * The instances that have left these reports. A text that is not a report counts as absent.
+ *
+ * @param of only these members, and the instances that have one of them. @default all
+ */
+export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[]): Fleet {
+  const wanted = of && new Set(of.map(idOf));
+  const instances = reports
+    .flatMap((report) => readReport(report) ?? [])
+    .map((instance) => only(instance, wanted))
+    .filter(({ members }) => wanted === undefined || members.length > 0)
+    .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
+  const parts = new Map<string, Part[]>();
+  for (const { id, host, members } of instances) {
+    for (const member of members) {
+      const part = { instance: { id, host }, member };
+      const others = parts.get(idOf(member));
+      if (others === undefined) parts.set(idOf(member), [part]);
+      else others.push(part);
+    }
+  }
+  const members = [...parts.values()].map((all) => memberOf(all as [Part, ...Part[]]));
+  members.sort((a, b) => compare(a.namespace ?? '', b.namespace ?? '') || compare(a.name, b.name));
+  return withJson({ instances, members });
+}
+
+/** As reports show them. */
+export function idOf({ namespace, name }: MemberName): string {
+  return JSON.stringify([shownName(name), namespace === undefined ? undefined : shownName(namespace)]);
+}
+
+/** A report may have a member twice: two of one name use the store object. The first counts. */
+function only(instance: FleetInstance, wanted: ReadonlySet<string> | undefined): FleetInstance {
+  const byId = new Map([...instance.members].reverse().map((member) => [idOf(member), member]));
+  const members = instance.members.filter((member) => {
+    const id = idOf(member);
+    return byId.get(id) === member && wanted?.has(id) !== false;
+  });
+  return { ...instance, members };
+}
+
+function memberOf(parts: readonly [Part, ...Part[]]): FleetMember {
+  const [{ member }] = parts;
+  const newest = Math.max(...parts.map(({ member: { version = 0 } }) => version));
+  const version = newest > 0 ? newest : undefined;
+  const ages = parts.flatMap(({ member: { age } }) => age ?? []);
+  const summary: Omit<FleetMember, 'text'> = {
+    name: member.name,
+    namespace: member.namespace,
+    kind: member.kind,
+    version,
+    of: parts.length,
+    holding: parts.filter((part) => part.member.version === version && version !== undefined).length,
+    behind: each(parts, ({ kind, version: held, age }) => {
+      const isEmpty = kind === 'value' && held === undefined && age === undefined;
+      return held === version || isEmpty ? undefined : { version: held };
+    }),
+    oldest: ages.length === 0 ? undefined : Math.max(...ages),
+    failing: each(parts, ({ failures, error }) => (failures > 0 ? { failures, error } : undefined)),
+    pinned: each(parts, ({ pinned }) => pinned),
+    quarantine: each(parts, ({ quarantine }) => quarantine),
+  };
+  return { ...summary, text: textOf(summary) };
+}
+
+function each<Details extends object>(
+  parts: readonly Part[],
+  details: (member: ReportedMember) => Details | undefined,
+): InstanceWith<Details>[] {
+  return parts.flatMap(({ instance, member }) => {
+    const found = details(member);
+    return found === undefined ? [] : [{ ...instance, ...found }];
+  });
+}
+
+function textOf(member: Omit<FleetMember, 'text'>): string {
+  const { oldest, failing, pinned, quarantine } = member;
+  const isFailing = new Set(failing.map(({ id }) => id));
+  const behind = member.behind.filter(({ id }) => !isFailing.has(id));
+  return printable(
+    [
+      heldBy(member),
+      ...(oldest === undefined ? [] : [`oldest ${showDuration(oldest)}`]),
+      ...(behind.length === 0 ? [] : [`behind: ${named(behind, ({ host }) => host)}`]),
+      ...lines(failing, ({ host, error = 'unknown error' }) => `${host} failing: ${error}`),
+      ...lines(pinned.slice(0, 1), ({ by, note }) => `pinned by ${by}${note ? `: ${note}` : ''}`),
+      ...lines(quarantine, ({ host, reason }) => `quarantine on ${host}: ${reason}`),
+    ].join(', '),
+  );
+}
+
+function heldBy({ kind, version, of, holding }: Omit<FleetMember, 'text'>): string {
+  const isValue = kind === 'value';
+  if (version === undefined) return isValue ? `none of ${of} has a version` : `${of} without marks`;
+  const [holds, hold] = isValue ? ['holds', 'hold'] : ['knows all marks up to', 'know all marks up to'];
+  return `${holding} of ${of} ${holding === 1 ? holds : hold} version ${version}`;
+}
+
+function lines<One>(all: readonly One[], show: (one: One) => string): string[] {
+  return all.length === 0 ? [] : [named(all, show)];
+}
+
+/** The first few of them, and how many more there are. */
+export function named<One>(all: readonly One[], show: (one: One) => string): string {
+  const shown = all.slice(0, MOST_NAMED).map(show).join(', ');
+  const more = all.length - MOST_NAMED;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/** By code units: a locale has no say. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

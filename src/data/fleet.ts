@@ -1,0 +1,96 @@
+import type { JsonStatus } from '../json.ts';
+import type { DurationLike } from '../time/duration.ts';
+
+/** The name of a member, unique among those of a store. */
+export interface MemberName {
+  readonly name: string;
+  /** Its own, or that of its group; `undefined`: none. */
+  readonly namespace: string | undefined;
+}
+
+/** A member of an instance, as that instance has reported it. */
+export interface ReportedMember extends MemberName {
+  readonly kind: 'value' | 'cache';
+  /**
+   * Of the value in place; `undefined`: there is none, or it has no version (it was set or loaded for that instance only). Of a
+   * cache that of the last mark on its keys which the instance knows; `undefined`: it knows none.
+   */
+  readonly version: number | undefined;
+  /** The age of the value by now, in milliseconds. `undefined`: there is none, or it is a cache. */
+  readonly age: number | undefined;
+  /** Failures in a row; of a cache how many keys have a last load that failed. */
+  readonly failures: number;
+  /** The message of the last failure, of a cache that of one of these keys, at most 200 characters; `undefined`: none failed. */
+  readonly error: string | undefined;
+  /** The person who has pinned the version in place, and the reason; `undefined`: it is not pinned. */
+  readonly pinned: { readonly by: string; readonly note: string | undefined } | undefined;
+  /** Why the last loaded value was refused, and for how long such values are, in milliseconds; `undefined`: none is in quarantine. */
+  readonly quarantine: { readonly reason: string; readonly for: number } | undefined;
+}
+
+/** An instance: a store object of a process, with the members that use it. */
+export interface InstanceName {
+  /** Unique. That of the first store object of a process is the `owner` of its leases and snapshots. */
+  readonly id: string;
+  /** The host name, for people. */
+  readonly host: string;
+}
+
+/** An instance, as it has reported itself. */
+export interface FleetInstance extends InstanceName {
+  /** How long ago its first member was made, in milliseconds. */
+  readonly upFor: number;
+  /** The age of its report in milliseconds. */
+  readonly seenAgo: number;
+  /** How many members are not in the report, which is bounded. */
+  readonly leftOut: number;
+  readonly members: readonly ReportedMember[];
+}
+
+/** An instance, with what distinguishes it in one respect. */
+export type InstanceWith<Details> = InstanceName & Details;
+
+/** A member on all instances that have it. */
+export interface FleetMember extends MemberName {
+  readonly kind: ReportedMember['kind'];
+  /** The newest that an instance has. `undefined`: none has any. */
+  readonly version: number | undefined;
+  /** How many instances have it. */
+  readonly of: number;
+  /** How many of these have the newest version; of a cache: know all marks. */
+  readonly holding: number;
+  /**
+   * Those with an older version, or with a value without one (`undefined`). Instances without a value are not among them. Of a
+   * cache those that do not know all marks.
+   */
+  readonly behind: readonly InstanceWith<Pick<ReportedMember, 'version'>>[];
+  /** The greatest age of a value, in milliseconds; `undefined`: no instance has a value. */
+  readonly oldest: number | undefined;
+  /** Those whose last load failed. */
+  readonly failing: readonly InstanceWith<Pick<ReportedMember, 'failures' | 'error'>>[];
+  /** Those that know of a pin. */
+  readonly pinned: readonly InstanceWith<NonNullable<ReportedMember['pinned']>>[];
+  /** Those that keep a refused value. */
+  readonly quarantine: readonly InstanceWith<NonNullable<ReportedMember['quarantine']>>[];
+  /** All that in one line, for people: `37 of 40 hold version 812, oldest 11 min, pod-7 failing: ECONNREFUSED`. */
+  readonly text: string;
+}
+
+/** The instances that use a store, by their last reports. A copy: it does not change. */
+export interface Fleet extends JsonStatus {
+  /** By host and id; those of a group store by store. */
+  readonly instances: readonly FleetInstance[];
+  /** By namespace and name, likewise. */
+  readonly members: readonly FleetMember[];
+}
+
+/** The options of `everywhere`. */
+export interface HeldOptions {
+  /** The version that all instances are to hold, or a newer one. @default that of the value in place here */
+  readonly version?: number | undefined;
+  /**
+   * How long to wait. 0: they hold it already; `Infinity`: until they do, or until `close()`. @default 10 seconds, or three
+   * times `propagateWithin` where that is longer
+   */
+  readonly timeout?: DurationLike | undefined;
+}

@@ -1,0 +1,28 @@
+import type { Fleet, FleetInstance, MemberName } from '../data/fleet.ts';
+import type { Coordinator } from '../engine/coordinator.ts';
+import { withJson } from '../json.ts';
+import type { Member } from './member.ts';
+
+/** The fleet of the members of a group: of each store that they use, only these members. */
+export async function fleetOfMembers(members: readonly Member[]): Promise<Fleet> {
+  const stores = new Map<object, { readonly coordinator: Coordinator; readonly of: MemberName[] }>();
+  for (const { refresher } of members) {
+    const { coordinator } = refresher;
+    if (coordinator?.store === undefined) continue;
+    const { of } = stores.get(coordinator.store) ?? { of: [] };
+    stores.set(coordinator.store, { coordinator, of: [...of, refresher.options] });
+  }
+  const fleets = await Promise.all(
+    Array.from(stores.values(), ({ coordinator, of }) => coordinator.fleet(of)),
+  );
+  const instances = new Map<string, FleetInstance>();
+  for (const instance of fleets.flatMap((fleet) => fleet.instances)) {
+    // Two store objects may be of one backend.
+    const { members: others = [] } = instances.get(instance.id) ?? {};
+    instances.set(instance.id, { ...instance, members: [...others, ...instance.members] });
+  }
+  return withJson({
+    instances: [...instances.values()],
+    members: fleets.flatMap((fleet) => fleet.members),
+  });
+}

@@ -1,0 +1,396 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type Fleet,
+  type FleetMember,
+  type InstanceReport,
+  isClosedError,
+  isNotEverywhereError,
+  isStoreUnavailableError,
+  type NotEverywhereError,
+  RefreshGroup,
+  RefreshingCache,
+  type RefreshingValue,
+} from '../../../src/index.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { type Instance, type Link, ManualCluster } from '../../support/cluster.ts';
+import { manualValue } from '../../support/manual-value.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
+
+const WITHIN = 1000;
+/** A report lasts so long. */
+const LASTS = 15_000;
+const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
+
+/** Reads all of them each 50 ms, also at the end. */
+async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  for (let at = 0; at <= ms; at += 50) {
+    for (const { value } of instances) void value.get().catch(() => {});
+    await cluster.clock.advance(50);
+  }
+}
+
+async function memberIn(cluster: ManualCluster): Promise<FleetMember | undefined> {
+  return (await cluster.store.fleet()).members[0];
+}
+
+/** The reports that were sent since the last time. */
+function reportsOf(link: Link): InstanceReport[] {
+  return link.commands.splice(0).flatMap(({ args }) => (args[1] as InstanceReport | undefined) ?? []);
+}
+
+describe('the fleet of a store', () => {
+  it('is empty before the first check, and where nothing has propagateWithin', async () => {
+    const cluster = new ManualCluster();
+    const instances = await cluster.warm(2, { schedule: { hours: 1 } });
+    await readFor(cluster, instances, 5000);
+    expect(await cluster.store.fleet()).toEqual({ instances: [], members: [] });
+  });
+
+  it('has the instances that check, each with an id of its own, in the command of the check', async () => {
+    const cluster = new ManualCluster();
+    const instances = await cluster.warm(3, own);
+    await readFor(cluster, instances, WITHIN);
+    const fleet = await cluster.store.fleet();
+    const version = instances[0].value.inspect().lock?.version;
+    expect(fleet.members[0]).toMatchObject({
+      name: 'v',
+      of: 3,
+      holding: 3,
+      version,
+      behind: [],
+      failing: [],
+    });
+    expect(new Set(fleet.instances.map(({ id }) => id)).size).toBe(3);
+    expect(fleet.instances[0]).toMatchObject({ leftOut: 0, members: [{ name: 'v', version, failures: 0 }] });
+    expect(fleet.instances[0]?.upFor).toBeGreaterThanOrEqual(WITHIN);
+    const sent = instances.flatMap(({ link }) => link.commands.splice(0));
+    expect(sent.map(({ step, name }) => [step, name])).toEqual(sent.map(() => ['check', 'v']));
+  });
+
+  it('shows who is behind or fails, and has a value of its own, or none', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { ...own, schedule: 2000 });
+    const cold = cluster.instance({ ...own, name: 'other' });
+    a.value.set('local');
+    await readFor(cluster, [a, b, cold], 4000);
+    await cluster.fail(cold, 0, new Error('ECONNREFUSED'));
+    b.value.pause(); // it stays behind
+    await readFor(cluster, [cold], 2 * WITHIN);
+    const { members } = await cluster.store.fleet();
+    const [other, v] = members as [FleetMember, FleetMember];
+    expect(other).toMatchObject({ of: 1, holding: 0, version: undefined, oldest: undefined });
+    expect(other.failing[0]).toMatchObject({ failures: 1, error: 'ECONNREFUSED' });
+    expect(other.text).toMatch(/^none of 1 has a version, .* failing: ECONNREFUSED$/);
+    expect([v.of, v.holding, v.behind.map(({ version }) => version)]).toEqual([2, 1, [undefined]]);
+  });
+
+  it('shows a pin, and what is in quarantine', async () => {
+    const cluster = new ManualCluster({ keepVersions: 2 });
+    const accept = (value: unknown): true | string => value !== 'bad' || 'it is bad';
+    const [a, b] = await cluster.warm(2, { ...own, accept });
+    const refused = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    await cluster.end(b, 0, 'bad');
+    await refused;
+    await readFor(cluster, [b], WITHIN); // and no more: it would adopt a value that is newer
+    await cluster.refresh(a, 1, 'two');
+    await a.value.rollback({ by: 'ann', note: 'why' });
+    await readFor(cluster, [a], WITHIN);
+    const member = await memberIn(cluster);
+    expect(member?.pinned).toMatchObject([{ by: 'ann', note: 'why' }]);
+    expect(member?.quarantine).toMatchObject([{ reason: 'it is bad' }]);
+    expect(member?.quarantine[0]?.for).toBeGreaterThan(0);
+  });
+
+  it('gets a report when something is new, else a few in the time that one lasts', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    await readFor(cluster, [a], 60_000);
+    const calm = reportsOf(a.link);
+    expect(calm.length).toBeGreaterThanOrEqual(12);
+    expect(calm.length).toBeLessThanOrEqual(16);
+    expect(calm.every(({ keepFor }) => keepFor === LASTS)).toBe(true);
+    for (let i = 1; i <= 3; i++) {
+      await cluster.refresh(a, i, `edition ${i}`);
+      a.link.commands.length = 0;
+      await readFor(cluster, [a], WITHIN);
+      expect(reportsOf(a.link).length).toBe(1);
+    }
+  });
+
+  it('gets another report after one that failed', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    a.link.break('refused', 'check');
+    await readFor(cluster, [a], WITHIN);
+    a.link.mend();
+    await readFor(cluster, [a], 5 * WITHIN);
+    expect((await memberIn(cluster))?.of).toBe(1);
+  });
+
+  it('forgets an instance that is not read, or was killed, and finds it again', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    await readFor(cluster, [a, b], WITHIN);
+    await readFor(cluster, [a], LASTS - 1500);
+    expect((await memberIn(cluster))?.of).toBe(2);
+    await readFor(cluster, [a], 1600);
+    expect((await memberIn(cluster))?.of).toBe(1);
+    await readFor(cluster, [a, b], WITHIN);
+    expect((await memberIn(cluster))?.of).toBe(2);
+  });
+
+  it('forgets an instance whose last member is closed, also while a check is under way', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    const { value: other } = manualValue({ name: 'w', clock: cluster.clock, store: a.link.store, ...own });
+    await readFor(cluster, [a, b], WITHIN);
+    await other.close();
+    expect((await cluster.store.fleet()).members.map(({ name, of }) => [name, of])).toEqual([
+      ['v', 2],
+      ['w', 1],
+    ]);
+    const answered = new Deferred<void>();
+    a.link.breakOnce(answered.promise, 'check');
+    a.link.take();
+    while (a.link.take().length === 0) await readFor(cluster, [a], 50);
+    const closed = a.value.close();
+    await cluster.clock.advance(500);
+    expect((await memberIn(cluster))?.of).toBe(2);
+    answered.resolve();
+    await closed;
+    expect((await memberIn(cluster))?.of).toBe(1);
+    b.link.break('no-answer', 'check');
+    const last = b.value.close();
+    await cluster.clock.advance(1000);
+    expect(await settled(last)).toEqual({ value: undefined });
+  });
+
+  it('is JSON', async () => {
+    const cluster = new ManualCluster();
+    const instances = await cluster.warm(1, own);
+    await readFor(cluster, instances, WITHIN);
+    const json = JSON.parse(JSON.stringify(await cluster.store.fleet())) as Fleet;
+    expect([json.members[0]?.holding, json.instances.length]).toEqual([1, 1]);
+  });
+
+  it('can not be known while the store does not answer', async () => {
+    const cluster = new ManualCluster();
+    const { link } = cluster.instance(own);
+    link.break('refused', 'check');
+    expect(isStoreUnavailableError(await rejectionOf(asStore(link.store).fleet()))).toBe(true);
+  });
+});
+
+it('the fleet has caches, with the marks that they know and the keys that fail', async () => {
+  const cluster = new ManualCluster();
+  const { lock, clock } = cluster;
+  const [a, b] = Array.from({ length: 2 }, () => {
+    const { store } = cluster.link();
+    const load = (key: string): string => {
+      if (key === 'bad') throw new Error('ECONNREFUSED');
+      return key;
+    };
+    return new RefreshingCache({
+      name: 'keys',
+      load,
+      lock,
+      store,
+      clock,
+      logger: false,
+      retry: false,
+      ...own,
+    });
+  }) as [RefreshingCache<string, string>, RefreshingCache<string, string>];
+  const read = async (ms: number): Promise<void> => {
+    for (let at = 0; at <= ms; at += 50) {
+      for (const cache of [a, b]) void cache.get('good');
+      await clock.advance(50);
+    }
+  };
+  await read(WITHIN);
+  expect((await memberIn(cluster))?.text).toBe('2 without marks');
+  void a.get('bad').catch(() => {});
+  await a.invalidate('good', { everywhere: true });
+  await read(3 * WITHIN);
+  const member = await memberIn(cluster);
+  expect(member).toMatchObject({ kind: 'cache', of: 2, holding: 2, behind: [], oldest: undefined });
+  expect(member?.failing).toMatchObject([{ failures: 1, error: 'ECONNREFUSED' }]);
+});
+
+describe('the fleet of a group', () => {
+  it('has its members only, of all stores that they use', async () => {
+    const cluster = new ManualCluster();
+    const group = new RefreshGroup({ clock: cluster.clock });
+    const elsewhere = memoryStore({ clock: cluster.clock });
+    const { lock } = cluster;
+    const [a] = await cluster.warm(1, { ...own, group });
+    const make = (name: string, more: object): RefreshingValue<string> =>
+      group.value({ name, load: () => 'one', ...own, lock, store: a.link.store, ...more });
+    make('namesake', { namespace: 'shop' });
+    const there = make('there', { store: elsewhere });
+    group.value({ name: 'alone', load: () => 'one' });
+    group.cache({ name: 'keys', load: (key: string) => key, lock, store: a.link.store });
+    const b = cluster.instance(own);
+    const stranger = cluster.instance({ ...own, name: 'stranger' });
+    await readFor(cluster, [a, b, stranger, { ...a, value: there }], 2 * WITHIN);
+    const { members, instances } = await group.fleet();
+    expect(members.map(({ name, of }) => [name, of])).toEqual([
+      ['v', 2],
+      ['namesake', 1],
+      ['there', 1],
+    ]);
+    const names = instances.map(({ members: all }) =>
+      all
+        .map(({ name }) => name)
+        .sort()
+        .join(' '),
+    );
+    expect(names.sort()).toEqual(['namesake v', 'there', 'v']);
+    expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(3);
+    a.link.break('refused', 'check');
+    expect(isStoreUnavailableError(await rejectionOf(group.fleet()))).toBe(true);
+    expect(await new RefreshGroup().fleet()).toEqual({ instances: [], members: [] });
+  });
+});
+
+describe('everywhere', () => {
+  /** Three instances with reports, of which the last one is read no more. */
+  async function fleet(): Promise<{ cluster: ManualCluster; a: Instance; b: Instance; c: Instance }> {
+    const cluster = new ManualCluster();
+    const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
+    await readFor(cluster, [a, b, c], WITHIN);
+    return { cluster, a, b, c };
+  }
+
+  it('resolves when each live instance holds the version, or a newer one', async () => {
+    const { cluster, a, b, c } = await fleet();
+    await a.value.set('two', { everywhere: true });
+    const held = a.value.everywhere();
+    await readFor(cluster, [a, b], 2.5 * WITHIN);
+    expect(await settled(held)).toBe('pending');
+    await readFor(cluster, [a, b, c], 2.5 * WITHIN);
+    expect(await settled(held)).toEqual({ value: undefined });
+    const version = a.value.inspect().lock?.version as number;
+    await b.value.everywhere({ version: version - 1, timeout: 0 });
+  });
+
+  it('rejects with the instances that do not hold it, and their versions', async () => {
+    const { cluster, a, b, c } = await fleet();
+    const before = c.value.inspect().lock?.version;
+    await a.value.set('two', { everywhere: true });
+    const version = a.value.inspect().lock?.version;
+    const held = rejectionOf(a.value.everywhere({ timeout: 5000 }));
+    await readFor(cluster, [a, b], 5100);
+    const error = (await held) as NotEverywhereError;
+    expect(isNotEverywhereError(error)).toBe(true);
+    expect(error).toMatchObject({ code: 'ERR_TICKLESS_NOT_EVERYWHERE', version, cacheName: 'v' });
+    expect(error.missing).toMatchObject([{ version: before }]);
+    const { id, host } = error.missing[0] as { id: string; host: string };
+    expect(error.message).toBe(
+      `v: version ${version} is not held by ${host} (${id}, version ${before}) after 5 s`,
+    );
+    expect(JSON.parse(JSON.stringify(error))).not.toHaveProperty('missing');
+  });
+
+  it('waits for no instance that is killed or not read any more, none without a value, and none without the member', async () => {
+    const { cluster, a, b } = await fleet();
+    const cold = cluster.instance(own);
+    await cluster.instance({ ...own, name: 'other' }).value.set('one');
+    void cold.value.get().catch(() => {});
+    await readFor(cluster, [cold], WITHIN);
+    await a.value.set('two', { everywhere: true });
+    const held = a.value.everywhere({ timeout: Infinity });
+    await readFor(cluster, [a, b], LASTS + WITHIN);
+    expect(await settled(held)).toEqual({ value: undefined });
+  });
+
+  it('knows of no instance that leaves the member out of its report, or has a value of its own', async () => {
+    const { cluster, a } = await fleet();
+    const leave = (instance: string, members: object[], leftOut: number): unknown =>
+      cluster.store.versions([], {
+        instance,
+        text: JSON.stringify({ tickless: 1, host: instance, leftOut, members }),
+        keepFor: LASTS,
+      });
+    await leave('left-out', [], 1);
+    await leave('local', [{ name: 'v', age: 5 }], 0);
+    await leave('empty', [{ name: 'v' }], 0);
+    await leave(
+      'twice',
+      [
+        { name: 'v', version: 2 ** 52 },
+        { name: 'v', version: 7 },
+      ],
+      0,
+    );
+    await leave('elsewhere', [{ name: 'v', namespace: 'shop', version: 1, age: 5 }], 0);
+    const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
+    expect(error.missing.map(({ id }) => id)).toEqual(['left-out', 'local', 'twice']);
+    expect(error.message).toContain(
+      'left-out (left-out, no version), local (local, no version), twice (twice, version 7) after 0 ms',
+    );
+  });
+
+  it('names at most three instances in its message', async () => {
+    const { cluster, a } = await fleet();
+    const version = (a.value.inspect().lock?.version as number) + 1;
+    await readFor(cluster, [cluster.instance(own), cluster.instance(own)], WITHIN);
+    const error = (await rejectionOf(a.value.everywhere({ version, timeout: 0 }))) as NotEverywhereError;
+    expect([error.missing.length, error.message.match(/version/g)?.length]).toEqual([5, 4]);
+    expect(error.message).toContain(' and 2 more after');
+  });
+
+  it('keeps the process alive, asks in growing pauses, and ends by close', async () => {
+    const { cluster, a } = await fleet();
+    const version = (a.value.inspect().lock?.version as number) + 1;
+    a.link.take();
+    const keepsAlive = vi.fn();
+    const setTimer = cluster.clock.setTimeout.bind(cluster.clock);
+    cluster.clock.setTimeout = (...args) => ({ ...setTimer(...args), ref: keepsAlive });
+    const held = rejectionOf(a.value.everywhere({ version, timeout: Infinity }));
+    await cluster.clock.advance(10_000);
+    const asked = a.link.take().length;
+    expect(asked).toBeLessThan(22);
+    expect(keepsAlive.mock.calls.length).toBe(asked - 1); // one of them is the report
+    await a.value.close();
+    expect(isClosedError(await held)).toBe(true);
+    expect(isClosedError(await rejectionOf(a.value.everywhere({ version })))).toBe(true);
+    expect(cluster.clock.timerCount).toBe(0);
+  });
+
+  it('rejects when the store does not answer, and goes on when it does again', async () => {
+    const { cluster, a } = await fleet();
+    a.link.break('refused', 'check');
+    const failed = rejectionOf(a.value.everywhere({ timeout: 2000 }));
+    await cluster.clock.advance(3000);
+    expect(isStoreUnavailableError(await failed)).toBe(true);
+    const held = a.value.everywhere({ timeout: 60_000 });
+    await cluster.clock.advance(2000);
+    a.link.mend();
+    await cluster.clock.advance(40_000);
+    expect(await settled(held)).toEqual({ value: undefined });
+  });
+
+  it('needs propagateWithin, a store that keeps reports, and a version', async () => {
+    const { cluster, a } = await fleet();
+    const refused = async (held: Promise<void>): Promise<string> => String(await rejectionOf(held));
+    const { clock, lock } = cluster;
+    const alone = manualValue({ clock }).value;
+    expect(await refused(alone.everywhere({ version: 1 }))).toContain('store must be given');
+    const seldom = cluster.instance({ propagateWithin: Infinity }).value;
+    expect(await refused(seldom.everywhere({ version: 1 }))).toContain('propagateWithin must be given');
+    expect(await refused(cluster.instance(own).value.everywhere())).toContain('the value in place has none');
+    expect(await refused(a.value.everywhere({ version: 0.5 }))).toContain(
+      'version must be a version, received 0.5',
+    );
+    expect(await refused(a.value.everywhere({ timeout: -1 }))).toContain('timeout must be a duration');
+    expect(await refused(a.value.everywhere({ versoin: 1 } as object))).toContain('did you mean version?');
+    const { read, write, delete: remove } = cluster.store;
+    const store = asStore({ read, write, delete: remove });
+    const { value } = manualValue({ clock, lock, store, ...own });
+    expect(await refused(value.everywhere({ version: 1 }))).toContain('store must keep the reports');
+  });
+});
