@@ -1,3 +1,4 @@
+import type { Hints } from './hint-contract.ts';
 import type { LockProvider } from './lock-contract.ts';
 import type { Codec, Store } from './store-contract.ts';
 
@@ -16,4 +17,6 @@ export type StoreSteps = Pick<
   readonly codec: Codec;
   /** That of members which leave it out, in milliseconds. @default Infinity */
   readonly propagateWithinMs?: number | undefined;
+  /** Those that go with its changes. @default none */
+  readonly hints?: Hints | undefined;
 };

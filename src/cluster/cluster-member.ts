@@ -5,6 +5,7 @@ import type { BackendAccess } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { ClusterLog } from './cluster-log.ts';
 import { EntryNames } from './entry-names.ts';
+import type { HintPort } from './hint-contract.ts';
 import { journalCodec, type MarksOnKeys } from './journal.ts';
 import { MemberLock } from './member-lock.ts';
 import { MemberStore } from './member-store.ts';
@@ -30,7 +31,8 @@ export class ClusterMember {
   readonly closing: LazyAbort = new LazyAbort();
   /** How long after another instance it takes over a change at the latest, in milliseconds; `Infinity`: at its next load. */
   readonly propagateWithinMs: number;
-
+  /** Tell other instances of changes that people make. */
+  readonly hints: HintPort | undefined;
   /** Those on its keys; `undefined`: it has none, or takes no part in checks. */
   marks: MarksOnKeys | undefined = undefined;
   readonly #backends: readonly [
@@ -54,6 +56,7 @@ export class ClusterMember {
     });
     this.propagateWithinMs = options.propagateWithinMs ?? store?.steps.propagateWithinMs ?? Infinity;
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
+    this.hints = store?.hints;
     this.#backends = [lock, store, serverClock];
     this.fleet = store?.fleet;
     this.log = log;

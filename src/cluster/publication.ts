@@ -28,6 +28,8 @@ export interface PublishRecord extends CompletedLoad {
   readonly mark?: Mark | undefined;
   /** A person has it published: see `manual-round.ts`. */
   readonly isManual?: boolean | undefined;
+  /** A caller has asked for the load. */
+  readonly isForced?: boolean | undefined;
   /** The version before. */
   readonly knownVersion: number;
 }
@@ -116,6 +118,9 @@ async function publish(
   }
   if (mark === undefined && entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });
+  // Of keys, checks ask for their journal.
+  const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
+  if (isHinted) member.hints?.send(member);
   return 'shared';
 }
 

@@ -155,7 +155,8 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
     const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
-    void this.#publishAndRelease(record).then(() => this.#end());
+    const isForced = this.#host.trigger === 'forced';
+    void this.#publishAndRelease({ ...record, isForced }).then(() => this.#end());
     return this.over;
   }
 

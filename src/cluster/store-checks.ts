@@ -5,6 +5,7 @@ import { isOptionError } from '../errors.ts';
 import { type BackendAccess, limited } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
+import type { HintPort } from './hint-contract.ts';
 import { InstanceReporter } from './instance-reporter.ts';
 import type { InstanceReport } from './store-contract.ts';
 import { unavailableCause } from './unavailable.ts';
@@ -23,7 +24,7 @@ export interface Followed {
 
 /** The member whose options and log a command uses. */
 export interface Checker {
-  readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random'>;
+  readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger'>;
   readonly log: ClusterLog;
 }
 
@@ -38,6 +39,9 @@ const MOST_NAMES = 1000;
 
 /** Checks come earlier than they must by up to this share of the time, so that instances do not fall into step. */
 const SPREAD = 0.2;
+
+/** However many hints there are, checks begin at least this far apart, in milliseconds. */
+const LEAST_APART_MS = 20;
 
 /**
  * Asks the store, behind reads, which of the members of this instance have a newer version there: one command for all
@@ -57,22 +61,32 @@ export class StoreChecks implements PiggybackTrigger {
   /** When the last check began that had an answer (monotonic); `undefined`: none had. */
   checkedAt: number | undefined;
   readonly #access: BackendAccess<StoreSteps>;
+  readonly #hints: HintPort | undefined;
   readonly #members: Map<Followed, Membership> = new Map();
   #withinMs = Number.POSITIVE_INFINITY;
   #underWay: Promise<void> | undefined;
   readonly #reporter: InstanceReporter = new InstanceReporter();
+  #beganAt = Number.NEGATIVE_INFINITY;
+  #dueAt = Number.POSITIVE_INFINITY;
+  /** When one is to begin that a hint has asked for. It leaves `#dueAt` as it is, or all instances would fall into step. */
+  #hintedAt = Number.POSITIVE_INFINITY;
 
-  constructor(access: BackendAccess<StoreSteps>) {
+  constructor(access: BackendAccess<StoreSteps>, hints: HintPort | undefined) {
     this.#access = access;
+    this.#hints = hints;
   }
 
-  /** Checks ask about it too, from now on. The first one comes at any time within `withinMs`. */
+  /** Checks ask about it too, from now on. The first one of an instance comes at any time within `withinMs`. */
   join(followed: Followed, checker: Checker, withinMs: number): void {
     const { clock, random } = checker.options;
     this.#reporter.starts(clock.monotonic());
     this.#members.set(followed, { followed, checker, withinMs });
-    this.#withinMs = Math.min(this.#withinMs, withinMs);
-    if (this.#underWay === undefined) this.#planBy(clock.monotonic() + random() * withinMs);
+    if (withinMs < this.#withinMs) {
+      this.#withinMs = withinMs;
+      this.#dueAt = Math.min(this.#dueAt, clock.monotonic() + random() * this.#pauseMs(random));
+      this.#plan();
+    }
+    this.#hints?.listen(checker);
   }
 
   /** With the last one the report of this instance is taken back: at most one time-out of the store. Never rejects. */
@@ -81,7 +95,8 @@ export class StoreChecks implements PiggybackTrigger {
     this.#members.delete(followed);
     this.#withinMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
     if (this.#members.size > 0) return;
-    this.readsFrom = Number.POSITIVE_INFINITY;
+    this.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
+    this.#hints?.stop();
     if (checker === undefined) return;
     const withdraw = async (): Promise<void> => {
       await this.#underWay; // it may leave a report
@@ -104,25 +119,46 @@ export class StoreChecks implements PiggybackTrigger {
     return answer !== undefined;
   }
 
-  /** Something may have changed elsewhere: a check comes by then (monotonic), with the next read. */
-  checkBy(at: number): void {
-    if (this.#underWay === undefined) this.#planBy(at);
+  /**
+   * Something has changed elsewhere: the next read after a random part of that time, in milliseconds, starts a check. While
+   * one is under way, which may have asked before, one more follows it. Nothing changes where a check is planned by then.
+   */
+  checkWithin(ms: number): void {
+    const [first] = this.#members.values();
+    if (first === undefined) return;
+    const { clock, random } = first.checker.options;
+    const now = clock.monotonic();
+    const limitMs = Math.min(ms, this.#withinMs);
+    if (Math.min(this.#dueAt, this.#hintedAt) <= now + limitMs) return;
+    this.#hintedAt = Math.max(now + random() * limitMs, this.#beganAt + LEAST_APART_MS);
+    this.#plan();
   }
 
   read(now: number): void {
-    if (this.#underWay !== undefined || now < this.readsFrom) return;
-    this.readsFrom = Number.POSITIVE_INFINITY;
+    if (now < this.readsFrom) return;
     const [first] = this.#members.values();
     if (first === undefined) return;
+    this.#beganAt = now;
+    if (now >= this.#dueAt) this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#hintedAt = Number.POSITIVE_INFINITY;
+    this.readsFrom = Number.POSITIVE_INFINITY;
+    this.#hints?.listen(first.checker); // where that has ended
     this.#underWay = this.#check(first.checker).finally(() => {
       this.#underWay = undefined;
       const { random } = first.checker.options;
-      this.#planBy(now + this.#withinMs * (1 - SPREAD * random()));
+      this.#dueAt = Math.min(this.#dueAt, now + this.#pauseMs(random));
+      this.#plan();
     });
   }
 
-  #planBy(at: number): void {
-    if (this.#members.size > 0) this.readsFrom = Math.min(this.readsFrom, at);
+  /** From one check to the next. */
+  #pauseMs(random: () => number): number {
+    return this.#withinMs * (1 - SPREAD * random());
+  }
+
+  #plan(): void {
+    const isWanted = this.#underWay === undefined && this.#members.size > 0;
+    this.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Number.POSITIVE_INFINITY;
   }
 
   get #reported(): ReportedMember[] {

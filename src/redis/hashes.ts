@@ -3,7 +3,8 @@ import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import type { IoredisClient, NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
+import type { NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
+import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { Script } from './script.ts';
@@ -172,20 +173,4 @@ function evictionPolicyOf(info: string): string | undefined {
 /** Escapes a text for a pattern of `SCAN`. */
 function escaped(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&');
-}
-
-/** Both packages have `sendCommand`, with different arguments; only ioredis has `call`. */
-function isIoredis(client: RedisClient): client is IoredisClient {
-  return hasMethod(client, 'call') && hasMethod(client, 'on') && 'status' in client;
-}
-
-/** Excludes the sentinel of node-redis, whose `sendCommand` takes other arguments. */
-function isNodeRedis(client: RedisClient): client is NodeRedisClient {
-  return (
-    hasMethod(client, 'sendCommand') && !hasMethod(client, 'getSentinelNode') && !hasMethod(client, 'call')
-  );
-}
-
-function hasMethod(client: unknown, name: string): boolean {
-  return typeof client === 'object' && client !== null && typeof Reflect.get(client, name) === 'function';
 }

@@ -1,6 +1,7 @@
 import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { fleetOf } from '../cluster/fleet.ts';
+import type { Hints } from '../cluster/hint-contract.ts';
 import { presentOnly } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
@@ -17,6 +18,8 @@ export interface AsStoreOptions {
    * @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
+  /** As those of `createStore`. @default none */
+  readonly hints?: Hints | undefined;
 }
 
 /**
@@ -31,7 +34,9 @@ export interface AsStoreOptions {
  */
 export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Store {
   const checks = new OptionChecks('store');
-  checks.names('', options, ['timeout']);
+  const { hints } = options;
+  checks.names('', options, ['timeout', 'hints']);
+  if (hints !== undefined) checks.methods('hints', hints, ['connect']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);
   checks.methods('store', store, ['read', 'write']);
   checks.done();
@@ -54,6 +59,7 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     fleet: async () => fleetOf(await reports()),
   };
   const steps: StoreSteps & ManyStoreSteps = {
+    hints,
     codec: store.codec ?? defaultCodec,
     schema: store.schema,
     longestName: store.longestName,

@@ -2,6 +2,7 @@ import type { StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import { fleetOf } from '../cluster/fleet.ts';
+import type { Hints } from '../cluster/hint-contract.ts';
 import { bytesOf, presentOnly, versionRecord } from '../cluster/history.ts';
 import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
@@ -64,6 +65,12 @@ export interface StoreOptions {
    * other instances. Over 0; `Infinity`: at their next load. @default Infinity
    */
   readonly propagateWithin?: DurationLike | undefined;
+  /**
+   * Tell other instances at once of what a caller changes (`refresh`, and all that is done `everywhere`): those with a
+   * `propagateWithin` then ask the store at their next read, within 5 ms for each instance. Of `redisHints`, `postgresHints`
+   * or `createHints`. They keep a connection open. @default none: they ask within `propagateWithin`
+   */
+  readonly hints?: Hints | undefined;
 }
 
 /** The names of {@link StoreOptions}. */
@@ -74,6 +81,7 @@ const COMMON: readonly (keyof StoreOptions)[] = [
   'namespace',
   'keepVersions',
   'propagateWithin',
+  'hints',
 ];
 
 /** The greatest `keepVersions`. */
@@ -105,7 +113,8 @@ export function createStore(
 ): Store {
   const checks = new OptionChecks('store');
   checks.names('', options ?? {}, [...names, ...COMMON]);
-  const { codec, schema } = options ?? {};
+  const { codec, schema, hints } = options ?? {};
+  if (hints !== undefined) checks.methods('hints', hints, ['connect']);
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
@@ -190,6 +199,7 @@ export function createStore(
     longestName,
     keepVersions,
     propagateWithinMs,
+    hints,
     read: (name, newerThan, version) => readOf(backend, name, newerThan, version),
     async history(name) {
       if (backend.history === undefined) return presentOnly(backend, name);

@@ -1,7 +1,16 @@
 // For adapter authors: wrap your backend with `createStore`. `SnapshotStore` has a worked example.
 
+export type {
+  HintBus,
+  HintHost,
+  HintMember,
+  HintPort,
+  Hints,
+  StopListening,
+} from '../cluster/hint-contract.ts';
 export { isPlausibleToken as isPlausibleVersion } from '../cluster/plausible.ts';
 export type { StoredVersion } from '../cluster/store-contract.ts';
+export { createHints } from '../hints/create-hints.ts';
 export { type AsStoreOptions, asStore } from './as-store.ts';
 export { createStore, type StoreEngineKind, type StoreOptions } from './create-store.ts';
 export type { StoreEngine } from './store-engine.ts';

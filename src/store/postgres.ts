@@ -6,7 +6,14 @@ import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 import { fleetTable } from './sql-reports.ts';
 
+export type { HintHost, HintMember, HintPort, Hints } from '../cluster/hint-contract.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
+export {
+  type PostgresHintsOptions,
+  type PostgresListener,
+  type PostgresNotification,
+  postgresHints,
+} from '../sql/postgres-hints.ts';
 export type { SqlStoreOptions } from './sql.ts';
 
 /** The options of {@link postgresStore}. */

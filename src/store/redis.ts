@@ -18,6 +18,7 @@ import { createStore, type StoreOptions } from './create-store.ts';
 import { checkHashes, listReports } from './redis-checks.ts';
 import type { StoreEngine } from './store-engine.ts';
 
+export type { HintHost, HintMember, HintPort, Hints } from '../cluster/hint-contract.ts';
 export type {
   IoredisClient,
   IoredisCluster,
@@ -25,6 +26,13 @@ export type {
   NodeRedisCluster,
   RedisClient,
 } from '../redis/client.ts';
+export {
+  type IoredisSubscriber,
+  type NodeRedisSubscriber,
+  type RedisHintsOptions,
+  type RedisPublisher,
+  redisHints,
+} from '../redis/redis-hints.ts';
 
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {

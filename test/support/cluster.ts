@@ -1,3 +1,4 @@
+import type { Hints } from '../../src/cluster/hint-contract.ts';
 import {
   type LockProvider,
   LockUnavailableError,
@@ -45,7 +46,7 @@ export class Link {
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
   /** @param timeout of both. @default theirs */
-  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number) {
+  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, hints?: Hints) {
     const wrapped: LockProvider = {
       ...lockMethods(lock),
       acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
@@ -73,7 +74,7 @@ export class Link {
         ),
       reports: () => this.#send('check', 'reports', [], async () => (await store.reports?.()) ?? []),
     };
-    this.store = asStore(wrappedStore, { timeout });
+    this.store = asStore(wrappedStore, { timeout, hints });
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -213,6 +214,8 @@ export class ManualCluster {
   readonly store: Store;
 
   readonly #timeout: number | undefined;
+  /** Those of a new instance. */
+  hints: () => Hints | undefined = () => undefined;
 
   /** @param timeout of the lock and the store. @default theirs */
   constructor(store: Parameters<typeof memoryStore>[0] = {}, leaseFor: number = LEASE_MS, timeout?: number) {
@@ -222,7 +225,7 @@ export class ManualCluster {
   }
 
   link(): Link {
-    return new Link(this.lock, this.store, this.#timeout);
+    return new Link(this.lock, this.store, this.#timeout, this.hints());
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */

@@ -20,8 +20,8 @@ import { fileStore } from 'tickless/store/file';
 import { memoryStore } from 'tickless/store/memory';
 import { mongodbStore } from 'tickless/store/mongodb';
 import { mysqlStore } from 'tickless/store/mysql';
-import { postgresStore } from 'tickless/store/postgres';
-import { redisStore } from 'tickless/store/redis';
+import { postgresHints, postgresStore } from 'tickless/store/postgres';
+import { redisHints, redisStore } from 'tickless/store/redis';
 import { sqliteStore } from 'tickless/store/sqlite';
 
 const collections = new MongoClient('mongodb://localhost').db('app');
@@ -45,6 +45,19 @@ export const locks = [
   mongodbLock({ collection: collections.collection('locks') }),
 ];
 
+export const hints = [
+  redisHints({ client: new Redis(), subscriber: new Redis() }),
+  redisHints({ client: new Cluster(nodes), subscriber: new Cluster(nodes) }),
+  redisHints({ client: createClient(), subscriber: createClient() }),
+  redisHints({ client: createClientPool(), subscriber: createClient({ url: 'redis://localhost' }) }),
+  redisHints({
+    client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }),
+    subscriber: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }),
+  }),
+  postgresHints({ client: new Client() }),
+  postgresHints({ client: async () => new Client() }),
+];
+
 export const stores = [
   memoryStore(),
   fileStore({ directory: '/var/lib/app/snapshots' }),
@@ -55,7 +68,7 @@ export const stores = [
   redisStore({ client: createClient() }),
   redisStore({ client: createClientPool() }),
   redisStore({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
-  postgresStore({ client: new Pool() }),
+  postgresStore({ client: new Pool(), hints: hints[0] }),
   postgresStore({ client: new Client() }),
   mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
   mongodbStore({ collection: collections.collection('snapshots') }),

@@ -1,0 +1,42 @@
+import { isNumber } from '../option-checks.ts';
+
+/** Something has changed. */
+export interface Hint {
+  /** The store object that sends it. */
+  readonly from: string;
+  /** How many instances use the store, as the sender knows; `undefined`: it does not know. */
+  readonly instances: number | undefined;
+}
+
+/** Tells hints from other messages, and names their format. */
+const MARK = 'hint/1';
+
+/** No hint is longer. */
+const LONGEST = 200;
+
+/** The checks that follow a hint are that far apart on average, in milliseconds, over all instances. */
+const APART_MS = 5;
+
+export function encodeHint({ from, instances }: Hint): string {
+  return JSON.stringify({ tickless: MARK, from, instances });
+}
+
+/** `undefined`: it is not a hint. Never throws. */
+export function decodeHint(text: unknown): Hint | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST) return undefined;
+  try {
+    const { tickless, from, instances } = JSON.parse(text);
+    if (tickless !== MARK || typeof from !== 'string') return undefined;
+    return { from, instances: isNumber(instances, 1, Infinity) ? instances : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Within what time an instance checks the store after a hint, in milliseconds: a few ask at once, a thousand do
+ * not. `Infinity`: whenever it would check anyway.
+ */
+export function checkWithin({ instances = Infinity }: Hint): number {
+  return APART_MS * instances;
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createClient } from 'redis';
+import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { postgresLock } from '../../../../src/lock/postgres.ts';
+import { redisLock } from '../../../../src/lock/redis.ts';
+import { postgresHints, postgresStore } from '../../../../src/store/postgres.ts';
+import { redisHints, redisStore } from '../../../../src/store/redis.ts';
+
+/** The clients that hints are sent with. */
+export const hintedKinds = ['ioredis', 'node-redis', 'pg'] as const;
+export type HintedKind = (typeof hintedKinds)[number];
+
+/** What separates a service from others on the server, and how fast it learns of changes. */
+export interface HintedOptions {
+  readonly url: string;
+  readonly space: string;
+  readonly propagateWithin: number;
+  /** @default true */
+  readonly hasHints?: boolean;
+  readonly leaseFor?: number;
+}
+
+/** A lock and a store with hints, with clients of their own. */
+export interface Hinted {
+  readonly shared: { readonly lock: LockProvider; readonly store: SnapshotStore };
+  /** Closes all but the connection that listens. */
+  closeClient(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+// A client that can't be reached tells so by events, which its user listens to.
+const ignore = (): void => {};
+
+export async function openHinted(kind: HintedKind, options: HintedOptions): Promise<Hinted> {
+  const { url, space, propagateWithin, hasHints = true, leaseFor = 5000 } = options;
+  const some = { propagateWithin, timeout: 2000 };
+  if (kind === 'pg') {
+    const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
+    client.on('error', ignore);
+    const listeners: pg.Client[] = [];
+    const connect = async (): Promise<pg.Client> => {
+      const listener = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+      listener.on('error', ignore);
+      listeners.push(listener);
+      await listener.connect();
+      return listener;
+    };
+    const hints = hasHints ? postgresHints({ client: connect, channel: `${space} "hints"` }) : undefined;
+    return {
+      shared: {
+        lock: postgresLock({ client, table: `${space}_lock`, leaseFor }),
+        store: postgresStore({ client, table: `${space}_store`, ...some, hints }),
+      },
+      closeClient: () => client.end(),
+      async close() {
+        await Promise.all([client, ...listeners].map((one) => one.end().catch(ignore)));
+      },
+    };
+  }
+  const channel = `${space}:hints`;
+  const prefixes = { lock: `${space}:lock:`, store: `${space}:store:` };
+  if (kind === 'ioredis') {
+    const client = new Redis(url, { keyPrefix: 'app:', retryStrategy: () => 50 });
+    const subscriber = client.duplicate();
+    for (const one of [client, subscriber]) one.on('error', ignore);
+    const hints = hasHints ? redisHints({ client, subscriber, channel }) : undefined;
+    return {
+      shared: {
+        lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
+        store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
+      },
+      closeClient: async () => client.disconnect(),
+      async close() {
+        for (const one of [client, subscriber]) one.disconnect();
+      },
+    };
+  }
+  const client = createClient({ url, socket: { reconnectStrategy: 50 } });
+  const subscriber = client.duplicate();
+  for (const one of [client, subscriber]) {
+    one.on('error', ignore);
+    await one.connect();
+  }
+  const hints = hasHints ? redisHints({ client, subscriber, channel }) : undefined;
+  return {
+    shared: {
+      lock: redisLock({ client, prefix: prefixes.lock, leaseFor }),
+      store: redisStore({ client, prefix: prefixes.store, ...some, hints }),
+    },
+    closeClient: async () => client.destroy(),
+    async close() {
+      for (const one of [client, subscriber]) if (one.isOpen) one.destroy();
+    },
+  };
+}
+
+/** Reads until that value is served. Rejects after that many milliseconds. */
+export async function readUntil(read: () => unknown, wanted: unknown, withinMs: number): Promise<void> {
+  for (const endAt = performance.now() + withinMs; read() !== wanted; await sleep(5)) {
+    if (performance.now() > endAt) throw new Error(`${String(read())} is served, not ${String(wanted)}`);
+  }
+}
+
+/** Cuts the connections that listen. */
+export async function cut(kind: HintedKind, url: string, space: string): Promise<void> {
+  if (kind === 'pg') {
+    const client = new pg.Client(url);
+    client.on('error', () => {});
+    await client.connect();
+    const cutting = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE $1';
+    await client.query(cutting, [`LISTEN "${space}%`]);
+    await client.end();
+    return;
+  }
+  const client = new Redis(url);
+  await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  client.disconnect();
+}

@@ -1,0 +1,421 @@
+import { describe, expect, it } from 'vitest';
+import { createHints } from '../../../src/hints/create-hints.ts';
+import { RefreshingCache, RefreshingValue, type RefreshingValueOptions } from '../../../src/index.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { postgresHints } from '../../../src/store/postgres.ts';
+import { redisHints } from '../../../src/store/redis.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { recordLines } from '../../support/events.ts';
+import { thrownBy } from '../../support/settle.ts';
+
+const everywhere = { everywhere: true } as const;
+const WITHIN = 60_000;
+/** The next load is far away, so that only checks tell of changes. */
+const own = { schedule: { hours: 10 }, propagateWithin: WITHIN } as const;
+
+/** Delivers texts to all that listen, as a test wants it. */
+class Bus {
+  readonly sent: string[] = [];
+  readonly listeners: Map<(text: string) => void, (cause?: unknown) => void> = new Map();
+  listens = 0;
+  deliver = (text: string): void => {
+    for (const listener of this.listeners.keys()) listener(text);
+  };
+  /** Called by each step first. */
+  fault: (step: 'send' | 'listen') => unknown = () => undefined;
+
+  connect = (): ReturnType<typeof createHints> =>
+    createHints({
+      send: async (text) => {
+        await this.fault('send');
+        this.sent.push(text);
+        this.deliver(text);
+      },
+      listen: async (onMessage, onEnd) => {
+        this.listens += 1;
+        await this.fault('listen');
+        this.listeners.set(onMessage, onEnd);
+        return () => void this.listeners.delete(onMessage);
+      },
+    });
+}
+
+function clusterWith(bus: Bus, ...args: ConstructorParameters<typeof ManualCluster>): ManualCluster {
+  const cluster = new ManualCluster(...args);
+  cluster.hints = bus.connect;
+  return cluster;
+}
+
+/** Warm instances that have checked their store just now: the next check is far away, unless a hint comes. */
+async function quiet(
+  cluster: ManualCluster,
+  count: number,
+  more: Partial<RefreshingValueOptions<string>> = {},
+): Promise<Instance[]> {
+  const instances: Instance[] = await cluster.warm(count as 3, { ...own, ...more });
+  await cluster.clock.advance((more.propagateWithin as number | undefined) ?? WITHIN);
+  await readFor(cluster, instances, 1);
+  for (const { link } of instances) link.take();
+  return instances;
+}
+
+/** Reads all of them each millisecond. */
+async function readFor(cluster: ManualCluster, instances: readonly Instance[], ms: number): Promise<void> {
+  for (let at = 0; at < ms; at++) {
+    for (const { value } of instances) value.peek() === undefined ? void value.get() : value.current;
+    await cluster.clock.advance(1);
+  }
+}
+
+const checksOf = ({ link }: Instance): number =>
+  link.commands.splice(0).filter(({ step, name }) => step === 'check' && name === 'v').length;
+const hint = (from: string, instances?: number): string =>
+  JSON.stringify({ tickless: 'hint/1', from, instances });
+
+describe('a hint', () => {
+  it('has other instances check at their next read, within 5 ms for each instance, and not its sender', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    for (let i = 0; i < 100; i++) {
+      await cluster.store.versions?.(['v'], { instance: `i${i}`, text: '[]', keepFor: 10 * WITHIN });
+    }
+    const instances = await quiet(cluster, 11);
+    const [a, ...others] = instances as [Instance, ...Instance[]];
+    const { length } = (await cluster.store.reports?.()) ?? [];
+    await a.value.set('two', everywhere);
+    expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([length]);
+    await cluster.clock.advance(1);
+    const told = (): number => others.filter(({ value }) => value.peek() === 'two').length;
+    await readFor(cluster, instances, 2.5 * length);
+    expect(told()).toBeGreaterThan(0);
+    expect(told()).toBeLessThan(10);
+    await readFor(cluster, instances, 2.5 * length + 10);
+    expect(told()).toBe(10);
+    expect(others.map(({ link }) => link.take())).toEqual(others.map(() => ['check', 'read']));
+    expect(checksOf(a)).toBe(0);
+  });
+
+  it('does nothing in an instance that is not read', async () => {
+    const cluster = clusterWith(new Bus());
+    const [a, b] = (await quiet(cluster, 2)) as [Instance, Instance];
+    await a.value.set('two', everywhere);
+    await cluster.clock.advance(WITHIN / 2);
+    expect(b.link.take()).toEqual([]);
+    await readFor(cluster, [b], 2);
+    expect([b.value.peek(), b.link.take()]).toEqual(['two', ['check', 'read']]);
+  });
+
+  it('is sent behind each change that a caller makes, and behind no other', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus, { keepVersions: 3 });
+    const accept = (candidate: string): boolean => candidate !== 'bad';
+    const [a] = (await quiet(cluster, 1, { accept, logger: false })) as [Instance];
+    const { value } = a;
+    const hints = async (action: () => unknown): Promise<number> => {
+      bus.sent.length = 0;
+      await action();
+      await cluster.clock.advance(1);
+      return bus.sent.length;
+    };
+    expect([
+      await hints(() => value.set('two', everywhere)),
+      await hints(() => cluster.refresh(a, 1, 'three')),
+      await hints(() => value.rollback({ by: 'ann' })),
+      await hints(() => value.unpin()),
+      await hints(() => value.invalidate(everywhere)),
+      await hints(() => cluster.reload(a, 2, 'bad')),
+      await hints(() => value.acceptQuarantined()),
+    ]).toEqual([1, 1, 1, 1, 1, 0, 1]);
+    const due = async (): Promise<void> => {
+      await cluster.clock.advance({ hours: 11 });
+      await cluster.reload(a, 3, 'four');
+    };
+    expect([
+      await hints(() => value.set('here')),
+      await hints(() => value.invalidate()),
+      await hints(due),
+    ]).toEqual([0, 0, 0]);
+    expect(a.link.take()).toContain('write');
+    const { lock, store } = a.link;
+    const cache = new RefreshingCache({
+      ...{ name: 'c', lock, store, clock: cluster.clock, propagateWithin: WITHIN },
+      load: (key: string) => key,
+    });
+    expect([
+      await hints(() => cache.refresh('k')),
+      await hints(() => cache.set('k', 'two', everywhere)),
+      await hints(() => cache.clear(everywhere)),
+    ]).toEqual([0, 1, 1]);
+  });
+
+  it('that is foreign, damaged, huge or our own leads to no check, one that comes ten times to one', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const [a, b] = (await quiet(cluster, 2)) as [Instance, Instance];
+    const odd = ['', 'null', '[]', '{"tickless":"hint/2","from":"x"}', '{"tickless":"hint/1"}', '{'];
+    for (const text of [...odd, hint('x'.repeat(1e6), 1)]) bus.deliver(text);
+    bus.deliver(undefined as never);
+    await readFor(cluster, [b], 100);
+    expect(checksOf(b)).toBe(0);
+    await a.value.set('two', everywhere);
+    for (let i = 0; i < 9; i++) bus.deliver(bus.sent[0] as string);
+    await readFor(cluster, [a, b], 100);
+    expect([checksOf(b), checksOf(a)]).toEqual([1, 0]);
+  });
+
+  it.each([undefined, -1, 0, Number.NaN, '7', 1e300])(
+    'with %s instances leads to a check when one would come anyway, at the latest',
+    async (instances) => {
+      const bus = new Bus();
+      const cluster = clusterWith(bus);
+      const [b] = (await quiet(cluster, 1)) as [Instance];
+      bus.deliver(hint('x', instances as number));
+      await cluster.clock.advance(WITHIN);
+      await readFor(cluster, [b], 1);
+      expect(checksOf(b)).toBe(1);
+    },
+  );
+
+  it('in a storm leads to one check in 20 ms at most, and leaves the next due check in its place', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const [b] = (await quiet(cluster, 1)) as [Instance];
+    for (let at = 0; at < 1000; at++) {
+      bus.deliver(hint('x', 1));
+      bus.deliver(hint('y', 3));
+      await readFor(cluster, [b], 1);
+    }
+    const checks = checksOf(b);
+    expect(checks).toBeGreaterThan(30);
+    expect(checks).toBeLessThan(52);
+    await cluster.clock.advance(0.79 * WITHIN - 1000);
+    bus.deliver(hint('x', 1));
+    await readFor(cluster, [b], 30);
+    checksOf(b);
+    await cluster.clock.advance(0.21 * WITHIN);
+    await readFor(cluster, [b], 1);
+    expect(checksOf(b)).toBe(1);
+  });
+
+  it('that comes while a check is under way leads to one more after it', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const [b] = (await quiet(cluster, 1)) as [Instance];
+    const answer = new Deferred<void>();
+    b.link.breakOnce(answer.promise, 'check');
+    bus.deliver(hint('x', 1));
+    await readFor(cluster, [b], 50);
+    for (let i = 0; i < 3; i++) bus.deliver(hint(`y${i}`, 1));
+    await readFor(cluster, [b], 50);
+    expect(checksOf(b)).toBe(1);
+    answer.resolve();
+    await readFor(cluster, [b], 50);
+    expect(checksOf(b)).toBe(1);
+    await readFor(cluster, [b], 100);
+    expect(checksOf(b)).toBe(0);
+  });
+
+  it('is one for many changes at once, and one more for those since it was sent', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const { lock, store } = cluster.link();
+    const values = Array.from({ length: 50 }, (_, i) => {
+      const options = { name: `v${i}`, lock, store, clock: cluster.clock, load: () => 1 };
+      return new RefreshingValue(options);
+    });
+    await Promise.all(values.map((value) => value.set(2, everywhere)));
+    await cluster.clock.flush();
+    expect(bus.sent.length).toBeGreaterThan(0);
+    expect(bus.sent.length).toBeLessThan(10);
+    bus.sent.length = 0;
+    const send = new Deferred<void>();
+    bus.fault = () => send.promise;
+    for (const value of values.slice(0, 3)) await value.set(3, everywhere);
+    send.resolve();
+    await cluster.clock.flush();
+    expect(bus.sent.length).toBe(2);
+  });
+
+  it.each([1, 2, 3, 4, 5])(
+    'may be lost, doubled or late: the bound holds, and no value goes back (%i)',
+    async (seed) => {
+      const within = 400;
+      const bus = new Bus();
+      const cluster = clusterWith(bus);
+      const instances: Instance[] = await cluster.warm(3, { ...own, propagateWithin: within });
+      const [a, ...others] = instances as [Instance, ...Instance[]];
+      const { deliver } = bus;
+      const delays = [[], [0], [0, 0], [30, 600], [200], [7, 7, 7]];
+      let sends = seed;
+      bus.deliver = (text) => {
+        for (const ms of delays[sends++ % delays.length] ?? [])
+          cluster.clock.setTimeout(() => deliver(text), ms);
+      };
+      const seen = others.map(() => [] as number[]);
+      for (let version = 1; version <= 12; version++) {
+        await a.value.set(String(version), everywhere);
+        const changedAt = cluster.clock.monotonic();
+        for (let at = 0; at < 60 * version; at += 5) {
+          await readFor(cluster, others, 1);
+          await cluster.clock.advance(4);
+          for (const [i, { value }] of others.entries()) {
+            seen[i]?.push(Number(value.peek()) || 0);
+            const isDue = cluster.clock.monotonic() - changedAt > within + 5;
+            if (isDue) expect(value.peek()).toBe(String(version));
+          }
+        }
+      }
+      for (const versions of seen) expect(versions).toEqual(versions.toSorted((x, y) => x - y));
+    },
+  );
+});
+
+describe('a way of hints that fails', () => {
+  it.each([
+    ['throws', () => Promise.reject(new Error('ECONNREFUSED')), 'ECONNREFUSED'],
+    ['never answers', () => new Promise(() => {}), 'no answer within 1 s'],
+  ])('by sending, where it %s, delays no caller, and is one log line', async (_, fault, cause) => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const [a] = (await quiet(cluster, 1)) as [Instance];
+    bus.fault = fault;
+    for (let i = 0; i < 3; i++) {
+      await a.value.set(`${i}`, everywhere);
+      await cluster.clock.advance(2000);
+    }
+    expect(a.logger.lines).toEqual([
+      `warn tickless: v: hints unavailable, checks of the store find changes: ${cause}`,
+    ]);
+    bus.fault = () => undefined;
+    await a.value.set('last', everywhere);
+    await cluster.clock.flush();
+    expect(a.logger.lines[1]).toMatch(/^warn tickless: v: hints work again after \d+ s and 3 failures$/);
+  });
+
+  it('by listening, is tried again with later checks, also where it has ended by itself', async () => {
+    const bus = new Bus();
+    bus.fault = () => Promise.reject(new Error('ECONNREFUSED'));
+    const cluster = clusterWith(bus);
+    const within = WITHIN / 3;
+    const [a, b] = (await quiet(cluster, 2, { propagateWithin: within })) as [Instance, Instance];
+    expect([bus.listens > 2, bus.listeners.size]).toEqual([true, 0]);
+    expect(b.logger.lines.length).toBe(1);
+    bus.fault = () => undefined;
+    await cluster.clock.advance(within);
+    await readFor(cluster, [a, b], 1);
+    expect([bus.listeners.size, b.logger.lines.length]).toEqual([2, 2]);
+    const before = bus.listens;
+    for (const [listener, end] of bus.listeners) {
+      bus.listeners.delete(listener);
+      end();
+    }
+    await cluster.clock.advance(5000);
+    expect(bus.listens).toBe(before); // nothing runs without a read
+    await readFor(cluster, [a, b], 1);
+    expect([bus.listens, bus.listeners.size]).toEqual([before + 2, 2]);
+  });
+
+  it('by listening, for long, leads to few checks', async () => {
+    const bus = new Bus();
+    bus.fault = () => Promise.reject(new Error('denied'));
+    const cluster = clusterWith(bus);
+    const [b] = (await quiet(cluster, 1)) as [Instance];
+    for (let at = 0; at < 10 * WITHIN; at += 100) {
+      b.value.current;
+      await cluster.clock.advance(100);
+    }
+    const checks = checksOf(b);
+    expect(checks).toBeGreaterThan(9);
+    expect(checks).toBeLessThan(20);
+  });
+
+  it('by counting the instances, which the store does not answer, still sends', async () => {
+    const bus = new Bus();
+    const cluster = new ManualCluster();
+    const store = asStore(
+      { ...cluster.store, reports: () => Promise.reject(new Error('denied')) },
+      { hints: bus.connect() },
+    );
+    const value = new RefreshingValue({ name: 'v', load: () => 1, store, clock: cluster.clock });
+    await value.set(2, everywhere);
+    await cluster.clock.flush();
+    expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([undefined]);
+    expect(value.inspect().lock?.storeError).toBe(undefined);
+  });
+});
+
+describe('listening', () => {
+  it('is one for all stores and members that use the hints, from the first to the last', async () => {
+    const bus = new Bus();
+    const cluster = new ManualCluster();
+    const hints = bus.connect();
+    const values = ['v', 'w', 'x'].map((name, i) => {
+      const store = asStore(cluster.store, { hints });
+      const options = { name, store, clock: cluster.clock, load: () => 1, logger: recordLines() };
+      return new RefreshingValue({ ...options, ...(i < 2 && { propagateWithin: WITHIN }) });
+    });
+    await cluster.clock.flush();
+    expect([bus.listens, bus.listeners.size]).toEqual([1, 1]);
+    await values[0]?.close();
+    expect(bus.listeners.size).toBe(1);
+    await values[1]?.close();
+    expect(bus.listeners.size).toBe(0);
+    await values[2]?.close();
+    expect(bus.listens).toBe(1);
+  });
+
+  it('that is ended while it begins ends then, before another one begins', async () => {
+    const bus = new Bus();
+    const cluster = clusterWith(bus);
+    const { store } = cluster.link();
+    const gates = [new Deferred<void>(), new Deferred<void>()];
+    bus.fault = () => gates[bus.listens - 1]?.promise;
+    const open = (): RefreshingValue<number> =>
+      new RefreshingValue({ name: 'v', store, clock: cluster.clock, load: () => 1, ...own });
+    const first = open();
+    await cluster.clock.flush();
+    await first.close();
+    const second = open();
+    await cluster.clock.flush();
+    const counts = [[bus.listens, bus.listeners.size]];
+    for (const gate of gates) {
+      gate.resolve();
+      await cluster.clock.flush();
+      counts.push([bus.listens, bus.listeners.size]);
+    }
+    await second.close();
+    expect([...counts, bus.listeners.size]).toEqual([[1, 0], [2, 0], [2, 1], 0]);
+  });
+});
+
+describe('the options of hints', () => {
+  const refused = (action: () => unknown): string => String(thrownBy(action));
+
+  it('must be hints, not a client or a bus', () => {
+    const hints = { send: () => {}, listen: () => {} } as never;
+    expect(refused(() => memoryStore({ hints }))).toContain('hints must have the methods connect');
+    expect(refused(() => asStore(memoryStore(), { hints }))).toContain('hints must have the methods connect');
+    expect(refused(() => createHints({ send: () => {} } as never))).toContain('send, listen');
+  });
+
+  it('of Redis are two clients of one server', () => {
+    const client = { publish() {}, subscribe() {}, unsubscribe() {}, on() {}, off() {} } as never;
+    expect(refused(() => redisHints({ client, subscriber: client }))).toContain('another client');
+    expect(refused(() => redisHints({ client } as never))).toContain('subscriber');
+    expect(refused(() => redisHints(undefined as never))).toContain('client');
+  });
+
+  it('of PostgreSQL are a client, or a function that connects one, not a pool', () => {
+    const client = { query() {}, on() {}, removeListener() {} };
+    expect(refused(() => postgresHints({ client: { ...client, totalCount: 0 } as never }))).toContain(
+      'must be a Client, not a Pool',
+    );
+    expect(refused(() => postgresHints({ client: client as never, channel: 'é'.repeat(32) }))).toContain(
+      'channel must be at most 63 bytes long',
+    );
+    expect(refused(() => postgresHints(undefined as never))).toContain('client');
+    postgresHints({ client: client as never, channel: 'x'.repeat(63) });
+  });
+});
