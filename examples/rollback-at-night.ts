@@ -1,5 +1,5 @@
-// 05:10: a bad edition of the price list is live on all instances. An operator looks at what changed, and puts the
-// edition before it back into place, everywhere. The schedule does not bring the bad one back while it is pinned.
+// 05:10: a bad edition of the price list is live. An operator looks at what changed, and puts the edition before it back
+// into place, on all instances within five seconds. The schedule does not bring the bad one back while it is pinned.
 import { RefreshingValue } from 'tickless';
 import { memoryLock } from 'tickless/lock/memory';
 import { memoryStore } from 'tickless/store/memory';
@@ -23,6 +23,7 @@ const instance = () =>
     name: 'prices',
     load: async () => editions.shift() ?? bad,
     schedule: { minutes: 10 },
+    propagateWithin: { seconds: 5 },
     clock,
     lock,
     store,
@@ -42,8 +43,7 @@ console.log(`${difference.changed.count} prices changed, for example`, differenc
 
 await a.rollback({ by: 'ann', note: 'all prices are 0', hold: { hours: 4 } });
 console.log('here', a.current[0]);
-
-await clock.advance(600_100); // the other instance follows when it is due
+await clock.advance({ seconds: 5 }); // the other instance follows with a read
 b.current;
 await clock.flush();
 const { pinned } = b.inspect();

@@ -80,6 +80,15 @@ const EXPECTED: Record<string, readonly string[]> = {
     '503, Retry-After: …, {"error":"countries: cooling down …"}',
     '200, Age: …, {"NL":"Netherlands","BE":"Belgium"}',
   ],
+  'flags-everywhere': [
+    '{ newCheckout: false } 3',
+    '{ newCheckout: false } 3',
+    '3 loads for 2 instances with 3 users each',
+    'new checkout: there after … ms',
+    'export for ann: there after … ms',
+    '4 loads by now',
+    '{ checkedAt: …, failingSince: undefined, error: undefined }',
+  ],
   'group-cron-hit': [
     '00:00 loaded rates, flags',
     '1012 is Amsterdam',
