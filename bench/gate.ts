@@ -4,6 +4,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { RefreshGroup, RefreshingCache, RefreshingValue } from '../dist/index.js';
+import { memoryStore } from '../dist/store/memory.js';
 import { measureAllocation } from './allocation.ts';
 import { KEEP_MS } from './candidates/candidate.ts';
 import { measureLoadCosts } from './load-cost.ts';
@@ -131,6 +132,18 @@ function groupRace(): Race {
   return { name, loop: read(10_000), beside, besideLoop: read(10), most: 1.5 };
 }
 
+/** Reads that start a check of the store once a second. */
+function checksRace(): Race {
+  const read = (propagateWithin: number): Loop => {
+    const options = { name: 'gate', load: async () => VALUE, schedule: KEEP_MS, store: memoryStore() };
+    const value = new RefreshingValue({ ...options, propagateWithin });
+    value.set(VALUE);
+    return syncLoop(() => value.current);
+  };
+  const [name, beside] = ['value.current, propagateWithin 1 s', 'the same without'];
+  return { name, loop: read(1000), beside, besideLoop: read(Infinity), most: 1.5 };
+}
+
 async function best({ loop, besideLoop, most, sliceMs }: Race): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least > most; attempt++) {
@@ -153,6 +166,7 @@ const races = [
   ...keyedRaces(100_000, 'as loaded', 8),
   ...keyedRaces(100_000, 'random', 8),
   groupRace(),
+  checksRace(),
 ];
 const rows: string[][] = [];
 let passed = 0;
