@@ -141,7 +141,7 @@ function checksRace(): Race {
     return syncLoop(() => value.current);
   };
   const [name, beside] = ['value.current, propagateWithin 1 s', 'the same without'];
-  return { name, loop: read(1000), beside, besideLoop: read(Infinity), most: 1.5 };
+  return { name, loop: read(1000), beside, besideLoop: read(Infinity), most: 1.2 };
 }
 
 async function best({ loop, besideLoop, most, sliceMs }: Race): Promise<number> {

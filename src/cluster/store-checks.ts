@@ -1,5 +1,5 @@
 import type { ReportedMember } from '../data/fleet.ts';
-import type { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
+import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
 import { type BackendAccess, limited } from './backend-access.ts';
@@ -47,13 +47,13 @@ const LEAST_APART_MS = 20;
  * Asks the store, behind reads, which of the members of this instance have a newer version there: one command for all
  * members that use the store object, at most one per `propagateWithin`.
  *
- * A read at or after {@link readsFrom} starts a check; a fresh read before it costs one comparison. Where nothing is read
+ * A read at or after the instant of its {@link trigger} starts a check; a fresh read before it costs one comparison. Where nothing is read
  * nothing is asked. While a check is under way no other begins, and one that fails is not repeated before the next is due.
  *
  * In the same command the instance leaves a report of its members, when it has changed or the last one is to be renewed.
  */
-export class StoreChecks implements PiggybackTrigger {
-  readsFrom: number = Number.POSITIVE_INFINITY;
+export class StoreChecks {
+  readonly trigger: PiggybackTrigger = new PiggybackTrigger((now) => this.read(now));
   /** Why the last check had no answer; `undefined`: it had one. */
   error: unknown;
   /** Since when changes of other instances are not known (monotonic); `undefined`: they are. */
@@ -95,7 +95,7 @@ export class StoreChecks implements PiggybackTrigger {
     this.#members.delete(followed);
     this.#withinMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
     if (this.#members.size > 0) return;
-    this.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
+    this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
     this.#hints?.stop();
     if (checker === undefined) return;
     const withdraw = async (): Promise<void> => {
@@ -135,13 +135,13 @@ export class StoreChecks implements PiggybackTrigger {
   }
 
   read(now: number): void {
-    if (now < this.readsFrom) return;
+    if (now < this.trigger.readsFrom) return;
     const [first] = this.#members.values();
     if (first === undefined) return;
     this.#beganAt = now;
     if (now >= this.#dueAt) this.#dueAt = Number.POSITIVE_INFINITY;
     this.#hintedAt = Number.POSITIVE_INFINITY;
-    this.readsFrom = Number.POSITIVE_INFINITY;
+    this.trigger.readsFrom = Number.POSITIVE_INFINITY;
     this.#hints?.listen(first.checker); // where that has ended
     this.#underWay = this.#check(first.checker).finally(() => {
       this.#underWay = undefined;
@@ -158,7 +158,7 @@ export class StoreChecks implements PiggybackTrigger {
 
   #plan(): void {
     const isWanted = this.#underWay === undefined && this.#members.size > 0;
-    this.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Number.POSITIVE_INFINITY;
+    this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Number.POSITIVE_INFINITY;
   }
 
   get #reported(): ReportedMember[] {

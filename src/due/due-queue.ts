@@ -1,4 +1,4 @@
-import type { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
+import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
 import { StepWatch } from '../time/step-watch.ts';
@@ -37,9 +37,9 @@ const MOMENT_MS = 0.001;
  * instant, each member once: as one of its loads ends, the next begins. A member that falls due during the pass waits
  * for the next request. So a pass ends by itself, and nothing runs without a read or a request.
  */
-export class DueQueue implements PiggybackTrigger {
-  /** A read of a member at or after this instant calls {@link read}. `Infinity`: no read. */
-  readsFrom: number = Number.POSITIVE_INFINITY;
+export class DueQueue {
+  /** Its instant is that of the soonest start. `Infinity`: no read starts a pass. */
+  readonly piggyback: PiggybackTrigger = new PiggybackTrigger(() => this.read());
   /** The last pass takes what is due by this instant. */
   until: number = Number.NEGATIVE_INFINITY;
   readonly #options: DueQueueOptions;
@@ -88,7 +88,7 @@ export class DueQueue implements PiggybackTrigger {
     };
   }
 
-  /** Begins a pass, for a read of a member at or after {@link readsFrom}. */
+  /** Begins a pass, for a read of a member: see {@link piggyback}. */
   read(): void {
     if (this.#isPassPending) return;
     this.#isPassPending = true;
@@ -189,6 +189,7 @@ export class DueQueue implements PiggybackTrigger {
   #refreshReads(): void {
     const isOpen = this.#options.piggyback && !this.#isClosed && !this.#isPassPending;
     const isBusy = this.#running.size >= this.#options.concurrency;
-    this.readsFrom = isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#stepWatch.checkAt) : Infinity;
+    this.piggyback.readsFrom =
+      isOpen && !isBusy ? Math.min(this.#heap.soonestAt, this.#stepWatch.checkAt) : Infinity;
   }
 }

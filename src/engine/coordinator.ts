@@ -53,7 +53,7 @@ export interface Membership {
 /** Coordinates the executions of one member with those of other instances. */
 export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
-  readonly checks: PiggybackTrigger | undefined;
+  readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(followed: FollowedEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */

@@ -83,7 +83,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed, whenFailing } = options;
-    const piggyback = this.coordinator?.checks ?? neverTriggers;
+    const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenClosed, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.events);
     this.dueTimes = new DueTimes(this, this.timing, reporter);

@@ -1,19 +1,27 @@
 /**
- * Lets a read of one member start what is due elsewhere, behind the reader: other members of its group, a check of its
- * store.
+ * Lets a read of one member start work that is due elsewhere, behind the reader: other members of its group, a check of its
+ * store. One class for all, so that V8 reads the field in each fresh read without asking what kind of object it is.
  */
-export interface PiggybackTrigger {
+export class PiggybackTrigger {
   /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: no read. `-Infinity`: each read. */
-  readonly readsFrom: number;
-  /** @param now the monotonic clock. */
-  read(now: number): void;
+  readsFrom: number;
+  /** Gets the monotonic clock. */
+  readonly read: (now: number) => void;
+
+  constructor(read: (now: number) => void, readsFrom: number = Number.POSITIVE_INFINITY) {
+    this.readsFrom = readsFrom;
+    this.read = read;
+  }
 }
 
 /** The trigger of a member without a group. */
-export const neverTriggers: PiggybackTrigger = { readsFrom: Number.POSITIVE_INFINITY, read: () => {} };
+export const neverTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(() => {});
 
 /** The trigger of a member that is closed and throws at each read: no read takes the short way. */
-export const alwaysTriggers: PiggybackTrigger = { readsFrom: Number.NEGATIVE_INFINITY, read: () => {} };
+export const alwaysTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTrigger(
+  () => {},
+  Number.NEGATIVE_INFINITY,
+);
 
 /** A read calls each of the two when its instant has come. */
 export function bothTriggers(one: PiggybackTrigger, other: PiggybackTrigger): PiggybackTrigger {

@@ -58,7 +58,7 @@ export class Refresher<T> {
   /** Reads start other members of the group from now on. */
   setPiggyback(piggyback: PiggybackTrigger): void {
     const { checks } = this.coordinator ?? {};
-    this.loader.rules.piggyback = checks === undefined ? piggyback : bothTriggers(piggyback, checks);
+    this.loader.rules.piggyback = checks === undefined ? piggyback : bothTriggers(piggyback, checks.trigger);
   }
 
   /** The entry follows other instances between its loads: see {@link Coordinator.follow}. */

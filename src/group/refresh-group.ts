@@ -310,7 +310,7 @@ export class RefreshGroup implements GroupLike {
   }
 
   #connect(refresher: Pick<Refresher<unknown>, 'setPiggyback' | 'pause'>): void {
-    refresher.setPiggyback(this.#queue);
+    refresher.setPiggyback(this.#queue.piggyback);
     if (this.#isPaused) refresher.pause();
   }
 

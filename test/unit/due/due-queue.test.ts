@@ -257,12 +257,12 @@ describe('a closed DueQueue', () => {
     const end = queue.requestAndWait();
     queue.close();
     slot.plan(-1);
-    expect(queue.readsFrom).toBe(Infinity);
+    expect(queue.piggyback.readsFrom).toBe(Infinity);
     queue.read();
     expect(await settled(end)).toBe('pending');
     a.end(-1);
     expect(await settled(end)).toEqual({ value: undefined });
-    expect([story, queue.readsFrom]).toEqual([['start a', 'end a'], Infinity]);
+    expect([story, queue.piggyback.readsFrom]).toEqual([['start a', 'end a'], Infinity]);
     expect(await settled(queue.requestAndWait())).toEqual({ value: undefined });
     expect(story).toHaveLength(2);
   });
@@ -272,18 +272,18 @@ describe('readsFrom', () => {
   it('is the soonest due time, at most a minute after the clocks were compared', async () => {
     const { clock, queue, member } = make({ piggyback: true });
     const a = member('a', 90_000);
-    expect(queue.readsFrom).toBe(MINUTE);
+    expect(queue.piggyback.readsFrom).toBe(MINUTE);
     const b = member('b', 40);
-    expect(queue.readsFrom).toBe(40);
+    expect(queue.piggyback.readsFrom).toBe(40);
     b.slot.plan(50);
-    expect(queue.readsFrom).toBe(50);
+    expect(queue.piggyback.readsFrom).toBe(50);
     b.slot.plan(Infinity);
     await clock.advance(MINUTE);
     queue.read();
     await clock.flush(); // a read begins its pass behind the reader
-    expect(queue.readsFrom).toBe(90_000);
+    expect(queue.piggyback.readsFrom).toBe(90_000);
     a.slot.leave();
-    expect(queue.readsFrom).toBe(2 * MINUTE);
+    expect(queue.piggyback.readsFrom).toBe(2 * MINUTE);
   });
 
   it('is never while a pass is about to begin: a burst of reads begins one', async () => {
@@ -291,7 +291,7 @@ describe('readsFrom', () => {
     member('a', 10);
     await clock.advance(10);
     queue.read();
-    expect([story, queue.readsFrom]).toEqual([[], Infinity]);
+    expect([story, queue.piggyback.readsFrom]).toEqual([[], Infinity]);
     queue.read();
     await clock.flush();
     expect([story, queue.until]).toEqual([['start a'], 10]);
@@ -305,9 +305,9 @@ describe('readsFrom', () => {
     await clock.flush(); // a read begins its pass behind the reader
     expect(story).toEqual(['start a']);
     member('b', 5);
-    expect(queue.readsFrom).toBe(Infinity);
+    expect(queue.piggyback.readsFrom).toBe(Infinity);
     a.end(30);
-    expect([story.at(-1), queue.readsFrom]).toEqual(['start b', Infinity]);
+    expect([story.at(-1), queue.piggyback.readsFrom]).toEqual(['start b', Infinity]);
   });
 });
 
@@ -323,7 +323,7 @@ describe('a step of the wall clock', () => {
     queue.request();
     expect(story).toEqual([]);
     await clock.advance(1);
-    expect(queue.readsFrom).toBe(MINUTE);
+    expect(queue.piggyback.readsFrom).toBe(MINUTE);
     queue.read();
     await clock.flush(); // a read begins its pass behind the reader
     expect(story.splice(0).sort()).toEqual(['compare a', 'compare b']);
