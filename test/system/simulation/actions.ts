@@ -18,10 +18,11 @@ export class Actions {
 
   begin(): void {
     const { instances, readsEvery, changesEvery } = this.#world.scenario;
+    const isOver = (): boolean => this.isOver;
     for (let index = 0; index < instances; index++) {
-      this.#nowAndThen(index, readsEvery, (instance) => this.read(instance));
+      this.#world.nowAndThen(index, readsEvery, isOver, (instance) => this.read(instance));
       if (changesEvery < Infinity)
-        this.#nowAndThen(index, changesEvery, (instance) => this.#change(instance));
+        this.#world.nowAndThen(index, changesEvery, isOver, (instance) => this.#change(instance));
     }
   }
 
@@ -54,17 +55,5 @@ export class Actions {
 
   #change(instance: Instance): void {
     drawDeed(changes, this.#world.random).act(drawScene(this.#world, this.#caller, instance));
-  }
-
-  #nowAndThen(index: number, everyMs: number, act: (instance: Instance) => void): void {
-    const { random, timeline, instances } = this.#world;
-    const again = (): void => {
-      if (this.isOver) return;
-      const instance = instances[index] as Instance;
-      instance.machine.isTouched = true;
-      if (instance.machine.isAwake && instance.closing === 'no') act(instance);
-      timeline.plan(random.untilNext(everyMs), again);
-    };
-    timeline.plan(random.untilNext(everyMs), again);
   }
 }

@@ -1,10 +1,4 @@
-import type {
-  AcquireRequest,
-  LeaseId,
-  SnapshotStore,
-  StoredSnapshot,
-  WriteAnswer,
-} from '../../../src/index.ts';
+import type { AcquireRequest, LeaseId, Store, StoredSnapshot, WriteAnswer } from '../../../src/index.ts';
 import {
   acquireRecord,
   type Ending,
@@ -15,6 +9,7 @@ import {
   releaseRecord,
   rowOfRecord,
 } from '../../../src/lock/index.ts';
+import type { StoredVersion } from '../../../src/store/index.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import type { LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
@@ -27,16 +22,19 @@ export class Backend {
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
   readonly #records: Map<string, EngineRecord> = new Map();
-  #snapshots: SnapshotStore;
-  /** The names with damaged snapshots, until the next write. */
-  readonly #damaged: Set<string> = new Set();
-  readonly #written: Set<string> = new Set();
+  readonly #keepVersions: number;
+  #snapshots: Store;
+  /** The damaged versions of each name, until they are written again. */
+  readonly #damaged: Map<string, Set<number>> = new Map();
+  /** The versions of each name. */
+  readonly #written: Map<string, Set<number>> = new Map();
 
-  constructor(machine: Machine, leases: LeaseBook, versions: VersionBook) {
+  constructor(machine: Machine, leases: LeaseBook, versions: VersionBook, keepVersions: number) {
     this.#machine = machine;
     this.#leases = leases;
     this.#versions = versions;
-    this.#snapshots = memoryStore({ clock: machine });
+    this.#keepVersions = keepVersions;
+    this.#snapshots = this.#empty();
   }
 
   acquire(request: AcquireRequest): LockRow {
@@ -62,32 +60,46 @@ export class Backend {
     return isDone;
   }
 
-  async read(name: string, newerThan: number | undefined): Promise<StoredSnapshot | undefined> {
-    const snapshot = await this.#snapshots.read(name, newerThan);
-    return snapshot && this.#damaged.has(name) ? { ...snapshot, payload: '{' } : snapshot;
+  async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
+    const snapshot = await this.#snapshots.read(name, newerThan, version);
+    const isDamaged = snapshot && this.#damaged.get(name)?.has(snapshot.version);
+    return isDamaged ? { ...snapshot, payload: '{' } : snapshot;
+  }
+
+  async history(name: string): Promise<StoredVersion[]> {
+    const records = await this.#snapshots.history(name);
+    const versions = records.map(async ({ version, age, bytes }) => {
+      const { payload: beginning = '' } = (await this.read(name, undefined, version)) ?? {};
+      return { version, age, bytes, beginning };
+    });
+    return Promise.all(versions);
   }
 
   async write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {
     const answer = await this.#snapshots.write(name, payload, token);
     this.#versions.written(name, token, answer);
     if (answer.kind === 'written') {
-      this.#damaged.delete(name);
-      this.#written.add(name);
+      this.#damaged.get(name)?.delete(answer.version);
+      this.#written.set(name, (this.#written.get(name) ?? new Set()).add(answer.version));
     }
     return answer;
   }
 
   /** Damages all snapshots. */
   damageAll(): void {
-    for (const name of this.#written) this.#damaged.add(name);
+    for (const [name, versions] of this.#written) this.#damaged.set(name, new Set(versions));
   }
 
   /** Loses all its data, as after a restart. */
   loseAll(): void {
     this.#records.clear();
-    this.#snapshots = memoryStore({ clock: this.#machine });
+    this.#snapshots = this.#empty();
     this.#leases.forgotten();
     this.#versions.forgotten();
+  }
+
+  #empty(): Store {
+    return memoryStore({ clock: this.#machine, keepVersions: this.#keepVersions });
   }
 
   #put(name: string, record: EngineRecord | undefined): boolean {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/index.ts';
 import type { Machine } from './machine.ts';
 import { Link } from './network.ts';
+import { Process } from './process.ts';
 import type { Loaded, Subject } from './subject.ts';
 import { subjectsOf } from './subjects.ts';
 import type { World } from './world.ts';
@@ -22,10 +23,7 @@ export const KEYS: readonly string[] = ['1', '2', '3', '4'];
 export const CALENDAR_MS = 600_000;
 
 /** One process of the service: its values, keys and tasks. */
-export class Instance {
-  readonly name: string;
-  readonly machine: Machine;
-  readonly link: Link;
+export class Instance extends Process {
   readonly rates: RefreshingValue<Loaded>;
   readonly local: RefreshingValue<Loaded>;
   readonly calendar: RefreshingValue<Loaded>;
@@ -34,21 +32,15 @@ export class Instance {
   readonly nightly: () => Promise<unknown>;
   readonly group: RefreshGroup | undefined;
   readonly subjects: Map<string, Subject>;
-  /** `close()` was called; the second time: it has ended. */
-  closing: 'no' | 'closing' | 'closed' = 'no';
-  /** The number of steps of its wall clock. */
-  wallSteps: number = 0;
-  /** Until then it is not inspected: an inspection compares the clocks. */
-  unseenUntil: number = 0;
   readonly world: World;
 
   constructor(name: string, machine: Machine, world: World) {
     const { scenario, timeline, random, backend } = world;
-    this.name = name;
-    this.machine = machine;
+    const wire = world.wireOf(name, () => this);
+    const link = new Link(machine, backend, timeline, random, wire, scenario.leaseFor);
+    super(name, machine, link, world);
     this.world = world;
-    this.link = new Link(machine, backend, timeline, random, world.wireOf(this), scenario.leaseFor);
-    const { lock, store } = this.link;
+    const { lock, store } = link;
     const { period, timeout, coolDown, maxStaleness, whenTooStale, retries } = scenario;
     const { piggyback, concurrency } = scenario;
     const common = {
@@ -150,15 +142,8 @@ export class Instance {
     return this.#subject(id);
   }
 
-  /** It must not be inspected now. */
-  get isUnseen(): boolean {
-    return this.world.timeline.now < this.unseenUntil;
-  }
-
-  stepWall(ms: number): void {
-    this.wallSteps += 1;
-    this.machine.stepWall(ms);
-    this.world.trace.add(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+  override get isLoading(): boolean {
+    return [...this.subjects.values()].some(({ running }) => running.size > 0);
   }
 
   resume(): void {
@@ -166,7 +151,7 @@ export class Instance {
     for (const part of [...this.singles, this.codes]) part.resume();
   }
 
-  close(timeout: number): Promise<unknown> {
+  override close(timeout: number): Promise<unknown> {
     for (const subject of this.subjects.values()) this.world.change(subject, 'close');
     this.closing = 'closing';
     const parts = [...this.singles, this.codes, ...(this.group === undefined ? [] : [this.group])];

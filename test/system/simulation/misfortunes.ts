@@ -1,21 +1,22 @@
+import type { Cluster } from './cluster.ts';
 import { type Deed, drawDeed } from './deed.ts';
-import type { Instance } from './instance.ts';
 import { WEATHER } from './network.ts';
-import { MOODS } from './source.ts';
-import type { World } from './world.ts';
+import type { Process } from './process.ts';
 
 /** The greatest step of a wall clock, either way. */
 const LONGEST_STEP_MS = 2 * 3_600_000;
 
 /** The affected instance. */
-interface Victim {
-  readonly world: World;
+interface Victim<W> {
+  readonly world: W;
   readonly index: number;
-  readonly instance: Instance;
+  readonly instance: Process;
 }
 
-/** The faults. */
-const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
+export type Misfortune<W> = Deed<Victim<W>>;
+
+/** The faults of every cluster. */
+const misfortunes: Readonly<Record<string, Misfortune<Cluster>>> = {
   weather: {
     weight: 10,
     act: ({ world, instance }) => {
@@ -83,23 +84,18 @@ const misfortunes: Readonly<Record<string, Deed<Victim>>> = {
       trace.add('backend', () => 'comes back empty');
     },
   },
-  mood: {
-    weight: 8,
-    act: ({ world: { random, source, trace } }) => {
-      const mood = random.pick(['well', 'well', 'ill', 'down'] as const);
-      source.mood = MOODS[mood];
-      trace.add('source', () => `is ${mood} from now on`);
-    },
-  },
 };
 
 /** Faults at random times, and changes of the data of the source. */
-export class Misfortunes {
-  readonly #world: World;
+export class Misfortunes<W extends Cluster> {
+  readonly #world: W;
+  readonly #all: Readonly<Record<string, Misfortune<W>>>;
   #isOver = false;
 
-  constructor(world: World) {
+  /** @param own the faults of this kind of cluster. */
+  constructor(world: W, own: Readonly<Record<string, Misfortune<W>>>) {
     this.#world = world;
+    this.#all = { ...misfortunes, ...own };
   }
 
   begin(): void {
@@ -108,7 +104,7 @@ export class Misfortunes {
       source.revision += 1;
     });
     if (scenario.misfortuneEvery === Infinity) return;
-    this.#again(scenario.misfortuneEvery, () => drawDeed(misfortunes, random).act(this.#victim()));
+    this.#again(scenario.misfortuneEvery, () => drawDeed(this.#all, random).act(this.#victim()));
   }
 
   end(): void {
@@ -125,15 +121,12 @@ export class Misfortunes {
   }
 
   /** Prefers an instance that is loading, where a fault has the most effect. */
-  #victim(): Victim {
+  #victim(): Victim<W> {
     const world = this.#world;
     const { random, instances } = world;
     const all = [...instances.keys()];
-    const loading = all.filter((index) => {
-      const subjects = [...(instances[index]?.subjects.values() ?? [])];
-      return subjects.some(({ running }) => running.size > 0);
-    });
+    const loading = all.filter((index) => instances[index]?.isLoading);
     const index = random.pick(loading.length > 0 && random.chance(0.7) ? loading : all);
-    return { world, index, instance: instances[index] as Instance };
+    return { world, index, instance: instances[index] as Process };
   }
 }

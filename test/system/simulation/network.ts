@@ -38,7 +38,7 @@ const LATEST_TWIN_MS = 8000;
 const LATEST_WRITE_MS = 1400;
 
 /** The commands to the backend. */
-type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write';
+type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history';
 
 /** A sent message. */
 export interface Message {
@@ -81,6 +81,7 @@ export class Link {
     random: Random,
     wire: Wire,
     leaseFor: number,
+    keepVersions: number = 1,
   ) {
     this.#machine = machine;
     this.#backend = backend;
@@ -105,13 +106,15 @@ export class Link {
     );
     this.store = createStore(
       {
-        read: (name, newerThan) =>
-          this.#send({ step: 'read', name, token: undefined }, () => backend.read(name, newerThan)),
+        read: (name, newerThan, version) =>
+          this.#send({ step: 'read', name, token: version }, () => backend.read(name, newerThan, version)),
         write: (name, payload, token) =>
           this.#send({ step: 'write', name, token, payload }, () => backend.write(name, payload, token)),
+        history: (name) =>
+          this.#send({ step: 'history', name, token: undefined }, () => backend.history(name)),
         delete: none,
       },
-      { timeout: CLIENT_TIMEOUT_MS },
+      { timeout: CLIENT_TIMEOUT_MS, keepVersions },
       kind,
     );
   }

@@ -1,14 +1,20 @@
 import type { Random } from './random.ts';
 
+/** What misfortunes must know of a scenario. All times in milliseconds. */
+export interface Faults {
+  readonly leaseFor: number;
+  readonly period: number;
+  /** Milliseconds between two misfortunes of the world. */
+  readonly misfortuneEvery: number;
+}
+
 /** The parameters of a world, drawn from the seed in advance. All times in milliseconds. */
-export interface Scenario {
+export interface Scenario extends Faults {
   readonly instances: number;
   /** Without faults and without actions of operators. */
   readonly isCalm: boolean;
   readonly hasLock: boolean;
   readonly hasStore: boolean;
-  readonly leaseFor: number;
-  readonly period: number;
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
   readonly retries: number;
@@ -34,8 +40,6 @@ export interface Scenario {
   readonly readsEvery: number;
   /** Milliseconds between two changes by hand of an instance. */
   readonly changesEvery: number;
-  /** Milliseconds between two misfortunes of the world. */
-  readonly misfortuneEvery: number;
 }
 
 /** The greatest offset of a wall clock. */

@@ -1,23 +1,18 @@
 import { Actions } from './actions.ts';
-import { Backend } from './backend.ts';
+import { Cluster } from './cluster.ts';
 import { Commands } from './commands.ts';
 import { Instance } from './instance.ts';
-import { LeaseBook } from './lease-book.ts';
 import { Leases } from './leases.ts';
-import { Machine } from './machine.ts';
-import { Misfortunes } from './misfortunes.ts';
+import type { Machine } from './machine.ts';
+import { type Misfortune, Misfortunes } from './misfortunes.ts';
 import { CLIENT_TIMEOUT_MS, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
-import { Referee } from './referee.ts';
 import { Rest } from './rest.ts';
-import { drawClockFault, drawScenario, type Scenario } from './scenario.ts';
-import { Source } from './source.ts';
+import { drawScenario, type Scenario } from './scenario.ts';
+import { MOODS, Source } from './source.ts';
 import type { Change, LoadRun, Subject } from './subject.ts';
-import { Timeline } from './timeline.ts';
-import { Trace } from './trace.ts';
 import type { Verdict } from './verdict.ts';
-import { VersionBook } from './version-book.ts';
 
 /** When a value was loaded, and when it was last confirmed; by the clock of the world. */
 interface Freshness {
@@ -27,17 +22,19 @@ interface Freshness {
   by: LoadRun | undefined;
 }
 
-/** A cluster in one process, in virtual time, from one seed. */
-export class World {
-  readonly seed: number;
-  readonly random: Random;
+/** The source is in another state from now on. */
+const mood: Misfortune<World> = {
+  weight: 8,
+  act: ({ world: { random, source, trace } }) => {
+    const name = random.pick(['well', 'well', 'ill', 'down'] as const);
+    source.mood = MOODS[name];
+    trace.add('source', () => `is ${name} from now on`);
+  },
+};
+
+/** A cluster whose members are of all kinds: values, keys, tasks, a group. */
+export class World extends Cluster<Instance> {
   readonly scenario: Scenario;
-  readonly timeline: Timeline = new Timeline();
-  readonly referee: Referee = new Referee();
-  readonly trace: Trace;
-  readonly leases: LeaseBook;
-  readonly backendMachine: Machine;
-  readonly backend: Backend;
   readonly source: Source;
   readonly runs: Map<number, LoadRun> = new Map();
   readonly freshness: Map<number, Freshness> = new Map();
@@ -47,11 +44,8 @@ export class World {
   readonly tagged: Set<number> = new Set();
   /** The leases with a successful load, by name and token. */
   readonly completed: Set<string> = new Set();
-  readonly instances: Instance[] = [];
-  /** The instances that closed before the end. Their callers are settled too. */
-  readonly closed: Instance[] = [];
   readonly actions: Actions;
-  readonly misfortunes: Misfortunes;
+  readonly misfortunes: Misfortunes<World>;
   readonly commands: Commands;
   readonly nightly: Nightly;
   readonly #leaseWatch: Leases;
@@ -62,26 +56,21 @@ export class World {
   /** The last arrival of a write of a name with a token for which its sender no longer waited. */
   readonly #stragglers: Map<string, number> = new Map();
   #last = 0;
-  #steps = 0;
-  #born = 0;
 
   constructor(seed: number, isTraced: boolean = false) {
-    this.seed = seed;
-    this.random = new Random(seed);
-    this.scenario = drawScenario(this.random);
-    this.trace = new Trace(isTraced, () => this.timeline.now);
-    this.backendMachine = new Machine('backend', this.timeline, this.random, drawClockFault(this.random));
-    this.leases = new LeaseBook(this.scenario.coolDown.initial, this.referee);
-    this.backend = new Backend(this.backendMachine, this.leases, new VersionBook(this.referee));
+    const random = new Random(seed);
+    const scenario = drawScenario(random);
+    const longestBackoff = scenario.coolDown.initial;
+    super({ seed, random, isTraced, longestBackoff, keepVersions: 1 });
+    this.scenario = scenario;
     this.source = new Source(this);
     this.#leaseWatch = new Leases(this);
     this.commands = new Commands(this);
     this.nightly = new Nightly(this);
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
-    this.misfortunes = new Misfortunes(this);
-    this.trace.add('world', () => JSON.stringify(this.scenario));
-    for (let index = 0; index < this.scenario.instances; index++) this.instances.push(this.start(index));
+    this.misfortunes = new Misfortunes<World>(this, { mood });
+    this.startAll();
   }
 
   /** The last in the order of loads and changes. */
@@ -95,24 +84,8 @@ export class World {
     return this.#last;
   }
 
-  /** Starts a process, without any value. */
-  start(index: number): Instance {
-    this.#born += 1;
-    const name = `${'ABCDEFGH'[index]}${this.#born}`;
-    const machine = new Machine(name, this.timeline, this.random, drawClockFault(this.random));
-    const instance = new Instance(name, machine, this);
-    this.trace.add(name, () => 'starts');
-    return instance;
-  }
-
-  /** Suspends a machine for a duration in milliseconds. */
-  standStill({ machine, name }: Instance, ms: number): void {
-    machine.standStill();
-    this.trace.add(name, () => 'stands still');
-    this.timeline.plan(ms, () => {
-      this.trace.add(name, () => 'goes on');
-      machine.goOn();
-    });
+  protected override make(name: string, machine: Machine): Instance {
+    return new Instance(name, machine, this);
   }
 
   /** Runs all events, repairs the faults, and checks that the world comes to rest. */
@@ -123,28 +96,10 @@ export class World {
     await this.until(() => this.timeline.now >= lasts);
     this.commands.count();
     if (this.referee.violation === undefined) await this.#rest.come();
-    const { seed, timeline, referee, trace } = this;
-    return {
-      seed,
-      violation: referee.violation,
-      lasted: timeline.now,
-      steps: this.#steps,
-      loads: this.runs.size,
-      trace: trace.lines,
-    };
+    return this.verdict(this.runs.size);
   }
 
-  /** Steps until the condition holds, no event is left, or a rule is violated. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo() && this.timeline.next < Infinity && this.referee.violation === undefined) {
-      await this.timeline.step();
-      this.#steps += 1;
-      this.check();
-    }
-  }
-
-  /** Checks all rules after each step. */
-  check(): void {
+  protected override check(): void {
     this.#leaseWatch.stepped();
     this.commands.stepped();
     for (const instance of this.instances) {
@@ -197,23 +152,25 @@ export class World {
     return WEATHER.slow.longestWay;
   }
 
-  wireOf(instance: Instance): Wire {
-    const who = (): string => instance.name;
-    const what = ({ step, name, token }: Message): string => `${step} ${name}${token ? ` ${token}` : ''}`;
+  /** @param instanceOf the process, once it is made. */
+  wireOf(name: string, instanceOf: () => Instance): Wire {
+    const what = ({ step, name: ofMember, token }: Message): string =>
+      `${step} ${ofMember}${token ? ` ${token}` : ''}`;
     return {
       sent: (message) => {
-        this.trace.add(who(), () => `${what(message)} →`);
+        this.trace.add(name, () => `${what(message)} →`);
         const { payload = '' } = message;
         if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
+        const instance = instanceOf();
         this.#leaseWatch.sent(instance, message);
         if (message.step === 'write') this.#writesUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
-      failed: (message, how) => this.trace.add(who(), () => `${what(message)} ${how}`),
+      failed: (message, how) => this.trace.add(name, () => `${what(message)} ${how}`),
       arrived: (message, answer) => {
-        this.trace.add('backend', () => `${what(message)} of ${who()}: ${wordsOfAnswer(answer)}`);
+        this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
         if (message.step === 'write') this.#writeArrived(message);
       },
     };

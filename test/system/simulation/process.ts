@@ -1,0 +1,47 @@
+import type { Machine } from './machine.ts';
+import type { Link } from './network.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+/** The world of a process, as far as a process needs it. */
+interface Surroundings {
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+}
+
+/** One process of a service: a machine, and its connection to the backend. */
+export abstract class Process {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly link: Link;
+  /** `close()` was called; the second time: it has ended. */
+  closing: 'no' | 'closing' | 'closed' = 'no';
+  /** The number of steps of its wall clock. */
+  wallSteps: number = 0;
+  /** Until then it is not inspected: an inspection compares the clocks. */
+  unseenUntil: number = 0;
+  readonly #surroundings: Surroundings;
+
+  constructor(name: string, machine: Machine, link: Link, surroundings: Surroundings) {
+    this.name = name;
+    this.machine = machine;
+    this.link = link;
+    this.#surroundings = surroundings;
+  }
+
+  /** It must not be inspected now. */
+  get isUnseen(): boolean {
+    return this.#surroundings.timeline.now < this.unseenUntil;
+  }
+
+  stepWall(ms: number): void {
+    this.wallSteps += 1;
+    this.machine.stepWall(ms);
+    this.#surroundings.trace.add(this.name, () => `its wall clock is stepped by ${ms.toFixed(0)} ms`);
+  }
+
+  /** A load runs, where a fault has the most effect. */
+  abstract get isLoading(): boolean;
+
+  abstract close(timeout: number): Promise<unknown>;
+}
