@@ -5,7 +5,7 @@ import { limited } from './backend-access.ts';
 import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
 import { thisHost, thisProcess } from './identity.ts';
-import type { AcquireAnswer, AcquireRequest, LockProvider } from './lock-contract.ts';
+import type { AcquireAnswer, AcquireRequest, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 import type { PendingRequest } from './pending-request.ts';
 
 /** How often a lock is asked before it counts as unavailable: the first answer may be lost. */
@@ -18,11 +18,17 @@ export interface LeaseSource {
   readonly limitMs: number;
   /** How long an extension or a release may take, in milliseconds. */
   readonly behindMs: number;
+  /** As of {@link PendingRequest.answeredLate}. */
+  readonly forcedEnd?: ReleaseOutcome | undefined;
 }
 
 /** The answer of the lock. */
 export type LeaseAnswer =
-  | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & { readonly held: HeldLease })
+  | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & {
+      readonly held: HeldLease;
+      /** The request has ignored a hold: this call, or one before it that got no answer. */
+      readonly isForced: boolean;
+    })
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
 
 /** How often it is asked, and for how long in all. */
@@ -54,7 +60,7 @@ export async function acquireLease(
   for (let left = tries; left > 0; left--) {
     const sentAt = clock.monotonic();
     if (left < tries && isOver(endAt, sentAt)) break;
-    const request = pending.begin(sentAt);
+    const request = pending.begin(sentAt, wanted.force);
     const { id: requestId, sentAt: firstSentAt } = request;
     const asked = callOf(() =>
       steps.acquire({ ...wanted, requestId, owner: thisProcess(), host: thisHost() }),
@@ -73,7 +79,7 @@ export async function acquireLease(
       const isBelievable = byRequest <= clock.monotonic() + remaining;
       const end = isBelievable ? Math.max(byAnswer, byRequest) : byAnswer;
       const held = new HeldLease(source, id, end, clock, wanted.leaseFor);
-      if (!held.isLost) return { answer: { ...answer, held }, sentAt };
+      if (!held.isLost) return { answer: { ...answer, held, isForced: request.isForced }, sentAt };
       cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
       pending.gaveUp(request);

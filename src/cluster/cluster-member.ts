@@ -22,6 +22,8 @@ export class ClusterMember {
   readonly names: EntryNames;
   readonly lock: MemberLock | undefined;
   readonly store: MemberStore | undefined;
+  /** A value in a store that keeps earlier versions: people may pin one. */
+  readonly mayBePinned: boolean;
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
   readonly checks: StoreChecks | undefined;
@@ -64,9 +66,11 @@ export class ClusterMember {
     this.events = events;
     this.names = new EntryNames(options);
     const context = { options, events, log, names: this.names };
-    this.lock = lock && new MemberLock(context, lock, serverClock);
     this.store = store && new MemberStore(context, store, lock !== undefined, codec);
+    this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
+    this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
   }
+
   /** The same member as it reads and writes the journal of its keys: a value of the same name, in a format of its own. */
   forJournal(): ClusterMember {
     const { name, now, logger } = this.options;

@@ -9,18 +9,13 @@ import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberLock } from './member-lock.ts';
 import { type Pin, pinnedError } from './pin.ts';
-import { mayBePinned, releaseOf } from './pin-check.ts';
+import { releaseOf } from './pin-check.ts';
 import { checkAtNextRead } from './pinned-entry.ts';
 import { pollAfter } from './poll-delays.ts';
-import {
-  type Published,
-  type PublishRecord,
-  publishAndRelease,
-  publishRecord,
-  withoutResult,
-} from './publication.ts';
+import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
+import { withoutResult } from './without-result.ts';
 
 /** The caller waits for what a person has asked for. */
 const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
@@ -143,7 +138,7 @@ export class ManualRound implements RoundUnderWay {
     for (let polls = 0; ; polls++) {
       const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
       if (this.#isGivenUp && answer.kind === 'acquired')
-        await lock.release(answer.lease, () => withoutResult(this.#member.store));
+        await lock.release(answer.lease, () => withoutResult(this.#member.store?.keepsVersions === true));
       this.#throwIfGivenUp();
       if (answer.kind === 'acquired') return answer.lease;
       if (answer.kind === 'unavailable') throw answer.error;
@@ -155,7 +150,7 @@ export class ManualRound implements RoundUnderWay {
   /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
   async #throwIfPinned(): Promise<void> {
     const { options, lock } = this.#member;
-    if (!mayBePinned(this.#member)) return;
+    if (!this.#member.mayBePinned) return;
     const snapshots = new RemoteSnapshots(
       this.#member,
       this.#entry,

@@ -1,6 +1,6 @@
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
-import { acquireLease, isOver, TRIES } from './acquire-lease.ts';
+import { acquireLease, isOver, type LeaseSource, TRIES } from './acquire-lease.ts';
 import type { Asked, BackendAccess } from './backend-access.ts';
 import { acquireLimitMs, type BackendPatience } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
@@ -8,11 +8,13 @@ import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
+import { endOfUnused } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import type { ServerClock } from './server-clock.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import { UnansweredRequests } from './unanswered-requests.ts';
 import { lockUnavailable, unavailableCause } from './unavailable.ts';
+import { withoutResult } from './without-result.ts';
 
 type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
 
@@ -23,6 +25,8 @@ export type Acquired =
       readonly lease: HeldLease;
       /** Its holder before had not released it. */
       readonly tookOver: boolean;
+      /** It was given although a round that is done holds the next one back. */
+      readonly isForced: boolean;
     }
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>
   | {
@@ -36,6 +40,7 @@ export type Acquired =
 export class MemberLock {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<LockSteps>;
+  readonly #source: LeaseSource;
   readonly #serverClock: ServerClock | undefined;
   readonly #unanswered: UnansweredRequests;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
@@ -45,9 +50,13 @@ export class MemberLock {
     context: MemberContext,
     access: BackendAccess<LockSteps>,
     serverClock: ServerClock | undefined,
+    mayBePinned: boolean,
   ) {
     this.#context = context;
     this.#access = access;
+    const { steps, limitMs, behindMs } = access;
+    const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
+    this.#source = { steps, limitMs, behindMs, forcedEnd };
     this.#serverClock = serverClock;
     this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
   }
@@ -76,7 +85,7 @@ export class MemberLock {
       if (!isProbe) askedAt = clock.monotonic();
       try {
         const tries = isProbe ? 1 : TRIES;
-        return await acquireLease(access, { name, leaseFor, force }, state.request, clock, {
+        return await acquireLease(this.#source, { name, leaseFor, force }, state.request, clock, {
           tries,
           acquireMs,
         });
@@ -92,7 +101,8 @@ export class MemberLock {
       void asked.probe?.then(
         (probed) => {
           const acquired = this.#acquired(entry, state, probed);
-          if (acquired.kind === 'acquired') void this.release(acquired.lease, () => ({ as: 'abandoned' }));
+          if (acquired.kind !== 'acquired') return;
+          void this.release(acquired.lease, () => endOfUnused(acquired.isForced, this.#source));
         },
         () => {}, // a name that the lock does not accept: the next load reports it
       );
@@ -107,7 +117,7 @@ export class MemberLock {
 
   /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
   close(): Promise<void> {
-    return this.#unanswered.giveBack(this.#access);
+    return this.#unanswered.giveBack(this.#source);
   }
 
   #acquired(entry: Entry<unknown>, state: SharedState, asked: Asked<LeaseAnswer>): Acquired {
@@ -152,6 +162,7 @@ export class MemberLock {
     if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
     events.emit('lease-acquired', { token, ...keyOf(entry) });
     if (answer.tookOver) events.emit('took-over', { token, ...keyOf(entry) });
-    return { kind: 'acquired', lease: answer.held, tookOver: answer.tookOver === true };
+    const { held, tookOver = false, isForced } = answer;
+    return { kind: 'acquired', lease: held, tookOver, isForced };
   }
 }

@@ -67,14 +67,14 @@ export class MemberStore {
   }
 
   /**
-   * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported,
-   * and count as no snapshot.
+   * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported.
+   * `unread`: the store did not answer, or was not asked.
    */
   async read(
     entry: Entry<unknown>,
     newerThan: number,
     patience: BackendPatience,
-  ): Promise<ReadSnapshot | undefined> {
+  ): Promise<ReadSnapshot | 'unread' | undefined> {
     const { steps, limitMs } = this.#access;
     const { options, names, log } = this.#context;
     const { clock, timeoutMs } = options;
@@ -94,7 +94,8 @@ export class MemberStore {
         );
       }
       this.#noteRead(asked);
-      if (asked.kind !== 'answered' || asked.answer === undefined) return undefined;
+      if (asked.kind !== 'answered') return 'unread';
+      if (asked.answer === undefined) return undefined;
       const stored = withDamage(asked.answer);
       const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
@@ -106,7 +107,7 @@ export class MemberStore {
       }
     } catch (error) {
       log.unreadable(entry, unavailableCause(error)); // the key has no name
-      return undefined;
+      return 'unread';
     }
   }
 

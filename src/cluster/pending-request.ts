@@ -1,19 +1,26 @@
 import type { Clock } from '../time/clock.ts';
 import { HeldLease } from './held-lease.ts';
 import { randomId } from './identity.ts';
-import type { AcquireAnswer, LockProvider } from './lock-contract.ts';
+import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 
 /** A request for a lease without an answer. It may have been carried out. */
 interface UnansweredRequest {
   readonly id: string;
   /** When it was sent for the first time (monotonic): its lease began no earlier. */
   readonly sentAt: number;
+  /** It ignores the hold of a round that is done. */
+  isForced: boolean;
 }
 
 /** Where the lease of a late answer is given back. */
 interface LateLeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
   readonly behindMs: number;
+  /**
+   * The end of a lease that no call waits for, if its request has ignored a hold: that may be the hold of a pinned version.
+   * @default any instance may begin at once
+   */
+  readonly forcedEnd?: ReleaseOutcome | undefined;
 }
 
 /**
@@ -40,13 +47,15 @@ export class PendingRequest {
   }
 
   /** A call begins to wait: for the request without an answer, or for a new one. */
-  begin(now: number): UnansweredRequest {
+  begin(now: number, force: boolean): UnansweredRequest {
     if (this.#request === undefined) {
-      this.#request = { id: randomId(), sentAt: now };
+      this.#request = { id: randomId(), sentAt: now, isForced: force };
       this.#waiting = 0;
     }
+    const request = this.#request;
+    request.isForced ||= force;
     this.#waiting += 1;
-    return this.#request;
+    return request;
   }
 
   answered(request: UnansweredRequest): void {
@@ -71,6 +80,14 @@ export class PendingRequest {
     if (answer?.kind !== 'acquired') return;
     const { remaining, ...id } = answer.lease;
     const lease = new HeldLease(home, id, sentAt + remaining, clock, remaining);
-    void lease.release(() => ({ as: 'abandoned' })); // tried again behind, while it lasts
+    void lease.release(() => endOfUnused(request.isForced, home)); // tried again behind, while it lasts
   }
+}
+
+/** The end of a lease that is not used. */
+export function endOfUnused(
+  isForced: boolean,
+  { forcedEnd }: Pick<LateLeaseHome, 'forcedEnd'>,
+): ReleaseOutcome {
+  return (isForced ? forcedEnd : undefined) ?? { as: 'abandoned' };
 }

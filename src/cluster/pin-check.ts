@@ -23,11 +23,6 @@ interface GivenBack<T> {
   readonly heldUntil: number | undefined;
 }
 
-/** Whether the entries of a member may be pinned: of a value, in a store that keeps earlier versions. */
-export function mayBePinned({ options, store }: ClusterMember): boolean {
-  return options.kind === 'value' && store?.keepsVersions === true;
-}
-
 /**
  * Decides on a round that has the lease although the version in place is pinned, or may be pinned elsewhere by now.
  *

@@ -4,7 +4,6 @@ import { type Entry, keyOf } from '../engine/entry.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
-import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
@@ -12,6 +11,7 @@ import { endPin } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Snapshot } from './snapshot.ts';
+import { withoutResult } from './without-result.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
 export interface PublishRecord extends CompletedLoad {
@@ -148,21 +148,13 @@ export async function publishAndRelease(
   const isReleased = await lock.release(lease, () => {
     const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
     const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-    if (record.isManual && !isShared) return withoutResult(store);
+    if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
     return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
   });
   if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
   // The hold began a moment later than the due time was computed.
   const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
   entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
-}
-
-/**
- * The end of a round of people without a result. The version before may be pinned: a round that is done without a result
- * lets the next one look for that.
- */
-export function withoutResult(store: MemberStore | undefined): ReleaseOutcome {
-  return { as: 'done', holdFor: store?.keepsVersions ? LONGEST_LEASE_MS : 0 };
 }
 
 /** The store has a newer version. The next read looks for it, unless it was known before. */

@@ -35,6 +35,8 @@ export class RemoteSnapshots<T> {
   readonly #isBackground: boolean;
   readonly #patience: () => BackendPatience;
   readonly #validSince: () => number;
+  /** The store has answered the last read. */
+  wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
   /** The snapshot that was read last is a mark. */
@@ -126,7 +128,12 @@ export class RemoteSnapshots<T> {
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
-    if (mayBeServed() && this.#state.version >= token) return new Deferral(options, retryAfter, false);
+    // The hold is that of the version with this token, and as long as its pin: of another version it says nothing.
+    const isHeld = (version: number): boolean => version === token;
+    if (mayBeServed() && this.#state.version >= token) {
+      const forMs = isHeld(this.#state.version) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
+      return new Deferral(options, forMs, false);
+    }
     if (store === undefined) return undefined;
     const snapshot = await this.#read(this.#state.newest);
     if (snapshot === undefined) {
@@ -136,9 +143,14 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, restsFor));
       return new Deferral(options, forMs, true);
     }
-    if (mayBeServed() && this.#isOlder(snapshot)) return new Deferral(options, retryAfter, false);
+    const { version, writtenAt, dueIn } = snapshot;
+    const untilAt = isHeld(version) && dueIn < Infinity ? dueAt : writtenAt + dueIn;
+    if (mayBeServed() && this.#isOlder(snapshot)) {
+      const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
+      return new Deferral(options, Math.max(0, Math.min(untilAt, dueAt, checkAt) - now), false);
+    }
     if (!this.#isUsable(snapshot)) return undefined;
-    return this.#adopted(snapshot, snapshot.dueIn === Infinity ? Infinity : dueAt);
+    return this.#adopted(snapshot, isHeld(version) ? untilAt : undefined);
   }
 
   /** The last snapshot in the store, however old, for a guard to compare with where there is no value. Read once in a round. */
@@ -154,7 +166,9 @@ export class RemoteSnapshots<T> {
     const { store, marks } = this.#member;
     const reading = store?.read(this.#entry, newerThan, this.#patience());
     await marks?.known(); // together with it, as one command
-    const found = await reading;
+    const answer = await reading;
+    this.wasRead = answer !== 'unread';
+    const found = answer === 'unread' ? undefined : answer;
     this.#mark = found?.mark && { mark: found.mark, version: found.version, writtenAt: found.writtenAt };
     if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
     const read = found?.mark === undefined ? found : undefined;

@@ -13,7 +13,7 @@ import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { Acquired } from './member-lock.ts';
 import type { Pin } from './pin.ts';
-import { decidePinned, mayBePinned, releaseOf } from './pin-check.ts';
+import { decidePinned, releaseOf } from './pin-check.ts';
 import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
@@ -196,6 +196,7 @@ export class Round<T> implements CoordinatedRound<T> {
     }
     if (lock === undefined) return undefined;
     const pin = entry.isLoaded ? state.pinAt(options.clock.monotonic()) : undefined;
+    const isPinned = (): boolean => pin !== undefined && entry.isLoaded; // it may be dropped meanwhile
     if (entry.isLoaded && pin === undefined) endPin(entry, options); // its hold is over
     let force = pin === undefined && (isForced || state.ignoresHold);
     for (let polls = 0; ; polls++) {
@@ -207,12 +208,12 @@ export class Round<T> implements CoordinatedRound<T> {
         this.#lease = answer.lease;
         state.expectedToken = undefined;
         state.ignoresHold = false;
-        return pin !== undefined || force || answer.tookOver ? this.#pinned(pin) : undefined;
+        return pin !== undefined || answer.isForced || answer.tookOver ? this.#pinned(pin) : undefined;
       }
       signal.throwIfAborted();
       const checked = Math.max(state.version, state.checkedToken);
-      if (pin !== undefined && (answer.kind === 'unavailable' || answer.token <= checked)) {
-        return new StillPinned(options, pin);
+      if (isPinned() && (answer.kind === 'unavailable' || answer.token <= checked)) {
+        return new StillPinned(options, pin as Pin);
       }
       if (answer.kind === 'unavailable') {
         if (options.whenLockUnavailable === 'load') return undefined;
@@ -224,9 +225,9 @@ export class Round<T> implements CoordinatedRound<T> {
       if (answer.kind === 'done') {
         const found = await this.#snapshots.of(answer);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && pin !== undefined && state.pin !== undefined) {
-          if (store?.restsFor === 0) state.checkedToken = answer.token;
-          return new StillPinned(options, pin);
+        if (found === undefined && isPinned() && state.pin !== undefined) {
+          if (this.#snapshots.wasRead) state.checkedToken = answer.token;
+          return new StillPinned(options, pin as Pin);
         }
         force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pollAfter(polls)); // done again meanwhile, or a lock that ignores force
@@ -255,10 +256,11 @@ export class Round<T> implements CoordinatedRound<T> {
    * begin. Else the lease is given back, and a pinned version has its hold again.
    */
   async #pinned(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
-    const { options, store, lock } = this.#member;
-    if (!mayBePinned(this.#member)) return undefined;
+    const { options, lock } = this.#member;
+    if (!this.#member.mayBePinned) return undefined;
     const newer = await this.#snapshots.newer();
-    const given = decidePinned(this.#member, known, { ...newer, isReadable: store?.restsFor === 0 });
+    const inPlace = this.#entry.isLoaded ? known : undefined;
+    const given = decidePinned(this.#member, inPlace, { ...newer, isReadable: this.#snapshots.wasRead });
     if (given === undefined) {
       endPin(this.#entry, options);
       return undefined;

@@ -51,7 +51,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       ? 'must be given while a version is pinned'
       : `must be a version that the store keeps: ${kept}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    await this.#share(edition, 'pinned');
+    await this.#share(edition, 'pinned', present?.version);
     return sharedStateOf(this.#entry).version;
   }
 
@@ -59,9 +59,9 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
     if (!present?.isPinned) return false;
     const state = sharedStateOf(this.#entry);
-    const isHere = state.version === present.version && !state.isLocal;
+    const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
-    await this.#share(edition, 'due');
+    await this.#share(edition, 'due', present.version);
     return true;
   }
 
@@ -114,19 +114,28 @@ export class EntryVersions<T> implements VersionControl<T> {
     await (fleet as StoreFleet).everywhere(wanted, this.#member, closing);
   }
 
-  /** Puts an edition into place, and publishes it. If that fails the next read looks for the version in the store. */
-  async #share(edition: Adoption<T> | undefined, as: ShareRequest): Promise<void> {
+  /**
+   * Puts an edition into place, and publishes it. If that fails the next read looks for the version in the store.
+   *
+   * @param present the version in the store: the edition is to have a higher one.
+   */
+  async #share(edition: Adoption<T> | undefined, as: ShareRequest, present: number = 0): Promise<void> {
     const entry = this.#entry;
+    const shared = sharedStateOf(entry);
+    if (edition !== undefined) shared.version = Math.max(shared.version, present);
     if (edition !== undefined) this.#host.put((edition.result as LoadResult<T>).value, edition);
     const { promise } = entry;
+    const { version } = shared;
     try {
       await this.#host.share(as);
     } catch (error) {
-      const state = sharedStateOf(entry);
-      if (edition !== undefined && state.pin === edition.pin) state.pin = undefined;
+      if (edition !== undefined) {
+        if (shared.pin === edition.pin) shared.pin = undefined;
+        // Its value is in place, or was by now, and not that version.
+        if (shared.version === version) shared.version = 0;
+      }
       if (edition !== undefined && entry.promise === promise) {
-        state.version = 0;
-        state.isLocal = false;
+        shared.isLocal = false;
         checkAtNextRead(entry, this.#member.options.clock.monotonic());
       }
       throw error;

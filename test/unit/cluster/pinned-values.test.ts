@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { rejectionOf } from '../../support/settle.ts';
+import { twoVersions } from '../../support/two-versions.ts';
+
+it('unpin publishes the pinned value also on an instance that has dropped it', async () => {
+  const { cluster, a } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  a.value.invalidate({ drop: true });
+  await a.value.unpin();
+  expect([a.value.peek(), await cluster.instance().value.get()]).toEqual(['one', 'one']);
+});
+
+it('the version of an instance does not go back while it puts back another one, after a rollback that failed', async () => {
+  const { a } = await twoVersions();
+  const before = a.value.inspect().lock?.version as number;
+  a.link.break('refused', 'acquire');
+  for (const _ of [1, 2]) {
+    const failure = rejectionOf(a.value.rollback({ by: 'ann' }));
+    const versions: (number | undefined)[] = [];
+    a.value.on('changed', () => versions.push(a.value.inspect().lock?.version));
+    await failure;
+    expect(versions.filter((version) => version !== undefined && version < before)).toEqual([]);
+  }
+});
+
+it('a value that is dropped while its pin is checked is loaded again, and not served as nothing', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  const [, two] = await a.value.history();
+  await a.value.rollback({ by: 'ann', to: two?.version });
+  await cluster.clock.advance(60_000);
+  const answers = new Deferred<void>();
+  b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+  void b.value.get({ patience: 5000 }); // asks the lock, and then the store for the newer version
+  await cluster.clock.flush();
+  b.value.invalidate({ drop: true });
+  b.link.mend();
+  answers.reject(new Error('the store is down'));
+  await cluster.clock.flush();
+  expect(b.value.get()).toBeInstanceOf(Promise); // for which it loads, since the store rests
+  await cluster.clock.flush();
+  expect(b.manual.calls.length).toBe(1);
+});
+
+it('a newer version that is found instead of the pinned one does not have the hold of that', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  const answers = new Deferred<void>();
+  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  await cluster.clock.advance(1100);
+  b.value.current; // is told to wait until the pin is over
+  await cluster.clock.flush();
+  await a.value.set('three', { everywhere: true });
+  b.link.mend();
+  answers.resolve();
+  await cluster.clock.flush();
+  const { value, nextExecuteTime } = b.value.inspect();
+  expect(value).toBe('three');
+  expect(nextExecuteTime - cluster.clock.now()).toBeLessThan(1100);
+});
+
+it('a version that is found after a round without a result does not have the hold of that', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await cluster.clock.advance(1100);
+  await cluster.reload(a, 2, 'three');
+  a.link.break('refused', 'write');
+  await rejectionOf(a.value.set('four', { everywhere: true }));
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  const { value, nextExecuteTime } = b.value.inspect();
+  expect(value).toBe('three');
+  expect(nextExecuteTime - cluster.clock.now()).toBeLessThan(1100);
+});
+
+it('an instance with a value of its own learns within a minute that the pin is over', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  await cluster.clock.advance(100);
+  b.value.set('mine');
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  expect(b.value.peek()).toBe('mine');
+  await a.value.set('three', { everywhere: true });
+  await cluster.clock.advance(60_000);
+  await cluster.read(b);
+  expect(b.manual.calls.length).toBe(1);
+});
+
+it('a lease whose answer came too late does not end the hold of a pinned version', async () => {
+  const { cluster, a, b } = await twoVersions();
+  const c = cluster.instance();
+  await c.value.get();
+  await a.value.rollback({ by: 'ann' });
+  const answers = new Deferred<void>();
+  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  const failure = rejectionOf(b.value.set('late', { everywhere: true }));
+  await cluster.clock.advance(2500);
+  await failure;
+  b.link.mend();
+  answers.resolve();
+  await cluster.clock.flush();
+  await cluster.read(c);
+  expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
+});
+
+it('a store that is not asked, because another call is asking it first, does not tell that nothing is pinned', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  const answers = new Deferred<void>();
+  b.link.break('refused', 'read');
+  await rejectionOf(b.value.history());
+  b.link.fault = (step) => (step === 'read' ? answers.promise : undefined);
+  await cluster.clock.advance(1100);
+  b.value.history().catch(() => {}); // the first one after the rest
+  await cluster.clock.flush();
+  b.value.invalidate();
+  void b.value.get({ patience: 5000 }); // which does not wait for that one
+  await cluster.clock.flush();
+  if (b.manual.calls.length > 0) await cluster.end(b, 0, 'three');
+  const [present] = await a.value.history();
+  expect(present?.isPinned).toBe(true);
+});
+
+it('an instance on which unpin has failed learns of the pin, and of its end', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  b.link.break('no-answer', 'acquire');
+  const failure = rejectionOf(b.value.unpin());
+  while (b.value.peek() === 'two') await cluster.clock.flush();
+  b.value.set('mine');
+  await cluster.clock.advance(10_000);
+  await failure;
+  b.link.mend();
+  await cluster.clock.advance(30_000);
+  await cluster.read(b);
+  await a.value.set('three', { everywhere: true });
+  await cluster.clock.advance(60_000);
+  await cluster.read(b);
+  expect(b.value.peek()).toBe('three');
+});
