@@ -1,7 +1,7 @@
-// npm run simulate: whole clusters in virtual time, each from one seed, and the rules of the design after each step
-// (test/system/simulation). What fails can be run again: the same seed is the same world.
+// npm run simulate: whole clusters in virtual time, two from each seed, and the rules of the design after each step
+// (test/system/simulation). What fails can be run again: the same seed is the same worlds.
 //
-//   --seed <n>      that one, with a trace of all that happened: the scenario, and --last <lines>. Default: 150
+//   --seed <n>      that one, with traces of all that happened: the scenario, and --last <lines>. Default: 150
 //   --seeds <n>     so many. Default: 500
 //   --from <n>      the first of them. Default: a random one
 //   --ci            the seeds 1 to 80, and fresh ones for the rest of 45 seconds
@@ -67,8 +67,9 @@ async function runSeeds(from, seeds, seconds) {
 
 async function replay(seed) {
   const why = await runWorlds(['--trace', String(seed)], (verdict) => {
-    const [scenario, ...lines] = verdict.trace;
-    console.log([scenario, ...lines.slice(-Number(values.last))].join('\n'));
+    for (const [scenario, ...lines] of verdict.traces) {
+      console.log([scenario, ...lines.slice(-Number(values.last))].join('\n'));
+    }
     count(verdict);
   });
   if (why !== undefined) throw new Error(why);

@@ -1,4 +1,5 @@
 import type { Rule } from '../simulation/referee.ts';
+import { ofData } from './data.ts';
 import type { Fault } from './plant.ts';
 
 /** A fault that the simulation must find. */
@@ -7,6 +8,8 @@ export interface SimulationFault extends Fault {
   readonly rules: readonly Rule[];
   /** The worlds that find it. */
   readonly seeds: readonly number[];
+  /** The kind of the worlds. @default 'cluster' */
+  readonly world?: 'data';
 }
 
 export const simulation: readonly SimulationFault[] = [
@@ -486,4 +489,5 @@ export const simulation: readonly SimulationFault[] = [
     replace: 'Changes.note',
     by: '(entry, value, cause, version) => original({ ...entry, value }, value, cause, version)',
   },
+  ...ofData,
 ];

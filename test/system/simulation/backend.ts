@@ -18,6 +18,8 @@ import type { VersionBook } from './version-book.ts';
 /** The backend that all instances share: lock records and snapshots. Each method is one atomic step. */
 export class Backend {
   isUp: boolean = true;
+  /** How often its data were lost or damaged. */
+  spoiled: number = 0;
   readonly #machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
@@ -87,11 +89,13 @@ export class Backend {
 
   /** Damages all snapshots. */
   damageAll(): void {
+    this.spoiled += 1;
     for (const [name, versions] of this.#written) this.#damaged.set(name, new Set(versions));
   }
 
   /** Loses all its data, as after a restart. */
   loseAll(): void {
+    this.spoiled += 1;
     this.#records.clear();
     this.#snapshots = this.#empty();
     this.#leases.forgotten();

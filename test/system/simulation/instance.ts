@@ -14,6 +14,7 @@ import { Link } from './network.ts';
 import { Process } from './process.ts';
 import type { Loaded, Subject } from './subject.ts';
 import { subjectsOf } from './subjects.ts';
+import { wordsOf } from './words.ts';
 import type { World } from './world.ts';
 
 /** The keys that are read. */
@@ -184,15 +185,4 @@ export class Instance extends Process {
     else if (event.name !== 'codes') this.#subject(event.name).emitted(event);
     this.world.meddle(this, event.type);
   }
-}
-
-/** An event as a line. */
-function wordsOf(event: EventOf<EventType>): string {
-  const words: string[] = [event.type];
-  for (const [name, value] of Object.entries(event)) {
-    if (['type', 'name', 'at', 'key', 'owner', 'host'].includes(name)) continue;
-    const isNumber = typeof value === 'number' && !Number.isInteger(value);
-    words.push(`${name} ${value instanceof Error ? value.message : isNumber ? value.toFixed(1) : value}`);
-  }
-  return words.join(', ');
 }

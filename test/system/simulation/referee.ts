@@ -8,7 +8,9 @@ export type Rule =
   | 'timeout'
   | 'results'
   | 'starts'
-  | 'changed';
+  | 'changed'
+  | 'quarantine'
+  | 'everywhere';
 
 /** A violated rule. */
 export interface Violation {

@@ -1,18 +1,23 @@
 import { expect, it } from 'vitest';
+import { DataWorld } from './data/world.ts';
 import { World } from './world.ts';
 
 /** The trace without the names that differ in each process. */
-async function traceOf(seed: number): Promise<string> {
-  const { trace } = await new World(seed, true).run();
+async function traceOf(Kind: typeof World | typeof DataWorld, seed: number): Promise<string> {
+  const { trace } = await new Kind(seed, true).run();
   return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
 }
 
-it('the same seed is the same world, and another seed another one', async () => {
-  const [first, again, other] = [await traceOf(3), await traceOf(3), await traceOf(4)];
-  expect(first.length).toBeGreaterThan(10_000);
-  expect(again).toBe(first);
-  expect(other).not.toBe(first);
-}, 60_000);
+it.each([World, DataWorld])(
+  'the same seed is the same %o, and another seed another one',
+  async (Kind) => {
+    const [first, again, other] = [await traceOf(Kind, 3), await traceOf(Kind, 3), await traceOf(Kind, 4)];
+    expect(first.length).toBeGreaterThan(10_000);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  },
+  60_000,
+);
 
 it('a world without a trace runs the same way', async () => {
   const [quiet, traced] = [await new World(6).run(), await new World(6, true).run()];
@@ -20,17 +25,20 @@ it('a world without a trace runs the same way', async () => {
   expect({ ...traced, trace: [] }).toEqual(quiet);
 }, 60_000);
 
-it('what is simulated happens: instances, faults, rounds, and their end', async () => {
-  const unseen = new Set(WORDS);
+it.each([
+  ['instances, faults, rounds, and their end', World, () => WORDS],
+  ['bad data, guards, quarantines, pins', DataWorld, () => WORDS_OF_DATA],
+] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
+  const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
-    const { trace, violation } = await new World(seed, true).run();
+    const { trace, violation } = await new Kind(seed, true).run();
     expect(violation, `seed ${seed}`).toBeUndefined();
     for (const line of trace) {
       for (const word of unseen) if (line.includes(word)) unseen.delete(word);
     }
   }
   expect([...unseen]).toEqual([]);
-}, 240_000);
+});
 
 /** The rarest of the words below is seen in every fifth world. */
 const MAX_WORLDS = 60;
@@ -79,4 +87,23 @@ const WORDS = [
   'AbsentError',
   'NotLoadedError',
   'closed',
+];
+
+const WORDS_OF_DATA = [
+  'returns half editions',
+  'returns empty editions',
+  'returns garbage editions',
+  'with nothing: true',
+  'it shrinks by 50 %',
+  'value-rejected',
+  'cause rolled-back',
+  ...['rollback to', 'unpin (', 'accept (', 'discard (', 'set here (', 'gives true', 'gives false'],
+  ...['PinnedError', 'ValueRejectedError', 'LockUnavailableError', 'StoreUnavailableError'],
+  'crashes',
+  'stands still',
+  'is lost',
+  'loses its answer',
+  'took-over',
+  'comes back empty',
+  'has damaged its snapshots',
 ];

@@ -1,0 +1,147 @@
+import type { SimulationFault } from './simulation.ts';
+
+/** Faults of guards, quarantines and pins, which the data worlds must find. */
+const faults: readonly Omit<SimulationFault, 'world'>[] = [
+  {
+    name: 'a guard is not asked',
+    rules: [23],
+    seeds: [1],
+    in: 'src/guard/guarded-load.ts',
+    replace: 'guardedLoad',
+    by: '(load, options) => original(load, { ...options, accept: undefined })',
+  },
+  {
+    name: 'a reason of a guard is taken for a yes',
+    rules: [23],
+    seeds: [3],
+    in: 'src/guard/guarded-load.ts',
+    replace: 'guardedLoad',
+    by: `(load, options) => {
+      const { accept } = options;
+      const lax = accept && (async (...given) => (await accept(...given)) !== false);
+      return original(load, { ...options, accept: lax });
+    }`,
+  },
+  {
+    name: 'what the schema refuses is taken',
+    rules: [23],
+    seeds: [2],
+    in: 'src/guard/validated.ts',
+    replace: 'validated',
+    by: '(value, options) => (options.schema === undefined ? value : { ...value, isChecked: true })',
+  },
+  {
+    name: 'a restart forgets what is normal',
+    rules: [23],
+    seeds: [17],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.previous',
+    by: 'async () => undefined',
+  },
+  {
+    name: 'a refused round is held as briefly as any other that failed',
+    rules: [5],
+    seeds: [2],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: `(error) => {
+      const { coolDown, random } = this.#member.options;
+      return { ...original(error), holdFor: coolDownMs(coolDown, 1, random()) };
+    }`,
+  },
+  {
+    name: 'a discarded candidate stays in quarantine',
+    rules: ['quarantine'],
+    seeds: [3],
+    in: 'src/guard/quarantine.ts',
+    replace: 'discardQuarantined',
+    by: '(entry) => entry.quarantined !== undefined',
+  },
+  {
+    name: 'an accepted candidate is not published',
+    rules: ['everywhere'],
+    seeds: [3],
+    in: 'src/guard/quarantine.ts',
+    replace: 'acceptQuarantined',
+    by: `(refresher, entry, prepareOf) => original({
+      options: { ...refresher.options, membership: undefined },
+      throwIfClosed: (...given) => refresher.throwIfClosed(...given),
+      set: (...given) => refresher.set(...given),
+    }, entry, prepareOf)`,
+  },
+  {
+    name: 'a round with a lease does not look for a pin',
+    rules: [25],
+    seeds: [4],
+    in: 'src/cluster/pin-check.ts',
+    replace: 'decidePinned',
+    by: '() => undefined',
+  },
+  {
+    name: 'a lease that was pinned is given back without its hold',
+    rules: [25],
+    seeds: [53],
+    in: 'src/cluster/pin-check.ts',
+    replace: 'releaseOf',
+    by: "() => ({ as: 'abandoned' })",
+  },
+  {
+    name: 'a pinned version has no hold',
+    rules: [25],
+    seeds: [2],
+    in: 'src/cluster/manual-round.ts',
+    replace: 'pinned',
+    by: '(record, pin) => ({ ...original(record, pin), dueAt: pin.sinceAt })',
+  },
+  {
+    name: 'a refresh is not refused while a version is pinned',
+    rules: [25],
+    seeds: [3],
+    in: 'src/cluster/version-control.ts',
+    replace: 'EntryVersions.#throwIfPinned',
+    by: '() => {}',
+  },
+  {
+    name: 'unpin publishes nothing',
+    rules: [25, 'rest'],
+    seeds: [2],
+    in: 'src/cluster/version-control.ts',
+    replace: 'EntryVersions.unpin',
+    by: `async () => {
+      const [present] = await this.history();
+      return present?.isPinned === true;
+    }`,
+  },
+  {
+    name: 'a pinned version counts as old as its load',
+    rules: [25, 'rest'],
+    seeds: [9],
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'RemoteSnapshots.#isPinned',
+    by: '() => false',
+  },
+  {
+    name: 'a pin is never checked again',
+    rules: ['rest', 25],
+    seeds: [2],
+    in: 'src/cluster/remote-result.ts',
+    replace: 'StillPinned.applyTo',
+    by: `(entry) => {
+      original(entry);
+      entry.setDue(Infinity, this.#options.clock.monotonic(), Infinity);
+    }`,
+  },
+  {
+    name: 'a version that was put back keeps its number',
+    rules: [13, 'everywhere'],
+    seeds: [2],
+    in: 'src/cluster/shared-state.ts',
+    replace: 'SharedState.adopted',
+    by: '(version, pin) => { original(version, pin); this.version = version; }',
+  },
+];
+
+export const ofData: readonly SimulationFault[] = faults.map((fault) => ({
+  ...fault,
+  world: 'data' as const,
+}));

@@ -1,0 +1,78 @@
+import {
+  type EventOf,
+  type EventType,
+  eventTypes,
+  RefreshingValue,
+  type ValueStatus,
+} from '../../../../src/index.ts';
+import type { Machine } from '../machine.ts';
+import { Link } from '../network.ts';
+import { Process } from '../process.ts';
+import { wordsOf } from '../words.ts';
+import { type Edition, schema } from './edition.ts';
+import type { DataRun } from './watch.ts';
+import type { DataWorld } from './world.ts';
+
+/** One process of a service with a price list. */
+export class DataInstance extends Process {
+  readonly prices: RefreshingValue<Edition>;
+  readonly running: Set<DataRun> = new Set();
+  /** The calls of readers and operators that wait. */
+  waiting: number = 0;
+  /** The value after the present step. */
+  held: Edition | undefined;
+  /** The status after the present step. */
+  status: ValueStatus<Edition> | undefined;
+  /** When it, its connection or the backend was last not well. */
+  troubledAt: number = Number.NEGATIVE_INFINITY;
+  /** The values that people have put into place here. */
+  readonly own: Set<number> = new Set();
+
+  constructor(name: string, machine: Machine, world: DataWorld) {
+    const { scenario, timeline, random, backend, source } = world;
+    const wire = world.wireOf(name, () => this);
+    const { leaseFor, keepVersions } = scenario;
+    const link = new Link(machine, backend, timeline, random, wire, leaseFor, keepVersions);
+    super(name, machine, link, world);
+    const { lock, store } = link;
+    const { period, timeout, coolDown, maxStaleness, whenTooStale, whenLockUnavailable } = scenario;
+    this.prices = new RefreshingValue<Edition>({
+      name: 'prices',
+      load: (context) => source.load(this, context),
+      schedule: period,
+      timeout,
+      coolDown,
+      retry: false,
+      clock: machine,
+      random: () => random.next(),
+      logger: false,
+      ...(scenario.hasLock ? { lock, whenLockUnavailable } : {}),
+      ...(scenario.hasStore ? { store } : {}),
+      ...(scenario.hasSchema ? { schema } : {}),
+      ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),
+      ...(maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale }),
+    });
+    for (const type of eventTypes) this.prices.on(type, (event) => this.#emitted(world, event));
+  }
+
+  /** A value that a person has put into place here is served. */
+  get servesOwn(): boolean {
+    return this.held !== undefined && this.own.has(this.held.serial);
+  }
+
+  override get isLoading(): boolean {
+    return this.running.size > 0;
+  }
+
+  override close(timeout: number): Promise<unknown> {
+    this.closing = 'closing';
+    return this.prices.close({ timeout }).then(() => {
+      this.closing = 'closed';
+    });
+  }
+
+  #emitted(world: DataWorld, event: EventOf<EventType>): void {
+    world.trace.add(this.name, () => wordsOf(event));
+    for (const watch of world.watches) watch.emitted?.(this, event);
+  }
+}

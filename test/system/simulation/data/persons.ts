@@ -1,0 +1,193 @@
+import { type Deed, drawDeed } from '../deed.ts';
+import { editionOf } from './edition.ts';
+import type { DataInstance } from './instance.ts';
+import type { Order } from './watch.ts';
+import type { DataWorld } from './world.ts';
+
+/** An instance, and who uses it. */
+interface Scene {
+  readonly world: DataWorld;
+  readonly persons: Persons;
+  readonly instance: DataInstance;
+}
+
+/** Calls of readers. */
+const reads: Readonly<Record<string, Deed<Scene>>> = {
+  get: { weight: 20, act: ({ persons, instance }) => persons.read(instance) },
+  patient: { weight: 3, act: ({ persons, instance }) => persons.read(instance, { patience: 200 }) },
+  current: { weight: 3, act: ({ persons, instance }) => persons.current(instance) },
+  invalidate: { weight: 1, act: ({ instance }) => instance.prices.invalidate() },
+};
+
+/** What operators do with a value. */
+const orders: Readonly<Record<string, Deed<Scene>>> = {
+  refresh: { weight: 4, act: ({ persons, instance }) => persons.refresh(instance, false) },
+  set: { weight: 3, act: ({ persons, instance }) => persons.set(instance, true) },
+  setHere: { weight: 2, act: ({ persons, instance }) => persons.set(instance, false) },
+  drop: { weight: 1, act: ({ persons, instance }) => persons.drop(instance) },
+  accept: { weight: 4, act: ({ persons, instance }) => persons.accept(instance) },
+  discard: { weight: 2, act: ({ persons, instance }) => persons.discard(instance) },
+};
+
+/** What operators do with versions. */
+const ordersOfVersions: Readonly<Record<string, Deed<Scene>>> = {
+  rollback: { weight: 8, act: ({ persons, instance }) => void persons.rollback(instance) },
+  unpin: { weight: 4, act: ({ persons, instance }) => persons.unpin(instance) },
+  refreshUnpins: { weight: 2, act: ({ persons, instance }) => persons.refresh(instance, true) },
+};
+
+/** Readers and operators of all instances. */
+export class Persons {
+  readonly #world: DataWorld;
+  #isOver = false;
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  begin(): void {
+    const world = this.#world;
+    const { instances, readsEvery, ordersEvery, hasPins } = world.scenario;
+    const all = hasPins ? { ...orders, ...ordersOfVersions } : orders;
+    const isOver = (): boolean => this.#isOver;
+    for (let index = 0; index < instances; index++) {
+      for (const [deeds, everyMs] of [
+        [reads, readsEvery],
+        [all, ordersEvery],
+      ] as const) {
+        world.nowAndThen(index, everyMs, isOver, (instance) => {
+          drawDeed(deeds, world.random).act({ world, persons: this, instance });
+        });
+      }
+    }
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  read(instance: DataInstance, options?: { readonly patience: number }): void {
+    this.#wait(instance, instance.prices.get(options), (value) => {
+      for (const watch of this.#world.watches) watch.served?.(instance, value);
+    });
+  }
+
+  current(instance: DataInstance): void {
+    try {
+      const { current } = instance.prices;
+      for (const watch of this.#world.watches) watch.served?.(instance, current);
+    } catch {
+      // it has no value
+    }
+  }
+
+  refresh(instance: DataInstance, unpins: boolean): void {
+    const { prices } = instance;
+    this.#order(instance, { kind: 'refresh', unpins }, () => prices.refresh(unpins ? { unpin: true } : {}));
+  }
+
+  set(instance: DataInstance, everywhere: boolean): void {
+    const { random, scenario } = this.#world;
+    const serial = this.#world.next();
+    const value = editionOf(serial, random.pick(['full', 'full', 'half']));
+    const isShared = everywhere && scenario.hasStore;
+    instance.own.add(serial);
+    this.#order(instance, { kind: isShared ? 'set' : 'set here', serial }, async () =>
+      isShared ? instance.prices.set(value, { everywhere: true }) : instance.prices.set(value),
+    );
+  }
+
+  drop(instance: DataInstance): void {
+    this.#order(instance, { kind: 'drop' }, async () => instance.prices.invalidate({ drop: true }));
+  }
+
+  accept(instance: DataInstance): void {
+    instance.held = instance.prices.peek();
+    this.#order(instance, { kind: 'accept' }, () => {
+      const accepted = instance.prices.acceptQuarantined();
+      const { serial } = instance.prices.peek() ?? {};
+      if (serial !== undefined && serial !== instance.held?.serial) instance.own.add(serial);
+      return accepted;
+    });
+  }
+
+  discard(instance: DataInstance): void {
+    this.#order(instance, { kind: 'discard' }, async () => instance.prices.discardQuarantined());
+  }
+
+  /** @returns when it has settled. */
+  async rollback(instance: DataInstance, holdMs: number = this.#hold()): Promise<void> {
+    const { prices } = instance;
+    const isNamed = instance.status?.pinned !== undefined || this.#world.random.chance(0.3);
+    const hold = holdMs === Infinity ? {} : { hold: holdMs };
+    if (!isNamed)
+      return this.#order(instance, { kind: 'rollback', holdMs }, (note) =>
+        prices.rollback({ by: 'ann', note, ...hold }),
+      );
+    const versions = await prices.history().catch(() => []);
+    const before = versions.slice(1);
+    if (before.length === 0 || instance.closing !== 'no') return;
+    const to = this.#world.random.pick(before).version;
+    return this.#order(instance, { kind: 'rollback', to, holdMs }, (note) =>
+      prices.rollback({ by: 'ann', note, to, ...hold }),
+    );
+  }
+
+  unpin(instance: DataInstance): Promise<void> {
+    return this.#order(instance, { kind: 'unpin' }, () => instance.prices.unpin());
+  }
+
+  #hold(): number {
+    return this.#world.random.pick([Infinity, Infinity, 1000, 5000, 90_000]);
+  }
+
+  #order(
+    instance: DataInstance,
+    about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'unpins'>,
+    ask: (note: string) => Promise<unknown>,
+  ): Promise<void> {
+    const world = this.#world;
+    const order: Order = { ...about, id: world.next(), instance, at: world.timeline.now, outcome: undefined };
+    const words = `${about.kind}${about.to === undefined ? '' : ` to ${about.to}`}`;
+    world.trace.add(instance.name, () => `${words} (${order.id})`);
+    for (const watch of world.watches) watch.ordered?.(order);
+    const promise = ask(noteOf(order));
+    for (const watch of world.watches) watch.called?.(order);
+    const settle = (outcome: Order['outcome']): void => {
+      order.outcome = outcome;
+      world.trace.add(instance.name, () => {
+        const { value, error } = { value: undefined, error: undefined, ...outcome };
+        return `${about.kind} (${order.id}) ${error === undefined ? `gives ${JSON.stringify(value)}` : `fails: ${error}`}`;
+      });
+      for (const watch of world.watches) watch.settled?.(order);
+    };
+    return this.#wait(
+      instance,
+      promise,
+      (value) => settle({ value }),
+      (error) => settle({ error }),
+    );
+  }
+
+  async #wait<T>(
+    instance: DataInstance,
+    promise: Promise<T>,
+    resolved: (value: T) => void,
+    rejected: (error: unknown) => void = () => {},
+  ): Promise<void> {
+    instance.waiting += 1;
+    await promise.then(resolved, rejected);
+    instance.waiting -= 1;
+  }
+}
+
+/** The note by which a snapshot of a rollback is known. */
+export function noteOf({ id }: Pick<Order, 'id'>): string {
+  return `order ${id}`;
+}
+
+/** The order whose rollback wrote a snapshot, if one did. */
+export function orderIn(payload: string): number | undefined {
+  const [, id] = /"note":"order (\d+)"/.exec(payload) ?? [];
+  return id === undefined ? undefined : Number(id);
+}

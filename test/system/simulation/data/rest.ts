@@ -1,0 +1,112 @@
+import { WEATHER } from '../network.ts';
+import type { DataInstance } from './instance.ts';
+import { noteOf } from './persons.ts';
+import type { DataWorld } from './world.ts';
+
+/** All waits have ended after that: leases, deadlines, cool-downs, rests of the backend, and the check of a pin. */
+const LONGEST_MS = 100_000;
+
+/** While nothing goes wrong each instance that is read follows within that: the check of a pin, a period and a load. */
+const FOLLOWS_MS = 70_000;
+
+/** Milliseconds between two reads of an instance. */
+const READS_EVERY_MS = 4000;
+
+/** After all faults are repaired all instances agree; a version can be put back everywhere, and released everywhere. */
+export class DataRest {
+  readonly #world: DataWorld;
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  async come(): Promise<void> {
+    const { timeline, persons, misfortunes, source, backend, instances, trace } = this.#world;
+    misfortunes.end();
+    persons.end();
+    source.end();
+    trace.add('world', () => 'all is mended');
+    backend.isUp = true;
+    for (const { link, machine } of instances) {
+      link.weather = WEATHER.sound;
+      machine.goOn();
+    }
+    const steps = [() => this.#isWell(), () => this.#putsBack(), () => this.#isStill()];
+    await this.#readsFor(LONGEST_MS);
+    for (const step of steps)
+      if (this.#world.referee.violation === undefined && timeline.now > 0) await step();
+  }
+
+  /** The instances that have not closed. */
+  get #open(): DataInstance[] {
+    return this.#world.instances.filter(({ closing }) => closing === 'no');
+  }
+
+  async #readsFor(ms: number): Promise<void> {
+    const { timeline, persons, random } = this.#world;
+    const until = timeline.now + ms;
+    const again = (): void => {
+      if (timeline.now >= until) return;
+      // Those that always read at the same moments may find the lock held by the same instance each time.
+      for (const instance of this.#open)
+        instance.machine.receive(random.between(0, READS_EVERY_MS), () => persons.read(instance));
+      timeline.plan(READS_EVERY_MS, again);
+    };
+    timeline.plan(0, again);
+    timeline.plan(ms, () => {});
+    await this.#world.until(() => timeline.now >= until);
+  }
+
+  async #isWell(): Promise<void> {
+    for (const { name, status, held, waiting } of this.#open) {
+      this.#holds(held !== undefined, () => `${name}: it has no value: ${status?.lastError}`);
+      this.#holds(waiting <= 1, () => `${name}: ${waiting} calls are not answered`);
+    }
+  }
+
+  async #putsBack(): Promise<void> {
+    const { persons, scenario, shelf } = this.#world;
+    const [first, ...others] = this.#open;
+    if (!scenario.hasPins || first === undefined || others.length === 0) return;
+    await this.#readsFor(scenario.period * 3); // there is a version to go back to
+    const { present } = shelf;
+    if (present === undefined) return;
+    void persons.rollback(first, Infinity);
+    await this.#readsFor(FOLLOWS_MS);
+    const pinned = shelf.present;
+    this.#holds(pinned?.order !== undefined, () => `${first.name}: it puts no version back`);
+    for (const { name, held, status, servesOwn } of this.#open) {
+      const note = noteOf({ id: pinned?.order as number });
+      const isThere = held?.serial === pinned?.serial && status?.pinned?.note === note;
+      this.#holds(isThere || servesOwn, () => {
+        return `${name}: it serves ${held?.serial}, and ${pinned?.serial} was put back on ${first.name}`;
+      });
+    }
+    const last = others.at(-1) as DataInstance;
+    void persons.unpin(last);
+    await this.#readsFor(FOLLOWS_MS);
+    for (const { name, held, status } of this.#open) {
+      const isReleased = status?.pinned === undefined && held?.serial !== pinned?.serial;
+      this.#holds(
+        isReleased,
+        () => `${name}: it serves ${held?.serial} still, though ${last.name} has ended the pin`,
+      );
+    }
+  }
+
+  /** Without reads nothing happens. */
+  async #isStill(): Promise<void> {
+    const { timeline, instances } = this.#world;
+    const since = timeline.now;
+    await this.#world.until(() => timeline.now > since + LONGEST_MS);
+    for (const { name, machine, waiting, closing } of instances) {
+      if (closing === 'closing') continue;
+      this.#world.referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs without reads`);
+      this.#world.referee.holds(4, waiting === 0, () => `${name}: ${waiting} calls are never answered`);
+    }
+  }
+
+  #holds(condition: boolean, message: () => string): void {
+    this.#world.referee.holds('rest', condition, message);
+  }
+}

@@ -1,0 +1,24 @@
+import type { DataWatch } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+import { BadLoads } from './bad-loads.ts';
+import { Pins } from './pins.ts';
+import { Previous } from './previous.ts';
+import { Promises } from './promises.ts';
+import { Quarantines } from './quarantines.ts';
+import { Refusals } from './refusals.ts';
+import { Versions } from './versions.ts';
+
+/** The watches of a data world. Those of what comes next belong here too. */
+export function watchesOf(world: DataWorld): readonly DataWatch[] {
+  const { hasAccept, hasLock, hasPins } = world.scenario;
+  return [
+    world.shelf,
+    new Refusals(world),
+    new Quarantines(world),
+    ...(hasAccept ? [new Previous(world)] : []),
+    ...(hasLock ? [new BadLoads(world)] : []),
+    new Versions(world),
+    new Promises(world),
+    ...(hasPins ? [new Pins(world)] : []),
+  ];
+}

@@ -1,0 +1,139 @@
+import { isPinnedError, type TicklessEvent } from '../../../../../src/index.ts';
+import type { DataInstance } from '../instance.ts';
+import { noteOf } from '../persons.ts';
+import type { Written } from '../shelf.ts';
+import type { DataWatch, Order } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+
+/** The error of fast or slow clocks over the length of a hold. */
+const DRIFT = 3e-4;
+
+/** An instance that knows of a pin asks once a minute; a backend that did not answer rests for half a minute. */
+const FOLLOWS_MS = 60_000 + 35_000;
+
+/** The pin of the version in the store. */
+interface Pin {
+  readonly written: Written;
+  readonly order: Order;
+  readonly until: number;
+  /** When `rollback` has resolved. */
+  resolvedAt: number;
+}
+
+/**
+ * Rule 25: once `rollback` has resolved, only people replace the pinned version in the store, until its hold is over: no
+ * load does, whatever has started it, on whichever instance. An instance that knows of the pin replaces the version by no
+ * load either, and refuses `refresh()`; one that does not know of it follows within a minute in which it reaches the backend.
+ *
+ * By docs/data.md ("Its limits") these are no violations:
+ *
+ * - the backend has lost or damaged its data since: nothing is pinned any longer, or it can't be read;
+ * - a rollback that has rejected, though its version may be in the store;
+ * - a value that was set, or accepted, here only: it is served here while the pin lasts;
+ * - an instance that does not know of the pin, and reaches neither lock nor store: it loads for itself, and does not publish;
+ * - a rollback that fails on an instance which cannot read the store then: what was put into place gives way to a load;
+ * - `invalidate({ drop: true })` on an instance that cannot read the store then.
+ */
+export class Pins implements DataWatch {
+  readonly #world: DataWorld;
+  readonly #rollbacks: Map<number, Order> = new Map();
+  #last: Pin | undefined;
+  /** The pin that each instance knows of. */
+  readonly #known: Map<DataInstance, Pin> = new Map();
+  /** The pin at the time of an order, and whether its instance knew of it. */
+  readonly #before: Map<Order, { readonly pin: Pin; readonly isKnown: boolean }> = new Map();
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  written(written: Written): void {
+    const { run, version } = written;
+    const pin = this.#pin;
+    this.#holds(pin === undefined || run === undefined, () => {
+      return `load ${run?.serial} (${run?.trigger}) of ${run?.instance.name} replaces ${pinned(pin)} by version ${version}`;
+    });
+    const order = written.order === undefined ? undefined : this.#rollbacks.get(written.order);
+    const until = (order?.at ?? 0) + (order?.holdMs ?? 0) * (1 - DRIFT) - 10;
+    this.#last = order && { written, order, until, resolvedAt: Infinity };
+  }
+
+  spoiled(): void {
+    this.#last = undefined;
+    this.#known.clear();
+  }
+
+  ordered(order: Order): void {
+    const { kind, id, instance } = order;
+    if (kind === 'rollback') this.#rollbacks.set(id, order);
+    const pin = this.#pin;
+    if (pin !== undefined) this.#before.set(order, { pin, isKnown: this.#known.get(instance) === pin });
+    if (kind === 'drop') this.#known.delete(instance);
+    if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
+  }
+
+  settled(order: Order): void {
+    const { kind, outcome = { value: undefined }, instance, id, unpins } = order;
+    const { value, error } = { value: undefined, error: undefined, ...outcome };
+    // One that fails gives way to the version in the store at the next read.
+    if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
+    if (kind === 'rollback' && error === undefined && this.#last?.order === order) {
+      this.#last.resolvedAt = this.#world.timeline.now;
+    }
+    const before = this.#before.get(order);
+    this.#before.delete(order);
+    if (before === undefined || before.pin !== this.#pin) return;
+    const about = `${instance.name}: ${kind} (${id})`;
+    if (kind === 'refresh' && before.isKnown && !unpins) {
+      this.#holds(
+        isPinnedError(error),
+        () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
+      );
+    }
+    if (kind === 'unpin')
+      this.#holds(error !== undefined, () => `${about} gives ${value}, and ${pinned(before.pin)} is pinned`);
+  }
+
+  emitted(instance: DataInstance, event: TicklessEvent): void {
+    if (event.type !== 'changed') return;
+    if (event.cause === 'rolled-back') this.#known.delete(instance); // it is known again when that is published
+    if (event.cause !== 'loaded') return;
+    const known = this.#known.get(instance);
+    this.#holds(
+      known === undefined || known !== this.#pin,
+      () => `${instance.name}: a load replaces ${pinned(known)}, of which it knows`,
+    );
+  }
+
+  stepped(instance: DataInstance): void {
+    const pin = this.#pin;
+    if (pin === undefined) return;
+    const { status, held, closing, name } = instance;
+    if (status?.pinned?.note === noteOf(pin.order) && held?.serial === pin.written.serial)
+      this.#known.set(instance, pin);
+    const { now } = this.#world.timeline;
+    const isDue = now - pin.resolvedAt > FOLLOWS_MS && this.#world.isWellFor(instance, FOLLOWS_MS);
+    if (!isDue || closing !== 'no' || instance.servesOwn) return;
+    this.#holds(
+      held?.serial === pin.written.serial,
+      () =>
+        `${name}: it serves ${held?.serial}, and ${pinned(pin)} is in force since ${(now - pin.resolvedAt).toFixed(0)} ms`,
+    );
+  }
+
+  /** The one that is in force. */
+  get #pin(): Pin | undefined {
+    const { now } = this.#world.timeline;
+    return this.#last !== undefined && this.#last.resolvedAt <= now && now < this.#last.until
+      ? this.#last
+      : undefined;
+  }
+
+  #holds(condition: boolean, message: () => string): void {
+    this.#world.referee.holds(25, condition, message);
+  }
+}
+
+function pinned(pin: Pin | undefined): string {
+  return `${pin?.written.serial}, the version ${pin?.written.version} of ${pin?.order.instance.name}`;
+}

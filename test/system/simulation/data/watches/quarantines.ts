@@ -1,0 +1,88 @@
+import { isValueRejectedError, type TicklessEvent } from '../../../../../src/index.ts';
+import { type Edition, isPlausible } from '../edition.ts';
+import type { DataInstance } from '../instance.ts';
+import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+
+/** `unkept`: the schema refuses it, so nobody can accept it. */
+type Refused = number | 'unkept';
+
+/**
+ * Quarantine: the last refused value is kept until people decide, or a newer value of any kind is in place. What was
+ * discarded, or is obsolete, never comes back.
+ */
+export class Quarantines implements DataWatch {
+  readonly #world: DataWorld;
+  readonly #kept: Map<DataInstance, Refused> = new Map();
+  /** What was kept when an order was given. */
+  readonly #before: Map<Order, Refused | undefined> = new Map();
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  returned({ instance, signal }: DataRun, value: Edition): void {
+    if (this.#world.scenario.hasSchema && !isPlausible(value) && !signal.aborted)
+      this.#kept.set(instance, 'unkept');
+  }
+
+  asked({ run, candidate, isAccepted }: Question): void {
+    if (!isAccepted && !run.signal.aborted) this.#kept.set(run.instance, candidate.serial);
+  }
+
+  emitted(instance: DataInstance, { type }: TicklessEvent): void {
+    if (type === 'changed' || type === 'load-kept') this.#kept.delete(instance);
+  }
+
+  ordered(order: Order): void {
+    if (order.kind === 'accept' || order.kind === 'discard')
+      this.#before.set(order, this.#kept.get(order.instance));
+    if (order.kind === 'discard') this.#kept.delete(order.instance);
+  }
+
+  called(order: Order): void {
+    const { kind, instance } = order;
+    const kept = this.#before.get(order);
+    if (kind !== 'accept' || typeof kept !== 'number') return;
+    const served = instance.prices.peek()?.serial;
+    this.#holds(
+      instance,
+      served === kept || instance.closing !== 'no',
+      `${kept} is accepted, and ${served} is served`,
+    );
+  }
+
+  settled(order: Order): void {
+    const { kind, instance, outcome = { value: undefined } } = order;
+    if (kind !== 'accept' && kind !== 'discard') return;
+    const kept = this.#before.get(order);
+    this.#before.delete(order);
+    const { value, error } = { value: undefined, error: undefined, ...outcome };
+    if (kind === 'discard')
+      this.#holds(instance, value === (kept !== undefined), `discarding ${kept} gives ${value}`);
+    else if (kept === undefined)
+      this.#holds(instance, value === false, `there is nothing to accept, which gives ${value ?? error}`);
+    else if (kept === 'unkept')
+      this.#holds(
+        instance,
+        isValueRejectedError(error),
+        `a value that is not kept is accepted: ${value ?? error}`,
+      );
+    else if (error !== undefined && instance.prices.peek()?.serial === kept && !this.#kept.has(instance))
+      this.#kept.set(instance, kept);
+  }
+
+  stepped(instance: DataInstance): void {
+    const { quarantine } = instance.status ?? {};
+    const kept = this.#kept.get(instance);
+    this.#holds(
+      instance,
+      (quarantine !== undefined) === (kept !== undefined),
+      `${kept} is in quarantine, and the status says: ${quarantine?.reason}`,
+    );
+  }
+
+  #holds({ name }: DataInstance, condition: boolean, message: string): void {
+    this.#world.referee.holds('quarantine', condition, () => `${name}: ${message}`);
+  }
+}

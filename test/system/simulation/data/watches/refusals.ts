@@ -1,0 +1,71 @@
+import type { Message } from '../../network.ts';
+import { type Edition, isAcceptable, isPlausible, serialIn } from '../edition.ts';
+import type { DataInstance } from '../instance.ts';
+import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+
+/**
+ * Rule 23: what a guard or the schema refuses is not served, published or adopted, unless a person accepts it. A value
+ * is fit when each of them was asked and has taken it, and the output of the schema is the value.
+ */
+export class Refusals implements DataWatch {
+  readonly #world: DataWorld;
+  readonly #fit: Set<number> = new Set();
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  returned({ serial }: DataRun, value: Edition): void {
+    const { hasAccept } = this.#world.scenario;
+    if (!hasAccept && isPlausible(value)) this.#fit.add(serial);
+  }
+
+  asked({ candidate, previous, isAccepted }: Question): void {
+    const { serial } = candidate;
+    const isFit = isPlausible(candidate) && isAcceptable(candidate, previous);
+    this.#holds(
+      isAccepted === isFit,
+      () => `a guard answers ${isAccepted} to ${serial} after ${previous?.serial}`,
+    );
+    if (isFit) this.#fit.add(serial);
+  }
+
+  ordered({ kind, serial }: Order): void {
+    if ((kind === 'set' || kind === 'set here') && serial !== undefined) this.#fit.add(serial);
+  }
+
+  /** What is accepted is in place at once: that it is the right value is checked elsewhere. */
+  called({ kind, instance }: Order): void {
+    const value = instance.prices.peek();
+    if (kind === 'accept' && value !== undefined && instance.own.has(value.serial))
+      this.#fit.add(value.serial);
+  }
+
+  served({ name }: DataInstance, value: Edition): void {
+    this.#isFit(name, 'a reader gets', value);
+  }
+
+  stepped({ name, held }: DataInstance): void {
+    if (held !== undefined) this.#isFit(name, 'it has', held);
+  }
+
+  sent({ name }: DataInstance, { step, payload = '' }: Message): void {
+    if (step !== 'write') return;
+    const serial = serialIn(payload);
+    this.#holds(this.#fit.has(serial), () => `${name}: ${serial} is published, which was refused`);
+  }
+
+  #isFit(name: string, what: string, { serial, isChecked }: Edition): void {
+    this.#holds(this.#fit.has(serial), () => `${name}: ${what} ${serial}, which was refused`);
+    const { hasSchema } = this.#world.scenario;
+    this.#holds(
+      (isChecked === true) === hasSchema,
+      () => `${name}: ${what} ${serial}, which is not the output of the schema`,
+    );
+  }
+
+  #holds(condition: boolean, message: () => string): void {
+    this.#world.referee.holds(23, condition, message);
+  }
+}

@@ -1,0 +1,131 @@
+import { Cluster } from '../cluster.ts';
+import type { Machine } from '../machine.ts';
+import { type Misfortune, Misfortunes } from '../misfortunes.ts';
+import { type Message, WEATHER, type Wire, wordsOfAnswer } from '../network.ts';
+import { Random } from '../random.ts';
+import type { Verdict } from '../verdict.ts';
+import { DataInstance } from './instance.ts';
+import { Persons } from './persons.ts';
+import { DataRest } from './rest.ts';
+import { type DataScenario, drawDataScenario } from './scenario.ts';
+import { Shelf } from './shelf.ts';
+import { DataSource, MOODS } from './source.ts';
+import type { DataRun, DataWatch } from './watch.ts';
+import { watchesOf } from './watches/index.ts';
+
+/** The random numbers of a data world are not those of the other world with its seed. */
+const STREAM = 0x64_61_74_61;
+
+const mood: Misfortune<DataWorld> = {
+  weight: 6,
+  act: ({ world: { random, source, trace } }) => {
+    const name = random.pick(['well', 'ill'] as const);
+    source.mood = MOODS[name];
+    trace.add('source', () => `is ${name} from now on`);
+  },
+};
+
+/**
+ * A cluster whose source returns bad data now and then, and whose versions people put back, pin and replace. It shares
+ * nothing with the {@link World} of its seed.
+ */
+export class DataWorld extends Cluster<DataInstance> {
+  readonly scenario: DataScenario;
+  readonly source: DataSource;
+  readonly persons: Persons;
+  readonly misfortunes: Misfortunes<DataWorld>;
+  readonly runs: Map<number, DataRun> = new Map();
+  /** The last load under each token. */
+  readonly loadsUnder: Map<number, DataRun> = new Map();
+  readonly shelf: Shelf;
+  readonly watches: readonly DataWatch[];
+  readonly #rest: DataRest;
+  #last = 0;
+  #spoiled = 0;
+  #wasUp = true;
+
+  constructor(seed: number, isTraced: boolean = false) {
+    const random = new Random(seed ^ STREAM);
+    const scenario = drawDataScenario(random);
+    const { coolDown, keepVersions } = scenario;
+    super({ seed, random, isTraced, longestBackoff: coolDown.max, keepVersions });
+    this.scenario = scenario;
+    this.source = new DataSource(this);
+    this.persons = new Persons(this);
+    this.misfortunes = new Misfortunes<DataWorld>(this, { mood });
+    this.shelf = new Shelf(this);
+    this.watches = watchesOf(this);
+    this.#rest = new DataRest(this);
+    this.startAll();
+  }
+
+  /** The next in the order of loads and orders. */
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  protected override make(name: string, machine: Machine): DataInstance {
+    return new DataInstance(name, machine, this);
+  }
+
+  /** Runs all events, repairs the faults, and checks that all is well then. */
+  async run(): Promise<Verdict> {
+    this.source.begin();
+    this.persons.begin();
+    this.misfortunes.begin();
+    await this.until(() => this.timeline.now >= this.scenario.lasts);
+    if (this.referee.violation === undefined) await this.#rest.come();
+    return this.verdict(this.runs.size);
+  }
+
+  protected override check(): void {
+    this.#checkBackend();
+    for (const instance of this.instances) {
+      const { machine, link } = instance;
+      if (machine.hasCrashed) continue;
+      if (link.weather !== WEATHER.sound || !machine.isAwake || !this.backend.isUp) {
+        instance.troubledAt = this.timeline.now;
+      }
+      if (!machine.isTouched) continue;
+      machine.isTouched = false;
+      instance.held = instance.prices.peek();
+      instance.status = instance.prices.inspect();
+      for (const watch of this.watches) watch.stepped?.(instance);
+    }
+  }
+
+  /** For so long it could do all that it had to. */
+  isWellFor(instance: DataInstance, ms: number): boolean {
+    return this.timeline.now - instance.troubledAt > ms;
+  }
+
+  #checkBackend(): void {
+    const { spoiled, isUp } = this.backend;
+    if (isUp !== this.#wasUp) for (const instance of this.instances) instance.troubledAt = this.timeline.now;
+    this.#wasUp = isUp;
+    if (spoiled === this.#spoiled) return;
+    this.#spoiled = spoiled;
+    for (const instance of this.instances) instance.troubledAt = this.timeline.now;
+    for (const watch of this.watches) watch.spoiled?.();
+  }
+
+  /** @param instanceOf the process, once it is made. */
+  wireOf(name: string, instanceOf: () => DataInstance): Wire {
+    const what = ({ step, token }: Message): string => `${step}${token ? ` ${token}` : ''}`;
+    return {
+      sent: (message) => {
+        this.trace.add(name, () => `${what(message)} →`);
+        for (const watch of this.watches) watch.sent?.(instanceOf(), message);
+      },
+      failed: (message, how) => {
+        instanceOf().troubledAt = this.timeline.now;
+        this.trace.add(name, () => `${what(message)} ${how}`);
+      },
+      arrived: (message, answer) => {
+        this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
+        for (const watch of this.watches) watch.arrived?.(instanceOf(), message, answer);
+      },
+    };
+  }
+}

@@ -1,0 +1,12 @@
+import type { EventOf, EventType } from '../../../src/index.ts';
+
+/** An event as a line. */
+export function wordsOf(event: EventOf<EventType>): string {
+  const words: string[] = [event.type];
+  for (const [name, value] of Object.entries(event)) {
+    if (['type', 'name', 'at', 'key', 'owner', 'host'].includes(name)) continue;
+    const isNumber = typeof value === 'number' && !Number.isInteger(value);
+    words.push(`${name} ${value instanceof Error ? value.message : isNumber ? value.toFixed(1) : value}`);
+  }
+  return words.join(', ');
+}
