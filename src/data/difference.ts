@@ -1,4 +1,4 @@
-import { deepEqual } from 'fast-equals';
+import { deepEqual } from './deep-equal.ts';
 import { type IdOf, itemsOf } from './items.ts';
 
 /** A part of a value that only one of two editions has. */

@@ -72,4 +72,44 @@ describe('what changed between two editions', () => {
     expect(unchanged).toBe(10_000);
     expect(turns).toBeGreaterThan(10);
   });
+
+  test('looks at each entry of a large Map or Set within a value a few times, not once for each other entry', async () => {
+    let looks = 0;
+    class CountedMap extends Map<unknown, unknown> {
+      override *entries(): MapIterator<[unknown, unknown]> {
+        for (const entry of super.entries()) {
+          looks += 1;
+          yield entry;
+        }
+      }
+    }
+    class CountedSet extends Set<unknown> {
+      override *values(): SetIterator<unknown> {
+        for (const member of super.values()) {
+          looks += 1;
+          yield member;
+        }
+      }
+    }
+    const numbers = Array.from({ length: 500 }, (_, index) => index);
+    const edition = (last: unknown) => ({
+      byNumber: new CountedMap(numbers.map((n) => [n, { n }])),
+      numbers: new CountedSet(numbers),
+      edited: new CountedMap([['a', { last }], ['b', new CountedSet([last])]]), // biome-ignore format: one line
+    });
+    const { changed, unchanged } = await differenceOf(edition(1), edition(2));
+    expect([changed.samples.map(({ id }) => id), unchanged]).toEqual([['edited'], 2]);
+    expect(looks).toBeLessThan(5 * numbers.length);
+  });
+
+  test.each([
+    ['keys that are objects', new Map([[{ k: 1 }, 1]]), new Map([[{ k: 1 }, 1]]), new Map([[{ k: 2 }, 1]])],
+    ['a key more', new Map([['a', 1]]), new Map([['a', 1]]), new Map([['a', 1], ['b', 1]])], // biome-ignore format: one line each
+    ['another key', new Map([['a', undefined]]), new Map([['a', undefined]]), new Map([['b', undefined]])],
+    ['members that are objects', new Set([{ k: 1 }]), new Set([{ k: 1 }]), new Set([{ k: 2 }])],
+    ['another member', new Set(['a']), new Set(['a']), new Set(['b'])],
+  ])('sees %s within a value', async (_kind, value, same, other) => {
+    expect(await differenceOf({ value }, { value: same })).toMatchObject({ unchanged: 1 });
+    expect((await differenceOf({ value }, { value: other })).changed.count).toBe(1);
+  });
 });
