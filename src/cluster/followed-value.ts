@@ -27,7 +27,7 @@ export class FollowedValue<T> implements Followed {
     const state = sharedStateOf(entry);
     // A load answers an invalidation that was made here: the snapshot in the store may be of before.
     const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
-    if (!entry.isLoaded || awaitsLoad || entry.flight !== undefined) return undefined;
+    if (!entry.isLoaded || awaitsLoad || this.#isReplaced) return undefined;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
   }
 
@@ -49,12 +49,18 @@ export class FollowedValue<T> implements Followed {
     const { adoption, mark, isThere } = await snapshots.newer();
     const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
-    if (entry.flight !== undefined || entry.promise !== promise) return; // a load, or a person, was faster
+    if (this.#isReplaced || entry.promise !== promise) return; // a load, or a person, was faster
     if (adoption !== undefined) this.#host.adopt(adoption);
     else if (mark !== undefined && isBehind) {
       this.#host.invalidate(mark.mark === 'dropped');
       sharedStateOf(entry).marked(mark.version);
     }
+  }
+
+  /** By a load under way, or by what a person has put into place, which is newer than the store once it is published. */
+  get #isReplaced(): boolean {
+    const { entry } = this.#host;
+    return entry.flight !== undefined || sharedStateOf(entry).isBusy;
   }
 
   reported(): ReportedMember {

@@ -115,6 +115,28 @@ describe('checks of the store', () => {
     expect(b.manual.calls.length).toBe(1);
   });
 
+  it.each([
+    ['was set', ({ value }: Instance) => value.set('by hand', everywhere), 'by hand'],
+    ['was put back', ({ value }: Instance) => value.rollback({ by: 'ann' }), 'one'],
+  ])(
+    'leave in place what %s here, while it waits for the end of a load elsewhere',
+    async (_how, publish, expected) => {
+      const cluster = new ManualCluster({ keepVersions: 5 });
+      const [a, b] = await cluster.warm(2, own);
+      await cluster.refresh(a, 1, 'two');
+      await readFor(cluster, [a, b], 2 * WITHIN);
+      void b.value.refresh();
+      await cluster.clock.flush();
+      const published = publish(a);
+      await cluster.clock.advance(2 * WITHIN); // without reads: a check is due
+      b.manual.calls.at(-1)?.resolve('three');
+      await cluster.clock.flush();
+      await readFor(cluster, [a, b], 3 * WITHIN);
+      await published;
+      expect([a, b].map(({ value }) => value.peek())).toEqual([expected, expected]);
+    },
+  );
+
   it('do not read a version again that could not be used', async () => {
     const cluster = new ManualCluster({
       schema: {
