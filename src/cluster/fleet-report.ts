@@ -1,4 +1,4 @@
-import type { FleetInstance, ReportedMember } from '../data/fleet.ts';
+import type { FleetInstance, MemberName, ReportedMember } from '../data/fleet.ts';
 import { reasonOf } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import { isPlainObject } from '../plain-object.ts';
@@ -70,8 +70,13 @@ function lasting(field: string, value: unknown): unknown {
 /**
  * The instance that has left a report; `undefined`: it is not a report of this format. It comes from outside: fields of a wrong
  * type count as missing, texts are made printable.
+ *
+ * @param of the ids of the only members to be read. @default all
  */
-export function readReport({ instance, text, age }: StoredReport): FleetInstance | undefined {
+export function readReport(
+  { instance, text, age }: StoredReport,
+  of?: ReadonlySet<string>,
+): FleetInstance | undefined {
   const report = parsed(text);
   if (report === undefined) return undefined;
   const { host, upFor, leftOut, members } = report;
@@ -83,7 +88,7 @@ export function readReport({ instance, text, age }: StoredReport): FleetInstance
     upFor: (durationIn(upFor) ?? 0) + seenAgo,
     seenAgo,
     leftOut: countIn(leftOut),
-    members: members.slice(0, MOST_MEMBERS).flatMap((member) => memberIn(member, seenAgo)),
+    members: members.slice(0, MOST_MEMBERS).flatMap((member) => memberIn(member, seenAgo, of)),
   };
 }
 
@@ -92,9 +97,9 @@ export function reasonIn(error: Error): string {
   return shortened(reasonOf(error).replace(/^load failed: /, ''));
 }
 
-/** A name as reports show it. */
-export function shownName(name: string): string {
-  return printable(name);
+/** One text for the name of a member. */
+export function idOf({ namespace = '', name }: MemberName): string {
+  return `${namespace}\0${name}`;
 }
 
 function parsed(text: unknown): Record<string, unknown> | undefined {
@@ -107,17 +112,19 @@ function parsed(text: unknown): Record<string, unknown> | undefined {
   }
 }
 
-function memberIn(member: unknown, seenAgo: number): ReportedMember[] {
-  const { name, namespace, kind, version, age, failures, error, pinned, quarantine } = fieldsOf(member);
+function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | undefined): ReportedMember[] {
+  const { name, kind, version, age, failures, error, pinned, quarantine, ...rest } = fieldsOf(member);
   if (typeof name !== 'string') return [];
+  const namespace = typeof rest.namespace === 'string' ? rest.namespace : undefined;
+  if (of?.has(idOf({ namespace, name })) === false) return [];
   const aged = durationIn(age);
   const { by, note } = fieldsOf(pinned);
   const { reason, for: refusedFor } = fieldsOf(quarantine);
   const pin = typeof by === 'string' ? { by: shortened(by), note: textIn(note) } : undefined;
   const refused = { reason: textIn(reason) ?? '', for: (durationIn(refusedFor) ?? 0) + seenAgo };
   const reported: ReportedMember = {
-    name: shownName(name),
-    namespace: typeof namespace === 'string' ? shownName(namespace) : undefined,
+    name: printable(name),
+    namespace: namespace === undefined ? undefined : printable(namespace),
     kind: kind === 'cache' ? 'cache' : 'value',
     version: countIn(version) || undefined,
     age: aged === undefined ? undefined : aged + seenAgo,

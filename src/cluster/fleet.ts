@@ -10,7 +10,7 @@ import type {
 import { withJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { readReport, shownName } from './fleet-report.ts';
+import { idOf, readReport } from './fleet-report.ts';
 import type { StoredReport } from './store-contract.ts';
 
 /** How many instances the line of a member names of each kind. */
@@ -28,11 +28,11 @@ interface Part {
  * @param of only these members, and the instances that have one of them. @default all
  */
 export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[]): Fleet {
-  const wanted = of && new Set(of.map(idOf));
+  const ids = of && new Set(of.map(idOf));
   const instances = reports
-    .flatMap((report) => readReport(report) ?? [])
-    .map((instance) => only(instance, wanted))
-    .filter(({ members }) => wanted === undefined || members.length > 0)
+    .flatMap((report) => readReport(report, ids) ?? [])
+    .filter(({ members }) => of === undefined || members.length > 0)
+    .map(withoutTwins)
     .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
   const parts = new Map<string, Part[]>();
   for (const { id, host, members } of instances) {
@@ -44,23 +44,15 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
     }
   }
   const members = [...parts.values()].map((all) => memberOf(all as [Part, ...Part[]]));
-  members.sort((a, b) => compare(a.namespace ?? '', b.namespace ?? '') || compare(a.name, b.name));
+  members.sort((a, b) => compare(idOf(a), idOf(b)));
   return withJson({ instances, members });
 }
 
-/** As reports show them. */
-export function idOf({ namespace, name }: MemberName): string {
-  return JSON.stringify([shownName(name), namespace === undefined ? undefined : shownName(namespace)]);
-}
-
 /** A report may have a member twice: two of one name use the store object. The first counts. */
-function only(instance: FleetInstance, wanted: ReadonlySet<string> | undefined): FleetInstance {
-  const byId = new Map([...instance.members].reverse().map((member) => [idOf(member), member]));
-  const members = instance.members.filter((member) => {
-    const id = idOf(member);
-    return byId.get(id) === member && wanted?.has(id) !== false;
-  });
-  return { ...instance, members };
+function withoutTwins(instance: FleetInstance): FleetInstance {
+  const seen = new Set<string>();
+  const isFirst = (member: MemberName): boolean => !seen.has(idOf(member)) && seen.add(idOf(member)) === seen;
+  return { ...instance, members: instance.members.filter(isFirst) };
 }
 
 function memberOf(parts: readonly [Part, ...Part[]]): FleetMember {

@@ -111,11 +111,18 @@ export class StoreChecks {
     return this.#reporter.id;
   }
 
-  /** Leaves a report now. Never rejects. @returns whether the store has answered. */
-  async report(checker: Checker): Promise<boolean> {
-    const next = this.#reporter.next(this.#reported, checker.options.clock.monotonic(), this.#withinMs, true);
-    const answer = await this.#ask([], checker, next?.report);
-    if (answer !== undefined) next?.left();
+  /**
+   * Leaves a report now. Rejects with an `OptionError` of the store only.
+   *
+   * @param isForced in any case; else if it says something new, or the last one is to be renewed.
+   * @returns whether the store has answered.
+   */
+  async report(checker: Checker, isForced: boolean): Promise<boolean> {
+    const now = checker.options.clock.monotonic();
+    const next = this.#reporter.next(this.#reported, now, this.#withinMs, isForced);
+    if (next === undefined) return true;
+    const answer = await this.#ask([], checker, next.report);
+    if (answer !== undefined) next.left();
     return answer !== undefined;
   }
 

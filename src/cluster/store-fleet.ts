@@ -1,4 +1,4 @@
-import type { Fleet, MemberName } from '../data/fleet.ts';
+import type { Fleet, HeldOptions, MemberName } from '../data/fleet.ts';
 import { NotEverywhereError, OptionError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { Deferred } from '../time/deferred.ts';
@@ -8,19 +8,21 @@ import { showDuration } from '../time/show-duration.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { fleetOf, named } from './fleet.ts';
-import { readReport } from './fleet-report.ts';
+import { idOf, readReport } from './fleet-report.ts';
 import { thisHost } from './identity.ts';
 import { type Missing, notHolding } from './not-holding.ts';
 import { pollAfter } from './poll-delays.ts';
 import type { Checker, StoreChecks } from './store-checks.ts';
 import type { StoredReport } from './store-contract.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
+import { type WantedVersion, wantedVersion } from './wanted-version.ts';
 
-/** A version that all instances are to hold. */
-export interface WantedVersion {
-  readonly member: MemberName;
-  readonly version: number;
-  readonly timeoutMs: number;
+/** The member that waits for a version to be held everywhere. */
+export interface Waiting extends Checker {
+  readonly options: Checker['options'] & MemberName;
+  readonly propagateWithinMs: number;
+  /** Aborted when it is closed. */
+  readonly closing: LazyAbort;
 }
 
 /** The instances that use one store, by the reports that they have left there. */
@@ -41,38 +43,40 @@ export class StoreFleet {
   }
 
   /**
-   * Resolves when each instance is known to hold the version. Asks in growing pauses.
+   * Resolves when each instance is known to hold a version of the member. Asks in growing pauses.
    *
-   * @param closing rejects with its reason.
+   * @param held the version that it has itself; 0: none.
    */
-  async everywhere(wanted: WantedVersion, asker: Checker, closing: LazyAbort): Promise<void> {
-    const { clock, name: cacheName } = asker.options;
+  async everywhere(given: HeldOptions | undefined, held: number, member: Waiting): Promise<void> {
+    const { options, closing, propagateWithinMs } = member;
+    const { clock, name } = options;
+    const wanted = wantedVersion(options, given, held, propagateWithinMs);
     const until = clock.monotonic() + wanted.timeoutMs;
     let isReported = false;
     for (let polls = 0; ; polls++) {
-      isReported ||= await this.#checks.report(asker);
-      const asked = await this.#ask(asker);
-      const missing =
-        asked.kind === 'answered' && isReported ? this.#missing(asked.answer, wanted, asker) : undefined;
+      if (closing.isAborted) throw closing.reason;
+      isReported = await this.#checks.report(member, !isReported);
+      const asked = await this.#ask(member);
+      const isKnown = asked.kind === 'answered' && isReported;
+      const missing = isKnown ? this.#missing(asked.answer, wanted, options) : undefined;
       if (missing?.length === 0) return;
       const left = until - clock.monotonic();
-      if (left <= 0) {
-        if (missing !== undefined) throw notEverywhere(wanted, missing);
-        throw storeUnavailable(asked.kind === 'answered' ? this.#checks.error : asked.cause, cacheName);
-      }
+      if (left <= 0 && missing !== undefined) throw notEverywhere(name, wanted, missing);
+      const cause = asked.kind === 'answered' ? this.#checks.error : asked.cause;
+      if (left <= 0) throw storeUnavailable(cause, name);
       await pause(Math.min(pollAfter(polls), left), clock, closing.signal);
-      if (closing.isAborted) throw closing.reason;
     }
   }
 
   /** This instance has left its report: where it is not among the reports, others may be missing too. */
-  #missing(reports: readonly StoredReport[], { member, version }: WantedVersion, asker: Checker): Missing {
-    if (reports.length === 0) throw keepsNone(asker.options.name);
-    const instances = reports.flatMap((report) => readReport(report) ?? []);
+  #missing(reports: readonly StoredReport[], { version }: WantedVersion, member: MemberName): Missing {
+    if (reports.length === 0) throw keepsNone(member.name);
+    const of = new Set([idOf(member)]);
+    const instances = reports.flatMap((report) => readReport(report, of) ?? []);
     const id = this.#checks.instance;
     const isHere = instances.some((instance) => instance.id === id);
     const own = isHere ? [] : [{ id, host: thisHost(), version: undefined }];
-    return [...own, ...notHolding(instances, member, version)];
+    return [...own, ...notHolding(instances, version)];
   }
 
   async #ask({ options: { clock }, log }: Checker): Promise<Asked<readonly StoredReport[]>> {
@@ -102,12 +106,13 @@ function keepsNone(cacheName: string): OptionError {
 }
 
 function notEverywhere(
-  { member: { name }, version, timeoutMs }: WantedVersion,
+  cacheName: string,
+  { version, timeoutMs }: WantedVersion,
   missing: Missing,
 ): NotEverywhereError {
   const all = named(missing, ({ id, host, version: held }) => `${host} (${id}, ${shown(held)})`);
   const text = `${shown(version)} is not held by ${all} after ${showDuration(timeoutMs)}`;
-  return new NotEverywhereError(text, { cacheName: name, version, missing });
+  return new NotEverywhereError(text, { cacheName, version, missing });
 }
 
 function shown(version: number | undefined): string {

@@ -93,25 +93,11 @@ export class EntryVersions<T> implements VersionControl<T> {
     return differenceOf(earlier, later, idOf, turnsFor(clock, timeoutMs));
   }
 
-  async everywhere(given: HeldOptions = {}): Promise<void> {
-    const { options, propagateWithinMs, fleet, closing, checks } = this.#member;
-    const { version: held, isLocal } = sharedStateOf(this.#entry);
-    namesArgument(options.name, given, ['version', 'timeout']);
-    const { version = this.#entry.isLoaded && !isLocal ? held : 0, timeout } = given ?? {};
-    const found = new OptionChecks(options.name);
-    const what = 'must be given, to know what other instances hold';
-    found.that(fleet !== undefined, 'store', what, undefined);
-    found.that(checks !== undefined, 'propagateWithin', what, undefined);
-    const isVersion = Number.isSafeInteger(version) && version > 0;
-    const isGiven = given?.version !== undefined;
-    const rule = isGiven ? 'must be a version' : 'must be given: the value in place has none';
-    found.that(isVersion, 'version', rule, given?.version);
-    const timeoutMs = found.durationFromZero('timeout', timeout ?? Math.max(10_000, 3 * propagateWithinMs));
-    found.done();
-    if (closing.isAborted) throw closing.reason;
-    const { name, namespace } = options;
-    const wanted = { member: { name, namespace }, version, timeoutMs };
-    await (fleet as StoreFleet).everywhere(wanted, this.#member, closing);
+  async everywhere(given?: HeldOptions): Promise<void> {
+    this.#store('everywhere');
+    const { version, isLocal } = sharedStateOf(this.#entry);
+    const held = this.#entry.isLoaded && !isLocal ? version : 0;
+    await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
 
   /**

@@ -47,13 +47,17 @@ describe('the report of an instance', () => {
   it('is bounded: members with problems are in it, then those with the youngest values', () => {
     const members = Array.from({ length: 1000 }, (_, i) => ({ ...CALM, name: `v${i}`, age: 1000 - i }));
     const failing = { ...CALM, name: 'failing', age: 1e6, failures: 1, error: 'x'.repeat(10_000) };
-    const { text } = reportOf({ host: 'h', upFor: 0 }, [...members, failing]);
+    const pinned = { ...CALM, name: 'pinned', age: 1e6, pinned: { by: 'ann', note: undefined } };
+    const refused = { ...CALM, name: 'refused', age: 1e6, quarantine: { reason: 'empty', for: 0 } };
+    const { text } = reportOf({ host: 'h', upFor: 0 }, [...members, failing, pinned, refused]);
     const read = readReport({ instance: 'a', text, age: 0 });
     expect(read?.members.map(({ name }) => name)).toEqual([
       'failing',
-      ...Array.from({ length: 199 }, (_, i) => `v${999 - i}`),
+      'pinned',
+      'refused',
+      ...Array.from({ length: 197 }, (_, i) => `v${999 - i}`),
     ]);
-    expect([read?.leftOut, read?.members[0]?.error?.length]).toEqual([801, 200]);
+    expect([read?.leftOut, read?.members[0]?.error?.length]).toEqual([803, 200]);
     const longNames = members.map((member, i) => ({ ...member, name: `${'é'.repeat(1500)}${i}` }));
     const long = reportOf({ host: 'h', upFor: 0 }, [...longNames, CALM]).text;
     const bytes = new TextEncoder().encode(long).length;

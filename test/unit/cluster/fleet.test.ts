@@ -168,6 +168,32 @@ describe('the fleet of a store', () => {
     expect(await settled(last)).toEqual({ value: undefined });
   });
 
+  it('finds an instance again that has members once more', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    await readFor(cluster, [a], WITHIN);
+    await a.value.close();
+    const next = (): Instance => ({
+      ...a,
+      value: manualValue({ clock: cluster.clock, ...links, ...own }).value,
+    });
+    const links = { lock: a.link.lock, store: a.link.store };
+    const again = next();
+    await readFor(cluster, [again], WITHIN);
+    expect((await memberIn(cluster))?.text).toContain('1 of 1 holds version');
+    const answered = new Deferred<void>();
+    again.link.breakOnce(answered.promise, 'check');
+    again.link.take();
+    while (again.link.take().length === 0) await readFor(cluster, [again], 50);
+    const closed = again.value.close();
+    await cluster.clock.flush();
+    const third = next(); // while the check of the one before is under way
+    answered.resolve();
+    await closed;
+    await readFor(cluster, [third], 50);
+    expect((await memberIn(cluster))?.of).toBe(1);
+  });
+
   it('is JSON', async () => {
     const cluster = new ManualCluster();
     const instances = await cluster.warm(1, own);
@@ -234,13 +260,20 @@ describe('the fleet of a group', () => {
     group.value({ name: 'alone', load: () => 'one' });
     group.cache({ name: 'keys', load: (key: string) => key, lock, store: a.link.store });
     const b = cluster.instance(own);
+    const second = make('second', { store: cluster.link().store }); // another store object of the same backend
+    const theirs = manualValue({ name: 'second', clock: cluster.clock, lock, store: b.link.store, ...own });
     const stranger = cluster.instance({ ...own, name: 'stranger' });
-    await readFor(cluster, [a, b, stranger, { ...a, value: there }], 2 * WITHIN);
+    await readFor(
+      cluster,
+      [a, b, stranger, ...[there, second, theirs.value].map((value) => ({ ...a, value }))],
+      2 * WITHIN,
+    );
     const { members, instances } = await group.fleet();
     expect(members.map(({ name, of }) => [name, of])).toEqual([
       ['v', 2],
       ['namesake', 1],
       ['there', 1],
+      ['second', 2],
     ]);
     const names = instances.map(({ members: all }) =>
       all
@@ -248,8 +281,8 @@ describe('the fleet of a group', () => {
         .sort()
         .join(' '),
     );
-    expect(names.sort()).toEqual(['namesake v', 'there', 'v']);
-    expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(3);
+    expect(names.sort()).toEqual(['namesake v', 'second', 'second v', 'there']);
+    expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(4);
     a.link.break('refused', 'check');
     expect(isStoreUnavailableError(await rejectionOf(group.fleet()))).toBe(true);
     expect(await new RefreshGroup().fleet()).toEqual({ instances: [], members: [] });
@@ -334,6 +367,35 @@ describe('everywhere', () => {
     );
   });
 
+  it('knows nothing while the store has no room for the report of this instance', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    const report = { text: '{}', keepFor: LASTS };
+    for (let i = 0; i < 1000; i++) await cluster.store.versions([], { instance: `${i}`, ...report });
+    const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
+    expect(error.missing).toMatchObject([{ version: undefined }]);
+  });
+
+  it('leaves a report in a store that was emptied', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, own);
+    await readFor(cluster, [a], WITHIN);
+    const { instances } = await cluster.store.fleet();
+    await cluster.store.versions([], { instance: instances[0]?.id ?? '', text: '-', keepFor: 1 });
+    await cluster.clock.advance(2);
+    await a.value.everywhere({ timeout: 0 });
+    expect((await memberIn(cluster))?.of).toBe(1);
+  });
+
+  it('waits three times as long as propagateWithin, where that is more than 10 s', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { ...own, propagateWithin: 10_000 });
+    const version = (a.value.inspect().lock?.version as number) + 1;
+    const held = rejectionOf(a.value.everywhere({ version }));
+    await cluster.clock.advance(31_000);
+    expect(String(await held)).toContain('after 30 s');
+  });
+
   it('names at most three instances in its message', async () => {
     const { cluster, a } = await fleet();
     const version = (a.value.inspect().lock?.version as number) + 1;
@@ -354,7 +416,7 @@ describe('everywhere', () => {
     await cluster.clock.advance(10_000);
     const asked = a.link.take().length;
     expect(asked).toBeLessThan(22);
-    expect(keepsAlive.mock.calls.length).toBe(asked - 1); // one of them is the report
+    expect(keepsAlive.mock.calls.length).toBeGreaterThan(12);
     await a.value.close();
     expect(isClosedError(await held)).toBe(true);
     expect(isClosedError(await rejectionOf(a.value.everywhere({ version })))).toBe(true);
@@ -375,7 +437,7 @@ describe('everywhere', () => {
   });
 
   it('needs propagateWithin, a store that keeps reports, and a version', async () => {
-    const { cluster, a } = await fleet();
+    const { cluster, a, b } = await fleet();
     const refused = async (held: Promise<void>): Promise<string> => String(await rejectionOf(held));
     const { clock, lock } = cluster;
     const alone = manualValue({ clock }).value;
@@ -383,6 +445,8 @@ describe('everywhere', () => {
     const seldom = cluster.instance({ propagateWithin: Infinity }).value;
     expect(await refused(seldom.everywhere({ version: 1 }))).toContain('propagateWithin must be given');
     expect(await refused(cluster.instance(own).value.everywhere())).toContain('the value in place has none');
+    b.value.set('local');
+    expect(await refused(b.value.everywhere())).toContain('the value in place has none');
     expect(await refused(a.value.everywhere({ version: 0.5 }))).toContain(
       'version must be a version, received 0.5',
     );
