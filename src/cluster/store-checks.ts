@@ -228,7 +228,10 @@ export class StoreChecks {
     const names = asked.map(([name]) => name);
     const step = (): Promise<readonly number[]> =>
       limited(() => steps.versions(names, report), clock, limitMs);
-    const answer = await this.#access.ask(step, { clock, waitsForProbe: true });
+    const options = { clock, waitsForProbe: true };
+    let answer = await this.#access.ask(step, options);
+    // Its pause may be longer than the time within which changes are to be known.
+    if (answer.kind === 'resting') answer = await this.#access.askAgain(step, options);
     if (answer.kind === 'answered') {
       log.storeAnswered();
       return answer.answer;

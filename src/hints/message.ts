@@ -14,7 +14,8 @@ const MARK = 'hint/1';
 /** No hint is longer. */
 const LONGEST = 200;
 
-/** The checks that follow a hint are that far apart on average, in milliseconds, over all instances. */
+/** Up to this number of instances ask at once. The checks of more are that far apart on average, in milliseconds. */
+const AT_ONCE = 10;
 const APART_MS = 5;
 
 export function encodeHint({ from, instances }: Hint): string {
@@ -38,5 +39,5 @@ export function decodeHint(text: unknown): Hint | undefined {
  * not. `Infinity`: whenever it would check anyway.
  */
 export function checkWithin({ instances = Infinity }: Hint): number {
-  return APART_MS * instances;
+  return APART_MS * Math.max(0, instances - AT_ONCE);
 }

@@ -67,7 +67,7 @@ export interface StoreOptions {
   readonly propagateWithin?: DurationLike | undefined;
   /**
    * Tell other instances at once of what a caller changes (`refresh`, and all that is done `everywhere`): those with a
-   * `propagateWithin` then ask the store at their next read, within 5 ms for each instance. Of `redisHints`, `postgresHints`
+   * `propagateWithin` then ask the store at their next read: ten of them at once, more within 5 ms for each. Of `redisHints`, `postgresHints`
    * or `createHints`. They keep a connection open. @default none: they ask within `propagateWithin`
    */
   readonly hints?: Hints | undefined;

@@ -174,6 +174,18 @@ describe('checks of the store', () => {
     expect(b.value.inspect().checks).toMatchObject({ failingSince: undefined, error: undefined });
   });
 
+  it('find the store again within the bound, however long it was away', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    for (const { link } of [a, b]) link.break('no-answer', 'check', 'read');
+    await readFor(cluster, [b], 300 * WITHIN);
+    expect(b.link.take().length).toBeLessThan(300 / 0.8 + 2);
+    await a.value.set('two', everywhere);
+    b.link.mend();
+    await readFor(cluster, [b], WITHIN);
+    expect(b.value.current).toBe('two');
+  });
+
   it('are refused without a store, and for what is not a duration', () => {
     const refused = (options: object): string =>
       String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));

@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest';
+import { createHints } from '../../../src/hints/create-hints.ts';
+import { RefreshingValue } from '../../../src/index.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+
+const INSTANCES = 1000;
+const MEMBERS = 100;
+const WITHIN = 5000;
+const TICK = 100;
+
+/** Begins at the same instant on all instances, as after a deploy. Only one member of each is read. */
+class Fleet {
+  readonly clock: FakeClock = new FakeClock();
+  /** When each command came, in milliseconds. */
+  readonly checks: number[] = [];
+  readonly reads: number[] = [];
+  readonly values: RefreshingValue<number>[] = [];
+  readonly #listeners: Set<(text: string) => void> = new Set();
+
+  constructor() {
+    const store = memoryStore({ clock: this.clock });
+    const hints = (): ReturnType<typeof createHints> =>
+      createHints({
+        send: (text) => this.#listeners.forEach((listener) => void listener(text)),
+        listen: (onMessage) => {
+          this.#listeners.add(onMessage);
+          return () => this.#listeners.delete(onMessage);
+        },
+      });
+    const now = (): number => this.clock.monotonic();
+    for (let instance = 0; instance < INSTANCES; instance++) {
+      const counted = {
+        ...store,
+        read: (...args: Parameters<typeof store.read>) => {
+          this.reads.push(now());
+          return store.read(...args);
+        },
+        versions: (...args: Parameters<typeof store.versions>) => {
+          this.checks.push(now());
+          return store.versions(...args);
+        },
+      };
+      const own = asStore(counted, { hints: hints() });
+      for (let member = 0; member < MEMBERS; member++) {
+        const value = new RefreshingValue({
+          ...{ name: `v${member}`, store: own, clock: this.clock, logger: false as const },
+          ...{ propagateWithin: WITHIN, schedule: { hours: 1 }, load: () => 0, required: false },
+          initial: { value: 0, loadedAt: this.clock.now() },
+        });
+        if (member === 0) this.values.push(value);
+      }
+    }
+  }
+
+  async readFor(ms: number): Promise<void> {
+    for (let at = 0; at < ms; at += TICK) {
+      for (const value of this.values) value.current;
+      await this.clock.advance(TICK);
+    }
+  }
+
+  /** The most commands in any second of a time. */
+  static peak(commands: readonly number[], from: number, until: number): number {
+    let most = 0;
+    for (let second = from; second <= until - 1000; second += TICK) {
+      most = Math.max(most, commands.filter((at) => at >= second && at < second + 1000).length);
+    }
+    return most;
+  }
+}
+
+it('a thousand instances with a hundred members each ask the store evenly, also after a start and a hint', async () => {
+  const fleet = new Fleet();
+  const until = 6 * WITHIN;
+  await fleet.readFor(until);
+  const mean = (fleet.checks.length * 1000) / until;
+  expect(mean).toBeGreaterThan((0.95 * INSTANCES * 1000) / WITHIN);
+  const peak = Fleet.peak(fleet.checks, 0, until);
+  expect(peak / mean).toBeLessThan(2);
+
+  const [first, ...others] = fleet.values as [RefreshingValue<number>, ...RefreshingValue<number>[]];
+  fleet.reads.length = 0;
+  await first.set(1, { everywhere: true });
+  await fleet.readFor(WITHIN);
+  await fleet.readFor(TICK);
+  expect(others.every((value) => value.current === 1)).toBe(true);
+  expect(fleet.reads.length).toBe(INSTANCES - 1);
+  const spread = (INSTANCES * 1000) / WITHIN;
+  expect(Fleet.peak(fleet.reads, until, until + WITHIN)).toBeLessThan(1.5 * spread);
+  await fleet.readFor(3 * WITHIN);
+  const end = until + TICK + 4 * WITHIN;
+  const after = Fleet.peak(fleet.checks, until, end);
+  expect(after / mean).toBeLessThan(2);
+  console.log(
+    `checks a second: mean ${mean.toFixed(0)}, peak after the start ${peak}, after a hint ${after}`,
+  );
+});
