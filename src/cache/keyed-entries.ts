@@ -53,8 +53,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly epochs: Epochs = new Epochs();
   readonly stepWatch: StepWatch;
   validSince: number = Number.NEGATIVE_INFINITY;
-  /** When the last mark of another instance was applied (monotonic). */
-  markedAt: number = Number.NEGATIVE_INFINITY;
   observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
@@ -64,6 +62,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly #negative: NegativeCache<K, V>;
   /** Evicted keys of which listeners are to hear. */
   readonly #evicted: K[] = [];
+  /** The epoch of the last mark that was made here, not by another instance. */
+  #markedHere = 0;
 
   constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
@@ -189,6 +189,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   invalidateTag(tag: string): void {
     this.#distrustOlder();
     this.markTag(tag);
+    this.#markedHere = this.epochs.now;
   }
 
   /** The same, where newer snapshots stay usable. */
@@ -202,6 +203,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   invalidateAll(): void {
     this.#distrustOlder();
     this.markAll((entry) => this.#refresher.invalidate(entry, false));
+    this.#markedHere = this.epochs.now;
   }
 
   /** The same, where newer snapshots stay usable. @param invalidate is called for active entries. */
@@ -362,10 +364,11 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   #validate(entry: KeyedEntry<K, V>): void {
     if (entry.validatedEpoch === this.epochs.now) return;
     if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) {
-      const isFirst = !entry.isInvalidated;
-      this.#refresher.timing.invalidated(entry);
+      const { coordinator, timing } = this.#refresher;
+      const invalidate = (): void => timing.invalidated(entry);
       // After an invalidation that was made here only a load will do.
-      if (isFirst && this.markedAt > this.validSince) this.#refresher.coordinator?.expect(entry);
+      if (coordinator === undefined || this.#markedHere > entry.validatedEpoch) invalidate();
+      else coordinator.invalidatedElsewhere(entry, invalidate);
     }
     // Its result may have a tag that was marked since: later readers wait until that is known.
     const mayBeOutdated = entry.flight?.hasStarted === true && entry.loadEpoch !== this.epochs.now;

@@ -2,6 +2,7 @@ import type { KeyMark, KeysMark } from '../data/mark.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { Refresher } from '../engine/refresher.ts';
+import { isAbsentError } from '../errors.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
 import { type EverywhereOptions, everywhereArgument } from '../value/everywhere.ts';
@@ -24,6 +25,24 @@ export function marksArgument<V>(
   return isForAll;
 }
 
+/**
+ * Checks the options of a method for one key, of which other instances learn by a mark where they look for marks.
+ *
+ * @returns whether it is to be done for all instances.
+ * @throws {OptionError} as `everywhereArgument`, and with `propagateWithin` without a lock.
+ */
+export function keyArgument<V>(
+  { options: member, coordinator }: Refresher<V>,
+  options: EverywhereOptions | undefined,
+): boolean {
+  const isForAll = everywhereArgument(member, options);
+  const checks = new OptionChecks(member.name);
+  const canMark = coordinator?.hasMarks !== true || member.membership?.hasLock === true;
+  checks.that(!isForAll || canMark, 'everywhere', 'must not be given without a lock', isForAll);
+  checks.done();
+  return isForAll;
+}
+
 /** Publishes a mark on keys, which was applied here, if that is asked for. */
 export function markIf<V>(isAskedFor: boolean, refresher: Refresher<V>, mark: KeysMark): Promise<void> {
   if (isAskedFor && refresher.runState === 'closed') return rejected(closedError(refresher.options.name));
@@ -38,9 +57,18 @@ export function thenMarked<V, R>(
   published: Promise<R>,
   mark: KeyMark['mark'],
 ): Promise<R> {
-  const marked = published.then(async (result) => {
-    await refresher.coordinator?.markKey(entry, mark);
-    return result;
-  });
+  const marked = published.then(
+    async (result) => {
+      await refresher.coordinator?.markKey(entry, mark);
+      return result;
+    },
+    async (error) => {
+      if (isAbsentError(error)) {
+        await entry.coordinated?.published; // the others are to know that the key is gone
+        await refresher.coordinator?.markKey(entry, mark);
+      }
+      throw error;
+    },
+  );
   return refresher.untilClosed(marked);
 }

@@ -15,7 +15,6 @@ export class MarkedKeys<K, V> implements FollowedKeys {
   }
 
   apply(mark: KeysMark, upTo: number, markedAt: number): void {
-    this.#entries.markedAt = this.#refresher.options.clock.monotonic();
     // A key that was changed has that version itself.
     const version = mark.of === 'key' ? upTo : upTo + 1;
     const isMeant = (entry: KeyedEntry<K, V>): boolean =>
@@ -44,14 +43,14 @@ export class MarkedKeys<K, V> implements FollowedKeys {
 
   /** Looks for a newer value behind the read that has led here. A load under way may be older: then the next one does. */
   #takeOver(entry: KeyedEntry<K, V>, version: number): void {
-    if (entry.flight !== undefined || !entry.isLoaded) this.#refresher.invalidate(entry, false);
+    if (entry.flight !== undefined || !entry.isLoaded) this.#invalidate(entry, false);
     this.#refresher.coordinator?.expect(entry, version);
     entry.setDueNow();
     if (entry.isLoaded) this.#refresher.startAhead(entry, this.#refresher.options.clock.monotonic(), 0);
   }
 
   #invalidate(entry: KeyedEntry<K, V>, drop: boolean): void {
-    this.#refresher.invalidate(entry, drop);
-    this.#refresher.coordinator?.expect(entry);
+    const invalidate = (): void => this.#refresher.invalidate(entry, drop);
+    this.#refresher.coordinator?.invalidatedElsewhere(entry, invalidate);
   }
 }

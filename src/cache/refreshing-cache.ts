@@ -32,7 +32,7 @@ import type { CacheDump } from './dump.ts';
 import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
-import { markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
+import { keyArgument, markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
 import { MarkedKeys } from './marked-keys.ts';
 import { readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
@@ -239,7 +239,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   refresh(key: K, options?: EverywhereOptions): Promise<V> {
     try {
-      const isForAll = everywhereArgument(this.#options.member, options);
+      const isForAll = keyArgument(refresherOf(this), options);
       return this.#entries.use(key, (entry) => {
         const refreshed = refresherOf(this).refresh(entry, isForAll);
         return isForAll ? thenMarked(refresherOf(this), entry, refreshed, 'changed') : refreshed;
@@ -257,8 +257,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    *
    * @throws {OptionError} for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
-  invalidate(...given: [key?: K, options?: InvalidateOptions]): void;
   invalidate(key: K, options: InvalidateEverywhereOptions): Promise<void>;
+  invalidate(...given: [key?: K, options?: InvalidateOptions]): void;
   invalidate(...given: [key?: K, options?: Partial<InvalidateEverywhereOptions>]): Promise<void> | undefined {
     const [key, options] = given;
     namesArgument(this.#options.member.name, options, ['drop', 'everywhere']);
@@ -317,13 +317,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    *
    * @throws {OptionError} for the key `undefined`, for `undefined` without `allowUndefined`, for a promise, for a value
    * for which `sizeOf` returns no size or one over `maxSize`, when the `schema` is asynchronous, and for `everywhere`
-   * without a store; nothing was changed then.
+   * without a store, or with `propagateWithin` without a lock; nothing was changed then.
    * @throws {ValueRejectedError} when the `schema` refuses it; nothing was changed then.
    */
   set(key: K, value: V): void;
   set(key: K, value: V, options: EverywhereOptions): Promise<void>;
   set(key: K, value: V, options?: EverywhereOptions): Promise<void> | undefined {
-    const isForAll = everywhereArgument(this.#options.member, options);
+    const isForAll = keyArgument(refresherOf(this), options);
     checkValue(this.#options.member, key, value);
     const checked = schemaArgument(this.#options.member, key, value);
     const size = sizeArgument(this.#options, checked, key);

@@ -21,6 +21,7 @@ class BackendCoordination<S> implements Coordination {
     const serverClock = lock === undefined ? undefined : new ServerClock(clock);
     return {
       hasStore: store !== undefined,
+      hasLock: lock !== undefined,
       now: () => (serverClock ?? clock).now(),
       coordinator: (options, events) =>
         new MemberCoordinator(new ClusterMember(options, events, lockAccess, storeAccess, serverClock)),

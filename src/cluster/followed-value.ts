@@ -16,6 +16,7 @@ export class FollowedValue<T> implements Followed {
   readonly #host: FollowedEntry<T>;
   /** The last version that a check has read; it is not read again if it could not be used. */
   #read = 0;
+  #isReading = false;
 
   constructor(member: ClusterMember, host: FollowedEntry<T>) {
     this.#member = member;
@@ -25,9 +26,8 @@ export class FollowedValue<T> implements Followed {
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
     const state = sharedStateOf(entry);
-    // A load answers an invalidation that was made here: the snapshot in the store may be of before.
-    const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
-    if (!entry.isLoaded || awaitsLoad || this.#isReplaced) return undefined;
+    if (!entry.isLoaded || this.#isReplaced || this.#isReading) return undefined;
+    if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
   }
 
@@ -36,9 +36,19 @@ export class FollowedValue<T> implements Followed {
   }
 
   async adoptNewer(version: number): Promise<void> {
+    this.#isReading = true; // a large snapshot may take longer than the time between two checks
+    try {
+      await this.#adoptNewer(version);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #adoptNewer(version: number): Promise<void> {
     const { entry } = this.#host;
     const { promise } = entry;
-    const wasLocal = sharedStateOf(entry).isLocal;
+    const state = sharedStateOf(entry);
+    const { isLocal: wasLocal, invalidatedAt } = state;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,
       entry,
@@ -46,15 +56,19 @@ export class FollowedValue<T> implements Followed {
       () => PATIENCE,
       () => Number.NEGATIVE_INFINITY,
     );
-    const { adoption, mark, isThere } = await snapshots.newer();
+    const { adoption, isThere } = await snapshots.newer();
+    const mark = state.unappliedMark;
     const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
+    // A load, or a person, was faster. If the load fails the next check finds the version again.
+    if (this.#isReplaced || state.invalidatedAt !== invalidatedAt || entry.promise !== promise) return;
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
-    if (this.#isReplaced || entry.promise !== promise) return; // a load, or a person, was faster
-    if (adoption !== undefined) this.#host.adopt(adoption);
-    else if (mark !== undefined && isBehind) {
-      this.#host.invalidate(mark.mark === 'dropped');
-      sharedStateOf(entry).marked(mark.version);
-    }
+    state.foundMark = undefined;
+    if (adoption !== undefined) {
+      // An invalidation that was made here is answered by a load that began after it, or by a person.
+      const isAnswer = adoption.pin !== undefined || adoption.startedAt > state.invalidatedAt;
+      if (!entry.isInvalidated || isAnswer) this.#host.adopt(adoption);
+    } else if (mark !== undefined && isBehind)
+      state.invalidatedElsewhere(entry, mark.version, () => this.#host.invalidate(mark.mark === 'dropped'));
   }
 
   /** By a load under way, or by what a person has put into place, which is newer than the store once it is published. */

@@ -9,7 +9,11 @@ export interface MarksOnKeys {
 }
 
 /** A mark with the version under which it was published. */
-type JournalEntry = KeysMark & { readonly version: number };
+type JournalEntry = KeysMark & {
+  readonly version: number;
+  /** Of an earlier mark that has dropped the key, which others may not know yet. */
+  readonly droppedBy?: number | undefined;
+};
 
 /**
  * The marks on the keys of a cache that all instances are to learn of, oldest first. It is bounded: marks that have left it
@@ -42,8 +46,8 @@ function withMark(journal: Journal, mark: KeysMark, version: number): Journal {
   if (mark.of === 'all') return summedUp(journal, journal.entries.length, { mark: mark.mark, version });
   const subject = subjectOf(mark);
   const before = journal.entries.find((entry) => subjectOf(entry) === subject);
-  const isDropped = before?.mark === 'dropped' && mark.mark === 'invalidated';
-  const entry = { ...mark, version, ...(isDropped ? { mark: 'dropped' } : {}) } as JournalEntry;
+  const droppedBy = mark.mark === 'invalidated' && before !== undefined ? dropOf(before) : undefined;
+  const entry: JournalEntry = { ...mark, version, ...(droppedBy && { droppedBy }) };
   return { ...journal, entries: [...journal.entries.filter((one) => one !== before), entry] };
 }
 
@@ -71,7 +75,7 @@ function summedUp(
   return {
     invalidatedUpTo: latest(left, invalidatedUpTo),
     droppedUpTo: latest(
-      left.filter(({ mark }) => mark === 'dropped'),
+      left.flatMap((one) => ({ version: dropOf(one) ?? 0 })),
       droppedUpTo,
     ),
     entries: entries.slice(count),
@@ -88,7 +92,11 @@ export interface DueMark {
 /** The marks that were published after a version, for an instance that has applied all before. */
 export function marksAfter({ invalidatedUpTo, droppedUpTo, entries }: Journal, version: number): DueMark[] {
   const newer = entries.filter((entry) => entry.version > version);
-  const due: DueMark[] = newer.map((mark) => ({ mark, upTo: mark.of === 'key' ? mark.at : mark.version }));
+  const due = newer.map((entry): DueMark => {
+    if (entry.of !== 'key') return { mark: entry, upTo: entry.version };
+    const isDropped = (dropOf(entry) ?? 0) > version;
+    return { mark: isDropped ? { ...entry, mark: 'dropped' } : entry, upTo: entry.at };
+  });
   if (droppedUpTo > version) due.unshift({ mark: { of: 'all', mark: 'dropped' }, upTo: droppedUpTo });
   if (invalidatedUpTo > Math.max(version, droppedUpTo))
     due.unshift({ mark: { of: 'all', mark: 'invalidated' }, upTo: invalidatedUpTo });
@@ -104,16 +112,20 @@ export function outOfDateUpTo(
   let most = invalidatedUpTo;
   for (const entry of entries) {
     if (entry.of === 'tag' && tags?.includes(entry.tag)) most = Math.max(most, entry.version);
-    if (entry.of === 'key' && entry.id === id && entry.mark !== 'changed') most = Math.max(most, entry.at);
+    if (entry.of === 'key' && (entry.id === id || Object.is(entry.id, id)) && entry.mark !== 'changed')
+      most = Math.max(most, entry.at);
   }
   return most;
 }
 
-/** The journal as it travels: JSON has no bigint. */
+/** The journal as it travels: JSON has no bigint, and no `NaN`. */
 export const journalCodec = {
   format: 'tickless-journal/1',
   encode: (journal: unknown): string =>
-    JSON.stringify(journal, (_, value) => (typeof value === 'bigint' ? { bigint: String(value) } : value)),
+    JSON.stringify(journal, (_, value) => {
+      if (typeof value === 'bigint') return { bigint: String(value) };
+      return typeof value === 'number' && !Number.isFinite(value) ? { number: String(value) } : value;
+    }),
   decode: (text: string | Uint8Array): Journal => checked(JSON.parse(String(text))),
 };
 
@@ -126,17 +138,29 @@ function checked(journal: Journal): Journal {
     journal.entries.every((entry) => {
       const isNamed =
         entry.of === 'tag' ? typeof entry.tag === 'string' : entry.of === 'key' && isVersion(entry.at);
-      return isNamed && isVersion(entry.version) && MARKS.includes(entry.mark);
+      return (
+        isNamed && isVersion(entry.version) && isVersion(entry.droppedBy ?? 0) && MARKS.includes(entry.mark)
+      );
     });
   if (!isSound) throw new TypeError('it is not a journal');
-  return { ...journal, entries: journal.entries.map(withBigint) };
+  return { ...journal, entries: journal.entries.map(withId) };
 }
 
 const MARKS: readonly string[] = ['invalidated', 'dropped', 'changed'];
 
-function withBigint(entry: JournalEntry): JournalEntry {
+function withId(entry: JournalEntry): JournalEntry {
   if (entry.of !== 'key' || typeof entry.id !== 'object') return entry;
-  return { ...entry, id: BigInt((entry.id as { readonly bigint: string }).bigint) };
+  const { bigint, number } = entry.id as { readonly bigint: string; readonly number?: string };
+  return { ...entry, id: number === undefined ? BigInt(bigint) : Number(number) };
+}
+
+/** The version of the last mark that has dropped the values; `undefined`: none has. */
+function dropOf(entry: {
+  readonly mark: string;
+  readonly version: number;
+  readonly droppedBy?: number | undefined;
+}): number | undefined {
+  return entry.mark === 'dropped' ? entry.version : entry.droppedBy;
 }
 
 /** The same for two marks on the same thing. */

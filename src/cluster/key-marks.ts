@@ -2,8 +2,9 @@ import type { ReportedMember } from '../data/fleet.ts';
 import type { KeysMark } from '../data/mark.ts';
 import type { FollowedKeys } from '../engine/coordinator.ts';
 import { Entry } from '../engine/entry.ts';
+import { closedError } from '../engine/read-errors.ts';
 import { OptionError } from '../errors.ts';
-import { Deferred, ignoreRejection } from '../time/deferred.ts';
+import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { reasonIn } from './fleet-report.ts';
 import { EMPTY, type Journal, type MarksOnKeys, marksAfter, outOfDateUpTo, withMarks } from './journal.ts';
@@ -36,6 +37,7 @@ export class KeyMarks implements Followed, MarksOnKeys {
   /** Marks that wait for the round under way, and those that wait for them. */
   #waiting: Waiting | undefined;
   #round: ManualRound | undefined;
+  #isClosed = false;
 
   /** @param member as which the journal is read and published. */
   constructor(member: ClusterMember, keys: FollowedKeys) {
@@ -45,7 +47,7 @@ export class KeyMarks implements Followed, MarksOnKeys {
   }
 
   get knownVersion(): number {
-    return this.#applied;
+    return Math.max(this.#applied, sharedStateOf(this.#entry).rejectedVersion);
   }
 
   async nameAtBackend(): Promise<string> {
@@ -103,6 +105,7 @@ export class KeyMarks implements Followed, MarksOnKeys {
       const about = { cacheName: options.name };
       return Promise.reject(new OptionError([{ option: 'everywhere', rule, received: true }], about));
     }
+    if (this.#isClosed) return rejected(this.#closedError());
     this.#waiting ??= { marks: [], published: new Deferred() };
     this.#waiting.marks.push(mark);
     const { promise } = this.#waiting.published;
@@ -110,14 +113,24 @@ export class KeyMarks implements Followed, MarksOnKeys {
     return ignoreRejection(promise);
   }
 
-  /** Ends a publication that waits for its lease. Never rejects. */
+  /** Ends a publication that waits for its lease, and begins none any more. Never rejects. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#round?.giveUp();
     await this.#member.lock?.close();
   }
 
+  #closedError(): Error {
+    return closedError(this.#member.options.name, undefined, 'was closed before the mark was published');
+  }
+
   #publishWaiting(): void {
     const { marks, published } = this.#waiting as Waiting;
+    if (this.#isClosed) {
+      this.#waiting = undefined;
+      published.reject(this.#closedError());
+      return;
+    }
     const round = new ManualRound(this.#member, this.#entry, 'due', async (token) => {
       this.#waiting = undefined; // later ones are not part of this journal
       await this.#read(true);

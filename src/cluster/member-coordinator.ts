@@ -74,10 +74,14 @@ export class MemberCoordinator implements Coordinator {
     return sharedStateOf(entry).isBehind(version, entry.isLoaded ? entry.loadedAt : -Infinity, at);
   }
 
-  expect(entry: Entry<unknown>, version?: number): void {
+  invalidatedElsewhere(entry: Entry<unknown>, invalidate: () => void): void {
+    const mark = this.#member.marks?.outOfDateUpTo(entry.id, entry.tags) ?? 0;
+    sharedStateOf(entry).invalidatedElsewhere(entry, mark, invalidate);
+  }
+
+  expect(entry: Entry<unknown>, version: number): void {
     const state = sharedStateOf(entry);
-    if (version !== undefined) state.expectedToken = version;
-    else state.marked(this.#member.marks?.outOfDateUpTo(entry.id, entry.tags) ?? 0);
+    if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
   }
 
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {
@@ -115,8 +119,9 @@ export class MemberCoordinator implements Coordinator {
   }
 
   unpackVersion(entry: Entry<unknown>, packed: number): void {
-    if (packed === 0) return;
+    if (packed === 0 && !entry.isInvalidated) return;
     const state = sharedStateOf(entry);
+    if (entry.isInvalidated) state.invalidatedAt = this.#member.options.clock.monotonic(); // at the latest
     state.isLocal = packed < 0;
     state.version = packed < 0 ? -1 - packed : packed;
   }

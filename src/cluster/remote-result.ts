@@ -46,6 +46,11 @@ export class Adoption<T> implements RemoteResult<T> {
     this.result = isAbsent ? 'absent' : { outcome: 'loaded', value, metadata: { tags, maxStalenessMs } };
   }
 
+  /** When its load began (monotonic), or a little before. */
+  get startedAt(): number {
+    return this.#remote.loadedAt - this.#remote.took;
+  }
+
   /** The pin of the version, if it has one. */
   get pin(): Pin | undefined {
     return this.#remote.pin;

@@ -1,4 +1,3 @@
-import type { Mark } from '../data/mark.ts';
 import type { RemoteResult } from '../engine/coordinator.ts';
 import { isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
@@ -19,14 +18,6 @@ import { type SharedState, sharedStateOf } from './shared-state.ts';
  */
 export const HOLD_SLACK_MS = 25;
 
-/** A mark that the store has in the place of a snapshot. */
-export interface FoundMark {
-  readonly mark: Mark;
-  readonly version: number;
-  /** When it was written (monotonic), or a little before. */
-  readonly writtenAt: number;
-}
-
 /** The snapshots of an entry that other instances have published: which of them this instance adopts. */
 export class RemoteSnapshots<T> {
   readonly #member: ClusterMember;
@@ -39,8 +30,6 @@ export class RemoteSnapshots<T> {
   wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
-  /** The snapshot that was read last is a mark. */
-  #mark: FoundMark | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -101,18 +90,17 @@ export class RemoteSnapshots<T> {
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here. `mark`: it is a mark.
+   * @returns `isThere`: there is one. `adoption`: it may be served here.
    */
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
-    readonly mark: FoundMark | undefined;
   }> {
     const { version, newest } = this.#state;
     const snapshot = await this.#read(this.#entry.isLoaded || newest > version ? newest : version - 1);
     const isUsable = snapshot !== undefined && (this.#isPinned(snapshot) || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
-    return { isThere: snapshot !== undefined, adoption, mark: this.#mark };
+    return { isThere: snapshot !== undefined, adoption };
   }
 
   /** The result of a round that is done elsewhere. `undefined`: it is not available. */
@@ -163,14 +151,13 @@ export class RemoteSnapshots<T> {
   }
 
   async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
-    const { store, marks } = this.#member;
-    const reading = store?.read(this.#entry, newerThan, this.#patience());
-    await marks?.known(); // together with it, as one command
-    const answer = await reading;
+    const answer = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
     this.wasRead = answer !== 'unread';
     const found = answer === 'unread' ? undefined : answer;
-    this.#mark = found?.mark && { mark: found.mark, version: found.version, writtenAt: found.writtenAt };
-    if (found?.mark !== undefined) this.#state.mark = Math.max(this.#state.mark, found.version);
+    if (found?.mark !== undefined) {
+      const { mark, version, writtenAt } = found;
+      this.#state.found({ mark, version, writtenAt });
+    }
     const read = found?.mark === undefined ? found : undefined;
     if (read !== undefined || newerThan === 0) this.#last = read ?? null;
     const isNewer = read !== undefined && read.version > this.#state.version;

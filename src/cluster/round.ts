@@ -53,6 +53,8 @@ export class Round<T> implements CoordinatedRound<T> {
   /** While a reader without a value waits for the first answer of the backends. */
   #enteredAt: number | undefined;
   #isLossReported = false;
+  /** The snapshot that was expected when it began, and the last invalidation here before that. */
+  #expected: Pick<SharedState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
   constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
     this.#member = member;
@@ -110,6 +112,7 @@ export class Round<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abandon, { once: true });
     try {
       await this.#previous?.over;
+      await this.#member.marks?.known(); // before it begins: marks that were published before do not concern its result
       this.#host.began(); // also where a snapshot is adopted: invalidations before have led here
       this.#remote = await this.#enter(signal, sleep);
       if (this.#remote !== undefined) {
@@ -170,10 +173,18 @@ export class Round<T> implements CoordinatedRound<T> {
   fail(error: Error): Promise<void> {
     if (this.#isCompleted) return this.over;
     this.#hasResult = false;
+    this.#expectAgain();
     void Promise.resolve()
       .then(() => this.#release(() => this.#failed(error)))
       .then(() => this.#end());
     return this.over;
+  }
+
+  /** The next round looks for the same snapshot: a person may have set the value meanwhile. */
+  #expectAgain(): void {
+    const { expectedToken, invalidatedAt } = this.#expected ?? {};
+    if (this.#entry.isInvalidated && this.#state.invalidatedAt === invalidatedAt)
+      this.#state.expectedToken ??= expectedToken;
   }
 
   /** Looks for the snapshot of another instance, or acquires the lease. `undefined`: the load is to begin. */
@@ -188,6 +199,7 @@ export class Round<T> implements CoordinatedRound<T> {
     if (!entry.isLoaded && options.whenLockUnavailable === 'load')
       this.#enteredAt = options.clock.monotonic();
     const state = this.#state;
+    this.#expected = { expectedToken: state.expectedToken, invalidatedAt: state.invalidatedAt };
     // A load that is expected after an invalidation began after it.
     const isForced = trigger === 'forced' || (trigger === 'invalidated' && state.expectedToken === undefined);
     if (store !== undefined && options.kind !== 'task') {

@@ -1,3 +1,4 @@
+import type { Mark } from '../data/mark.ts';
 import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
@@ -17,12 +18,22 @@ export interface RoundUnderWay {
   previous?(): Promise<LoadContext['previous']>;
 }
 
+/** A mark that the store has in the place of a snapshot. */
+export interface FoundMark {
+  readonly mark: Mark;
+  readonly version: number;
+  /** When it was written (monotonic), or a little before. */
+  readonly writtenAt: number;
+}
+
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
 export class SharedState implements CoordinatedEntry {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
   mark: number = 0;
+  /** The last mark that was found in the store; a load that has read it may have failed since. */
+  foundMark: FoundMark | undefined = undefined;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
   /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
@@ -33,6 +44,8 @@ export class SharedState implements CoordinatedEntry {
   isLocal: boolean = false;
   /** The token of the round that was seen under way elsewhere since the last invalidation: its snapshot is read next. */
   expectedToken: number | undefined = undefined;
+  /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
+  invalidatedAt: number = Number.NEGATIVE_INFINITY;
   /** The pin of the version in place, also one that is over. */
   pin: Pin | undefined = undefined;
   /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
@@ -53,7 +66,7 @@ export class SharedState implements CoordinatedEntry {
   }
 
   get isAtRest(): boolean {
-    return this.request.isAnswered;
+    return this.request.isAnswered && this.expectedToken === undefined;
   }
 
   /** The snapshot of that version, or the absence that it reports, is in place. */
@@ -87,13 +100,40 @@ export class SharedState implements CoordinatedEntry {
     this.expectedToken = this.mark + 1;
   }
 
+  /** A mark was found in the store: it is to be applied to the value in place, unless that is replaced by a newer one. */
+  found(mark: FoundMark): void {
+    if (mark.version > this.mark) this.foundMark = mark;
+    this.mark = Math.max(this.mark, mark.version);
+  }
+
+  /** The mark in the store that the value in place is older than, and that was not applied to it. */
+  get unappliedMark(): FoundMark | undefined {
+    return this.foundMark !== undefined && this.foundMark.version > this.version ? this.foundMark : undefined;
+  }
+
+  /** Invalidates an entry for another instance. An invalidation that was made here before is not answered by that. */
+  invalidatedElsewhere(entry: Entry<unknown>, mark: number, invalidate: () => void): void {
+    const { invalidatedAt } = this;
+    const awaitsLoad = this.isInvalidatedHere(entry);
+    invalidate();
+    this.invalidatedAt = invalidatedAt;
+    this.marked(mark);
+    if (awaitsLoad) this.expectedToken = undefined;
+  }
+
+  /** An invalidation that was made here has no answer yet: only a load that began after it is one. */
+  isInvalidatedHere({ isInvalidated, loadedAt }: Entry<unknown>): boolean {
+    return isInvalidated && this.invalidatedAt > Number.NEGATIVE_INFINITY && this.invalidatedAt >= loadedAt;
+  }
+
   /** The pin that is in force at that instant (monotonic). */
   pinAt(now: number): Pin | undefined {
     return this.pin !== undefined && now < this.pin.untilAt ? this.pin : undefined;
   }
 
-  invalidated(): void {
+  invalidated(now: number): void {
     this.expectedToken = undefined; // the loads of other instances began before
+    this.invalidatedAt = now;
   }
 
   rescheduled(): void {

@@ -8,8 +8,8 @@ export interface CoordinatedEntry {
   readonly published: Promise<void> | undefined;
   /** Only the version is to be remembered. */
   readonly isAtRest: boolean;
-  /** Snapshots of loads that are under way elsewhere no longer count. */
-  invalidated(): void;
+  /** Snapshots of loads that began before no longer count. @param now the monotonic clock. */
+  invalidated(now: number): void;
   /** The hold of the last round came from another schedule. */
   rescheduled(): void;
   /** The last snapshot that others can read, however old. `undefined`: there is none, or no round is under way. */

@@ -45,6 +45,7 @@ export interface Coordination {
 export interface Membership {
   /** Values may come from a store, also those of keys that are not held here. */
   readonly hasStore: boolean;
+  readonly hasLock: boolean;
   /** The wall clock that calendar schedules follow, in epoch milliseconds. */
   readonly now: () => number;
   coordinator(options: ResolvedOptions, events: Events): Coordinator;
@@ -74,12 +75,12 @@ export interface Coordinator {
    */
   isBehind(entry: Entry<unknown>, version: number, at: number): boolean;
   /**
-   * The entry was invalidated by another instance. Unlike after an invalidation here, its next round looks first for a snapshot
-   * that is new enough, and loads if there is none.
-   *
-   * @param version of the snapshot to look for. @default one that is newer than all marks on the entry
+   * Invalidates the entry for another instance. Unlike after an invalidation here, its next round looks first for a snapshot
+   * that is newer than all marks on the entry, and loads if there is none.
    */
-  expect(entry: Entry<unknown>, version?: number): void;
+  invalidatedElsewhere(entry: Entry<unknown>, invalidate: () => void): void;
+  /** The next round looks first for the snapshot of that version, unless only a load will do. */
+  expect(entry: Entry<unknown>, version: number): void;
   /** The store, the same for all members that use the object; `undefined`: there is none. */
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */
@@ -115,7 +116,7 @@ export interface Coordinator {
 /** An entry that follows other instances between its loads. */
 export interface FollowedEntry<T> {
   readonly entry: Entry<T>;
-  /** Puts the snapshot of another instance into place, unless a load is under way or none may begin. */
+  /** Puts the snapshot of another instance into place, unless a load is under way; not after `close()`. */
   adopt(remote: RemoteResult<T>): void;
   /** Makes the value out of date. @param drop forgets it too. */
   invalidate(drop: boolean): void;

@@ -66,9 +66,11 @@ export class Refresher<T> {
     this.coordinator?.follow({
       entry,
       adopt: (remote) => {
-        if (entry.flight === undefined && this.runState === 'open') this.loader.adopt(entry, remote);
+        if (entry.flight === undefined && this.runState !== 'closed') this.loader.adopt(entry, remote);
       },
-      invalidate: (drop) => this.invalidate(entry, drop),
+      invalidate: (drop) => {
+        if (this.runState !== 'closed') this.invalidate(entry, drop);
+      },
     });
   }
 

@@ -149,7 +149,7 @@ export class Timing {
     entry.isScheduled = false; // a step of the clock changes nothing about it
     entry.setDueNow();
     entry.deferredUntil = Number.NEGATIVE_INFINITY;
-    entry.coordinated?.invalidated();
+    entry.coordinated?.invalidated(this.#options.clock.monotonic());
     if (isAbsentError(entry.lastError)) {
       entry.clearFailures(); // the source may have the key by now
       entry.coolDownUntil = Number.NEGATIVE_INFINITY;

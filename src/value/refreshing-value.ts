@@ -289,8 +289,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @returns with `everywhere`, a promise: see {@link EverywhereOptions}. It may be dropped.
    * @throws {OptionError} for an unknown option, and for `everywhere` without a store; nothing was changed then.
    */
-  invalidate(options?: InvalidateOptions): void;
   invalidate(options: InvalidateEverywhereOptions): Promise<void>;
+  invalidate(options?: InvalidateOptions): void;
   invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
     const refresher = refresherOf(this);
     const { drop = false, ...rest } = (options ?? {}) as Partial<InvalidateEverywhereOptions>;

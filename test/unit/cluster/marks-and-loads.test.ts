@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { absent, loaded } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { rejectionOf, thrownBy } from '../../support/settle.ts';
+
+const everywhere = { everywhere: true } as const;
+const drop = { everywhere: true, drop: true } as const;
+const WITHIN = 1000;
+const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
+
+/** Reads all of them each 10 ms. */
+async function readFor(
+  cluster: ManualCluster,
+  ms: number,
+  instances: readonly (Instance | KeyedInstance)[],
+  key: string = 'k',
+): Promise<void> {
+  for (let at = 0; at < ms; at += 10) {
+    for (const one of instances) void ('cache' in one ? one.cache.get(key) : one.value.get()).catch(() => {});
+    await cluster.clock.advance(10);
+  }
+}
+
+/** Two instances of a value: a mark or a value of the first is being read by a check of the second. */
+async function whileChecking(
+  change: (a: Instance) => Promise<unknown>,
+  within: number = WITHIN,
+): Promise<{
+  cluster: ManualCluster;
+  b: Instance;
+  /** The store answers. */
+  answer: () => Promise<void>;
+}> {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: within });
+  await change(a);
+  const answered = new Deferred<void>();
+  b.link.break(answered.promise, 'read');
+  while (!b.link.commands.some(({ step }) => step === 'read')) await readFor(cluster, 10, [b]);
+  const answer = async (): Promise<void> => {
+    answered.resolve();
+    b.link.mend();
+    await cluster.clock.flush();
+  };
+  return { cluster, b, answer };
+}
+
+/** Instances of a cache, of which the first has loaded these keys, each with its tag, and the others have adopted them. */
+async function warmKeys(
+  count: number,
+  keys: Readonly<Record<string, string>>,
+): Promise<{
+  cluster: ManualCluster;
+  instances: [KeyedInstance, KeyedInstance, ...KeyedInstance[]];
+}> {
+  const cluster = new ManualCluster();
+  const [a, ...others] = Array.from({ length: count }, () => keyedInstance(cluster, own));
+  for (const [key, tag] of Object.entries(keys)) {
+    await loadKey(cluster, a as KeyedInstance, key, loaded(`${key}1`, { tags: [tag] }));
+    await readFor(cluster, 50, others, key);
+  }
+  (a as KeyedInstance).calls.length = 0;
+  await cluster.clock.advance(10);
+  return { cluster, instances: [a, ...others] as [KeyedInstance, KeyedInstance] };
+}
+
+describe('a value of which the reload has failed', () => {
+  it.each([
+    ['after a mark', async (a: Instance) => a.value.invalidate(everywhere)],
+    [
+      'after an invalidation that was made there',
+      async (_: Instance, b: Instance) => void b.value.invalidate(),
+    ],
+  ])('takes over what is set everywhere, %s', async (_, invalidate) => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, { ...own, coolDown: 10_000 });
+    await invalidate(a, b);
+    await readFor(cluster, WITHIN + 50, [b]);
+    await cluster.fail(b, 0, new Error('down'));
+    await a.value.set('two', everywhere);
+    await readFor(cluster, 2 * WITHIN, [b]);
+    expect(b.value.peek()).toBe('two');
+  });
+
+  it('is not served any longer when it is dropped everywhere', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, own);
+    b.value.invalidate();
+    await readFor(cluster, 50, [b]);
+    await cluster.fail(b, 0, new Error('down'));
+    await a.value.invalidate(drop);
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect(b.value.peek()).toBe(undefined);
+  });
+});
+
+describe('while a check reads a newer version', () => {
+  it('an invalidation that is made here is left to a load', async () => {
+    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
+    b.value.invalidate();
+    await answer();
+    expect(b.value.inspect().isDue).toBe(true);
+    await readFor(cluster, 20, [b]);
+    expect(b.manual.calls.length).toBe(1);
+  });
+
+  it('no other check reads it too', async () => {
+    const { cluster, b } = await whileChecking((a) => a.value.set('two', everywhere), 100);
+    await readFor(cluster, 900, [b]); // the step has a second
+    expect(b.link.take().filter((step) => step === 'read').length).toBe(1);
+  });
+
+  it('a load may begin: if it fails the next check applies the mark', async () => {
+    const { cluster, b, answer } = await whileChecking((a) => a.value.invalidate(drop));
+    const refreshed = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    await answer();
+    await cluster.fail(b, 0, new Error('down'));
+    await refreshed;
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect(b.value.peek()).toBe(undefined);
+  });
+
+  it('a value that is closed is served as it is', async () => {
+    const { b, answer } = await whileChecking((a) => a.value.invalidate(drop));
+    const closing = b.value.close();
+    await answer();
+    await closing;
+    expect(b.value.current).toBe('one');
+  });
+});
+
+it('a paused value takes over what is set everywhere, which is no load', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  b.value.pause();
+  await a.value.set('two', everywhere);
+  await readFor(cluster, WITHIN + 50, [b]);
+  expect(b.value.peek()).toBe('two');
+});
+
+describe('marks on keys', () => {
+  it('that an instance learns of when it starts cost no load of keys with newer values', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x', l: 'x' });
+    const [a] = instances;
+    await a.cache.invalidateTag('x', everywhere);
+    await cluster.clock.advance(10);
+    await loadKey(cluster, a, 'k', loaded('k2', { tags: ['x'] }));
+    await a.cache.set('l', 'by hand', everywhere);
+    await cluster.clock.advance(10);
+    for (const [key, value] of [
+      ['k', 'k2'],
+      ['l', 'by hand'],
+    ] as const) {
+      const later = keyedInstance(cluster, own);
+      await readFor(cluster, 2 * WITHIN, [later], key);
+      expect([later.cache.peek(key), later.calls.length]).toEqual([value, 0]);
+    }
+  });
+
+  it('leave a tag that was invalidated here before to a load', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x', l: 'y' });
+    const [a, b] = instances;
+    b.cache.invalidateTag('x');
+    await a.cache.set('l', 'by hand', everywhere);
+    await readFor(cluster, WITHIN + 50, [b], 'l');
+    expect(b.cache.peek('l')).toBe('by hand');
+    await readFor(cluster, 50, [b]);
+    expect(b.calls.map(({ key }) => key)).toEqual(['k']);
+  });
+
+  it('make a key due that many instances hold, and one of them loads it', async () => {
+    const { cluster, instances } = await warmKeys(5, { k: 'x' });
+    await instances[0].cache.invalidate('k', everywhere);
+    for (let at = 0; at < 3 * WITHIN; at += 10) {
+      await readFor(cluster, 10, instances);
+      for (const { calls } of instances) for (const one of calls) one.resolve('k2');
+    }
+    expect(instances.map(({ cache }) => cache.peek('k'))).toEqual(Array(5).fill('k2'));
+    expect(instances.flatMap(({ calls }) => calls).length).toBe(1);
+  });
+
+  it('serve a key that is invalidated, though it was dropped once before', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x' });
+    const [a, b] = instances;
+    await a.cache.invalidate('k', drop);
+    await readFor(cluster, WITHIN + 50, [b]);
+    b.calls[0]?.resolve('k2');
+    await readFor(cluster, WITHIN, [a, b]);
+    await a.cache.invalidate('k', everywhere);
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 2]);
+  });
+
+  it('tell of a key that is gone, as refresh has found', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x' });
+    const [a, b] = instances;
+    const refreshed = rejectionOf(a.cache.refresh('k', everywhere));
+    await cluster.clock.flush();
+    a.calls.at(-1)?.resolve(absent());
+    await refreshed;
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 0]);
+  });
+
+  it('leave the value that was set everywhere to an instance that was paused', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x' });
+    const [a, b] = instances;
+    b.cache.pause();
+    await a.cache.set('k', 'by hand', everywhere);
+    await readFor(cluster, WITHIN + 50, [b]);
+    b.cache.resume();
+    await readFor(cluster, 50, [b]);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 0]);
+  });
+
+  it('need a lock also for a value that is set: without one nothing is changed', () => {
+    const { cache } = keyedInstance(new ManualCluster(), { ...own, lock: false });
+    expect(String(thrownBy(() => cache.set('k', 'by hand', everywhere)))).toContain('without a lock');
+    expect(cache.peek('k')).toBe(undefined);
+  });
+
+  it('may concern a key that JSON has no number for', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+    const key = Number.NaN as unknown as string;
+    await loadKey(cluster, a, key, 'one');
+    await readFor(cluster, 50, [b], key);
+    await a.cache.set(key, 'by hand', everywhere);
+    await readFor(cluster, WITHIN + 50, [b], key);
+    expect([b.cache.peek(key), b.logger.lines]).toEqual(['by hand', []]);
+  });
+
+  it('are read once where they are damaged, and again when there are others', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x' });
+    const [a, b] = instances;
+    await a.cache.invalidateTag('y', everywhere);
+    const { version = 0 } = (await cluster.store.read('c')) ?? {};
+    await cluster.store.write('c', 'garbage', version + 1);
+    b.link.take();
+    await readFor(cluster, 5 * WITHIN, [b]);
+    expect(b.link.take().filter((step) => step === 'read').length).toBe(1);
+    await a.cache.invalidateTag('x', everywhere);
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect(b.calls.length).toBe(1);
+  });
+
+  it('that wait for others are not published after close', async () => {
+    const { cluster, instances } = await warmKeys(2, { k: 'x' });
+    const [a] = instances;
+    const answered = new Deferred<void>();
+    a.link.break(answered.promise, 'write');
+    const first = a.cache.invalidateTag('x', everywhere);
+    await cluster.clock.flush();
+    const second = rejectionOf(a.cache.invalidateTag('y', everywhere));
+    const closing = a.cache.close({ timeout: 0 });
+    await cluster.clock.flush();
+    a.link.take();
+    answered.resolve();
+    await cluster.clock.flush();
+    await first;
+    expect(String(await second)).toContain('ClosedError');
+    expect(a.link.take()).toEqual(['release']);
+    await cluster.clock.advance(1000);
+    await closing;
+  });
+});
