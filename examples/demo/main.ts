@@ -11,7 +11,8 @@ const USAGE = `npm run demo -- [--seconds N] | --serve [--port N] | --cluster [-
   --seconds N  how long the run takes, from 5 (default 20; with --cluster 30)
   --serve      no load generator: stays up until Ctrl-C and prints the URLs
   --port N     where the service listens with --serve (default 8080; the origin takes the next)
-  --cluster    four instances that share what they load, by a PostgreSQL; one of them is killed`;
+  --cluster    four instances that share what they load, by a PostgreSQL: one of them is killed, a bad
+               edition is refused, another one is rolled back`;
 
 /** The shortest run in which all that the summary wants to see has time to happen. */
 const SHORTEST_SECONDS = 5;

@@ -49,7 +49,7 @@ function doesAnswer({ behaviour }: Phase): boolean {
 }
 
 async function enter(next: Phase): Promise<void> {
-  if (next.edition !== phase.edition) edition = makeEdition(next.edition);
+  if (next.edition !== phase.edition) edition = makeEdition(next.edition, next.flaw);
   if (!doesAnswer(phase) || !doesAnswer(next)) server.closeAllConnections(); // also those that hang
   phase = next;
   if (phase.behaviour === 'refusing') server.close();

@@ -35,7 +35,10 @@ async function load(url: string, { signal, previous }: LoadContext<PostalCodes>)
 }
 
 /** What differs between the services of the demo. */
-type Options = Pick<RefreshingValueOptions<PostalCodes>, 'schedule' | 'timeout' | 'lock' | 'store'>;
+type Options = Pick<
+  RefreshingValueOptions<PostalCodes>,
+  'schedule' | 'timeout' | 'lock' | 'store' | 'propagateWithin' | 'accept'
+>;
 
 /** The postal codes, kept fresh from the origin. In production the durations would be minutes. */
 export function postalCodesFrom(url: string, options: Options): RefreshingValue<PostalCodes> {

@@ -1,3 +1,5 @@
+import type { Flaw } from './editions.ts';
+
 /** How the origin behaves during a phase. */
 type Behaviour = 'steady' | 'slow' | 'hanging' | 'unavailable' | 'resetting' | 'refusing';
 
@@ -10,6 +12,8 @@ export interface Phase {
   readonly delayMs?: number;
   /** Which edition of the data it serves: each has an ETag of its own. */
   readonly edition: number;
+  /** What is wrong with that edition. @default nothing */
+  readonly flaw?: Flaw;
   /** For people. */
   readonly title: string;
 }

@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Stopwatch } from '../stopwatch.ts';
+import { count } from '../view.ts';
 import { Member, type MemberOptions, type Stopwatches } from './member.ts';
 import { News } from './news.ts';
 import type { InstanceEvent } from './reports.ts';
@@ -15,10 +16,15 @@ export class Cluster {
   readonly events: EventEmitter = new EventEmitter();
   /** Settles only by rejecting: when the process of an instance ends by itself. */
   readonly crashed: Promise<never>;
+  /** The newest version of each edition, as the news have it. */
+  readonly versions: Map<number, number> = new Map();
+  /** All that any instance has served. */
+  readonly editionsServed: Set<number> = new Set();
   news: News = new News(performance.now(), () => {});
   #takeovers = 0;
   #leasesLost = 0;
   #failures = 0;
+  #refusals = 0;
 
   constructor(options: Pick<MemberOptions, 'processes' | 'originUrl' | 'databaseUrl'>) {
     let onCrash: (error: Error) => void = () => {};
@@ -44,16 +50,38 @@ export class Cluster {
     return this.#leasesLost;
   }
 
-  /** Loads that failed, and snapshots that could not be used. */
+  /** Loads whose edition the guard refused. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** Other loads that failed, and snapshots that could not be used. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Loads that a rollback has aborted: they have no outcome. */
+  get aborted(): number {
+    const outcomes = this.members.flatMap(({ report }) => report?.loads ?? []);
+    return outcomes.reduce(
+      (sum, { started, succeeded, kept, failed, timedOut }) =>
+        sum + started - succeeded - kept - failed - timedOut,
+      0,
+    );
   }
 
   get reads(): number {
     return this.members.reduce((sum, { reads }) => sum + reads, 0);
   }
 
-  #heard({ type, token }: InstanceEvent, member: Member): void {
+  /** Waits until each instance serves this edition. Rejects at the signal. */
+  async untilAllServe(edition: number, signal: AbortSignal): Promise<void> {
+    while (this.members.some((member) => member.edition !== edition)) {
+      await once(this.events, 'changed', { signal });
+    }
+  }
+
+  #heard({ type, token, edition, sizes }: InstanceEvent, member: Member): void {
     const { rounds, news } = this;
     const who = `instance ${member.number}`;
     switch (type) {
@@ -69,7 +97,8 @@ export class Cluster {
         break;
       case 'published':
         rounds.published(token);
-        news.add(`${who} has loaded round ${rounds.numberOf(token)} for all`);
+        if (edition !== undefined && token !== undefined) this.versions.set(edition, token);
+        if (rounds.wasLoaded(token)) news.add(`${who} has loaded round ${rounds.numberOf(token)} for all`);
         break;
       case 'lease-lost':
         this.#leasesLost += 1;
@@ -77,6 +106,15 @@ export class Cluster {
         break;
       case 'publish-refused':
         news.add(`${who} was late: round ${rounds.numberOf(token)} has been loaded since`);
+        break;
+      case 'value-rejected': {
+        const [refused = 0, served = 0] = sizes ?? [];
+        this.#refusals += 1;
+        news.add(`${who} refuses it: ${count(refused)} codes, ${count(served)} before`);
+        break;
+      }
+      case 'changed':
+        if (edition !== undefined) this.editionsServed.add(edition);
         break;
       default:
         this.#failures += 1;

@@ -38,5 +38,5 @@ export function lockIn(client: PostgresClient): ReturnType<typeof postgresLock> 
 
 /** The store that all instances share. */
 export function storeIn(client: PostgresClient): ReturnType<typeof postgresStore> {
-  return postgresStore({ client, codec });
+  return postgresStore({ client, codec, keepVersions: 5 });
 }

@@ -1,18 +1,22 @@
 // One instance of the cluster: answers look-ups from memory, and shares what it loads. A process of its own.
 
-import { isLeaseLostError, type TicklessEvent } from 'tickless';
+import { isLeaseLostError, isValueRejectedError, type TicklessEvent } from 'tickless';
+import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { endWithParent, tell } from '../in-child.ts';
 import { LookUps } from '../look-ups.ts';
-import { postalCodesFrom } from '../postal-codes.ts';
+import { type PostalCodes, postalCodesFrom } from '../postal-codes.ts';
 import { REPORT_EVERY_MS } from '../reports.ts';
 import { connect, lockIn, storeIn } from './database.ts';
-import { type InstanceEvent, type InstanceReport, TOLD } from './reports.ts';
-import { PERIOD_MS } from './settings.ts';
+import { type InstanceEvent, type InstanceReport, type Order, TOLD } from './reports.ts';
+import { MAY_SHRINK_BY, PERIOD_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
 
 const [, , originUrl = '', databaseUrl = ''] = process.argv;
 const client = connect(databaseUrl);
+const byCodes = { sizeOf: ({ places }: PostalCodes) => places.size };
 const postalCodes = postalCodesFrom(originUrl, {
   schedule: PERIOD_MS,
+  propagateWithin: PROPAGATE_WITHIN_MS,
+  accept: every(notEmpty(byCodes), shrinksAtMost(MAY_SHRINK_BY, byCodes)),
   lock: lockIn(client),
   store: storeIn(client),
 });
@@ -20,9 +24,20 @@ const lookUps = new LookUps(postalCodes, () => postalCodes.inspect().lock?.versi
 
 for (const type of TOLD) {
   postalCodes.on(type, (event) => {
-    if (event.type === 'load-failed' && isLeaseLostError(event.error)) return; // `lease-lost` has told it
-    tell<never, InstanceEvent>({ kind: 'event', event: { type, token: tokenOf(event) } });
+    if (event.type === 'load-failed' && isToldElsewhere(event.error)) return;
+    tell<never, InstanceEvent>({ kind: 'event', event: { type, token: tokenOf(event), ...more(event) } });
   });
+}
+
+/** `lease-lost` or `value-rejected` tells it. */
+function isToldElsewhere(error: Error): boolean {
+  return isLeaseLostError(error) || isValueRejectedError(error);
+}
+
+function more(event: TicklessEvent): Pick<InstanceEvent, 'edition' | 'sizes'> {
+  if (event.type === 'changed') return { edition: (event.value as PostalCodes).edition };
+  if (event.type === 'published') return { edition: postalCodes.peek()?.edition };
+  return event.type === 'value-rejected' ? { sizes: [event.size, event.previousSize] } : {};
 }
 
 function tokenOf(event: TicklessEvent): number | undefined {
@@ -32,6 +47,10 @@ function tokenOf(event: TicklessEvent): number | undefined {
   return lock?.isHolder ? lock.token : undefined;
 }
 
+process.on('message', async (order: Order) => {
+  if (order.kind === 'rollback') await postalCodes.rollback(order.options);
+  else await postalCodes.unpin();
+});
 endWithParent();
 const begunAt = performance.now();
 await postalCodes.requestStart(); // what is in the store, or a load, before the first reader comes
@@ -39,7 +58,7 @@ const firstValueAfter = performance.now() - begunAt;
 const isFirstAdopted = lookUps.reloads.counts.started === 0;
 
 function report(): InstanceReport {
-  const { value, running, age = 0, lock } = postalCodes.inspect();
+  const { value, running, age = 0, lock, quarantine, pinned } = postalCodes.inspect();
   return {
     loads: lookUps.reloads.counts,
     running,
@@ -47,6 +66,8 @@ function report(): InstanceReport {
     version: lock?.version,
     age,
     edition: value?.edition ?? 0,
+    quarantine: quarantine?.reason,
+    pinned: pinned && `${pinned.by}: ${pinned.note}`,
     oldestServed: lookUps.oldestServed,
     waits: lookUps.waits.read(),
     waited: lookUps.waited,

@@ -2,7 +2,7 @@ import type { Child } from '../child.ts';
 import type { Processes } from '../processes.ts';
 import type { Stopwatch } from '../stopwatch.ts';
 import { Traffic } from '../traffic.ts';
-import type { InstanceEvent, InstanceReport } from './reports.ts';
+import type { InstanceEvent, InstanceReport, Order } from './reports.ts';
 import { CONNECTIONS } from './settings.ts';
 
 /** Where an instance is in its life. `killed`: and not started again yet. */
@@ -36,6 +36,7 @@ export class Member {
   readonly #traffic: Traffic[] = [];
   #child: Child<InstanceReport, InstanceEvent> | undefined;
   #state: MemberState = 'starting';
+  #edition: number | undefined;
   #url = '';
   #cutOff = 0;
 
@@ -51,6 +52,11 @@ export class Member {
   /** The latest report of its present life, or of the last one while it is killed. */
   get report(): InstanceReport | undefined {
     return this.#child === undefined ? this.#past.at(-1) : this.#child.report;
+  }
+
+  /** What it serves, known as soon as it changes; `undefined`: nothing. */
+  get edition(): number | undefined {
+    return this.#edition;
   }
 
   /** A load of it runs, or a look for what others have loaded. */
@@ -87,7 +93,10 @@ export class Member {
       databaseUrl,
     );
     this.#child = child;
-    child.onEvent = (event) => onEvent(event, this);
+    child.onEvent = (event) => {
+      this.#edition = event.edition ?? this.#edition;
+      onEvent(event, this);
+    };
     child.crashed.catch(onCrash);
     this.#url = await child.url();
     this.#state = 'up';
@@ -104,6 +113,11 @@ export class Member {
     for (const traffic of this.#traffic) traffic.stop();
   }
 
+  /** Has it do something, as its operator. */
+  carryOut(order: Order): void {
+    this.#child?.send(order);
+  }
+
   /** Kills it with SIGKILL, and takes the traffic away from it. */
   async kill(): Promise<void> {
     const child = this.#child;
@@ -111,6 +125,7 @@ export class Member {
     this.#cutOff += this.#traffic.at(-1)?.underWay ?? 0;
     this.stopTraffic();
     this.#state = 'killed';
+    this.#edition = undefined;
     if (child?.report !== undefined) this.#past.push(child.report);
     this.#child = undefined;
     await killed;

@@ -1,4 +1,4 @@
-import type { EventType } from 'tickless';
+import type { EventType, RollbackOptions } from 'tickless';
 import type { Latency, LoadCounts } from '../reports.ts';
 
 /** What an instance tells the demo, several times a second. */
@@ -12,6 +12,10 @@ export interface InstanceReport {
   /** Milliseconds. */
   readonly age: number;
   readonly edition: number;
+  /** Why an edition is in quarantine here; `undefined`: none is. */
+  readonly quarantine: string | undefined;
+  /** Who has pinned what is served, and why; `undefined`: it is not pinned. */
+  readonly pinned: string | undefined;
   /** The longest age of a value that was served, in milliseconds. */
   readonly oldestServed: number;
   /** How long reads of a value that was there took, pauses of the process included. */
@@ -35,6 +39,8 @@ export const TOLD: readonly EventType[] = [
   'lease-lost',
   'publish-refused',
   'snapshot-rejected',
+  'value-rejected',
+  'changed',
 ];
 
 /** One of these events. */
@@ -42,4 +48,13 @@ export interface InstanceEvent {
   readonly type: EventType;
   /** The fencing token of the lease, or the version of the snapshot; `undefined`: without a lease. */
   readonly token: number | undefined;
+  /** What is served from now on, or was published. */
+  readonly edition?: number | undefined;
+  /** How many codes the refused edition has, and the one that is served; `undefined`: none was refused. */
+  readonly sizes?: readonly [refused: number | undefined, served: number | undefined];
 }
+
+/** What an operator does at an instance. */
+export type Order =
+  | { readonly kind: 'rollback'; readonly options: RollbackOptions }
+  | { readonly kind: 'unpin' };

@@ -44,14 +44,20 @@ export class Rounds {
     return this.#roundOf(token)?.number;
   }
 
+  /** It was loaded, not put into place by hand. */
+  wasLoaded(token: number | undefined): boolean {
+    const round = this.#roundOf(token);
+    return round !== undefined && loadsOf(round) > 0;
+  }
+
   /** The number of the instance that a lease was given to. */
   holderOf(token: number): number | undefined {
     return this.#leaseOf(token)?.holder;
   }
 
-  /** How many have been published. */
+  /** How many were loaded and published. A rollback is published without a load. */
   get completed(): number {
-    return this.#rounds.filter(({ isPublished }) => isPublished).length;
+    return this.#loaded.filter(({ isPublished }) => isPublished).length;
   }
 
   get loads(): number {
@@ -67,13 +73,22 @@ export class Rounds {
     return Math.max(0, ...this.#rounds.flatMap(({ leases }) => leases.map(({ loads }) => loads)));
   }
 
+  /** In words: how often was loaded. */
+  get shortText(): string {
+    return `${this.loads} loads in ${this.#loaded.length} rounds`;
+  }
+
   /** In words: how often was loaded, and in which rounds more than once. */
   get text(): string {
-    const loaded = this.#rounds.filter((round) => loadsOf(round) > 0);
+    const loaded = this.#loaded;
     const more = loaded
       .filter((round) => loadsOf(round) > 1)
       .map((round) => `, ${loadsOf(round)} in round ${round.number}`);
     return `${this.loads} in ${loaded.length} rounds: 1 each${more.join('')}`;
+  }
+
+  get #loaded(): readonly Round[] {
+    return this.#rounds.filter((round) => loadsOf(round) > 0);
   }
 
   #roundOf(token: number | undefined): Round | undefined {

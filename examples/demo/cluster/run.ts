@@ -3,22 +3,22 @@ import { display } from '../display.ts';
 import type { Processes } from '../processes.ts';
 import { Rate } from '../rate.ts';
 import type { OriginReport } from '../reports.ts';
-import { type Accident, accident } from './accident.ts';
 import { Cluster } from './cluster.ts';
 import { startDatabase } from './database.ts';
 import { News } from './news.ts';
-import { LAST_EDITION, script } from './script.ts';
+import { mended, script } from './script.ts';
+import { play, type Story } from './story.ts';
 import { complaints, type Results, summary } from './summary.ts';
 import { totalsOf } from './totals.ts';
 import { line, type Sight, view } from './view.ts';
 import { Watch } from './watch.ts';
 
-/** How much longer than it should the accident may take, on a machine that is busy. */
+/** How much longer than it should the story may take, on a machine that is busy. */
 const PATIENCE_MS = 30_000;
 /** How long nobody reads at the end. */
 const QUIET_MS = 1000;
 
-/** Runs the traffic on all instances, and the accident, and shows how it goes. */
+/** Runs the traffic on all instances, with all that befalls them, and shows how it goes. */
 export async function runCluster(
   processes: Processes,
   seconds: number,
@@ -56,14 +56,10 @@ export async function runCluster(
   });
   const stopShowing = display({ view: () => view(sight()), line: () => line(sight()) });
   const signal = AbortSignal.timeout(seconds * 1000 + PATIENCE_MS);
-  let happened: Accident | undefined;
+  let story: Story = {};
   try {
-    const accidentOver = accident(cluster, seconds, signal).catch((error) => {
-      if (!signal.aborted) throw error;
-      return undefined; // which is told in the end
-    });
-    const isOver = Promise.all([accidentOver, sleep(seconds * 1000)]);
-    [happened] = await Promise.race([isOver, crashed]);
+    const isOver = Promise.all([play(cluster, origin, seconds, signal), sleep(seconds * 1000)]);
+    [story] = await Promise.race([isOver, crashed]);
     await Promise.race([caughtUp(cluster, signal), crashed]);
   } finally {
     for (const member of cluster.members) member.stopTraffic();
@@ -79,7 +75,7 @@ export async function runCluster(
   const results: Results = {
     cluster,
     totals: await totalsOf(cluster),
-    accident: happened,
+    story,
     origin: origin.report,
     coldLoads,
     commands,
@@ -91,7 +87,8 @@ export async function runCluster(
 
 /** Waits until all instances serve the last edition, if they do before the signal. */
 async function caughtUp({ members }: Cluster, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && members.some(({ report }) => report?.edition !== LAST_EDITION)) await sleep(100);
+  while (!signal.aborted && members.some(({ report }) => report?.edition !== mended.edition))
+    await sleep(100);
 }
 
 /** Nobody reads any more: waits until what the last reads have begun is over, and told. */

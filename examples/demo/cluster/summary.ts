@@ -3,19 +3,23 @@ import type { OriginReport } from '../reports.ts';
 import { count, ms, PLAIN, seconds } from '../view.ts';
 import type { Accident } from './accident.ts';
 import type { Cluster } from './cluster.ts';
-import { LAST_EDITION } from './script.ts';
-import { INSTANCES, LEASE_MS } from './settings.ts';
+import type { Refusal } from './refusal.ts';
+import type { Rollback } from './rollback.ts';
+import { half, mended } from './script.ts';
+import { INSTANCES, LEASE_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
+import type { Story } from './story.ts';
 import type { Totals } from './totals.ts';
 
 /** How much later than the end of its lease a dead holder may be replaced, on a machine that is busy. */
 const TAKEOVER_SLACK_MS = 3000;
+/** How much later than within the bound all may serve what was put back, on a machine that is busy. */
+const PROPAGATION_SLACK_MS = 2000;
 
 /** What is known at the end of a run. */
 export interface Results {
   readonly cluster: Cluster;
   readonly totals: Totals;
-  /** `undefined`: nobody was killed, or nobody took over. */
-  readonly accident: Accident | undefined;
+  readonly story: Story;
   readonly origin: OriginReport;
   /** Loads until all instances served for the first time. */
   readonly coldLoads: number;
@@ -29,7 +33,7 @@ export interface Results {
 
 /** The summary that is printed at the end. */
 export function summary(results: Results): string {
-  const { cluster, totals, accident, origin, coldLoads, commands, commandsAtRest } = results;
+  const { cluster, totals, story, origin, coldLoads, commands, commandsAtRest } = results;
   const { rounds } = cluster;
   const { unwanted, timeouts, broken, lost } = totals;
   const facts = new Table({ ...PLAIN, colWidths: [24, 53] });
@@ -39,7 +43,9 @@ export function summary(results: Results): string {
     ['loads', rounds.text],
     ['requests at the origin', `${origin.requests}, at most ${origin.mostAtOnce} at a time`],
     ['cold start', `${coldLoads === 1 ? '1 load' : `${coldLoads} loads`} for ${INSTANCES} instances at once`],
-    ...accidentRows(accident),
+    ...accidentRows(story.accident),
+    ...refusalRows(story.refusal),
+    ...rollbackRows(story.rollback),
     ['reads served', `${count(totals.reads)} (${count(totals.reads / results.seconds)} per second)`],
     [
       'errors',
@@ -49,8 +55,11 @@ export function summary(results: Results): string {
     ['warm reads that waited', `${totals.waited} of ${count(totals.warmReads)}`],
     ['longest warm read', `${ms(totals.longestWait)}, pauses of the process included`],
     ['versions going back', `${totals.wentBack}`],
-    ['longest staleness', `${seconds(totals.oldestServed)} (the age of the oldest value served)`],
-    ['commands, PostgreSQL', `${count(commands)}: ${perRound.toFixed(1)} per round and instance`],
+    ['longest staleness', `${seconds(totals.oldestServed)} (the oldest value served, pinned or not)`],
+    [
+      'commands, PostgreSQL',
+      `${count(commands)}: ${perRound.toFixed(1)} per round and instance, with checks`,
+    ],
     ['a second without reads', `${commandsAtRest} commands`],
   );
   const latency = new Table({
@@ -72,17 +81,18 @@ export function summary(results: Results): string {
 export function complaints({
   cluster,
   totals,
-  accident,
+  story: { accident, refusal, rollback },
   origin,
   coldLoads,
   commandsAtRest,
 }: Results): string[] {
-  const { rounds, takeovers, leasesLost, failures, members } = cluster;
-  // A load that brought nothing: of the kill, and on a machine that is busy of a process that stood still for too long.
-  const mostInVain = 1 + leasesLost;
-  const inVain = rounds.loads - rounds.completed;
+  const { rounds, takeovers, leasesLost, failures, refusals, members, editionsServed } = cluster;
+  // A load that brought nothing: of the kill, of a rollback that came during a load, and on a machine that is busy of a
+  // process that stood still for too long.
+  const mostInVain = 1 + leasesLost + cluster.aborted;
+  const inVain = rounds.loads - refusals - rounds.completed;
   const requestsAstray = Math.abs(origin.requests - rounds.loads);
-  const isCurrent = members.every(({ report }) => report?.edition === LAST_EDITION);
+  const isCurrent = members.every(({ report }) => report?.edition === mended.edition);
   const expectations: [boolean, string][] = [
     [totals.reads > 0, 'no reads were served'],
     [errorCount(totals) === 0, 'there were errors'],
@@ -91,7 +101,10 @@ export function complaints({
     [coldLoads === 1, `${coldLoads} loads at the cold start`],
     [rounds.mostPerLease === 1, 'something was loaded twice under one lease'],
     [rounds.loadsWithout === 0, 'something was loaded without a lease'],
-    [inVain > 0 && inVain <= mostInVain, `${inVain} loads more than rounds; ${leasesLost} leases were lost`],
+    [
+      inVain > 0 && inVain <= mostInVain,
+      `${inVain} accepted loads more than rounds; ${leasesLost} leases were lost`,
+    ],
     [takeovers > 0 && takeovers <= mostInVain, `${takeovers} takeovers; ${leasesLost} leases were lost`],
     [origin.mostAtOnce <= 1 + leasesLost, 'several instances loaded at the same time'],
     [requestsAstray <= leasesLost, `${origin.requests} requests at the origin for ${rounds.loads} loads`],
@@ -102,6 +115,14 @@ export function complaints({
       'the takeover took much longer than the lease',
     ],
     [accident?.isFirstAdopted ?? true, 'what was started again had to load'],
+    [refusal !== undefined, 'the half edition was not refused in time'],
+    [!editionsServed.has(half.edition), 'the half edition was served'],
+    [rollback !== undefined, 'the rollback did not come to its end in time'],
+    [
+      (rollback?.everywhereAfter ?? 0) < PROPAGATE_WITHIN_MS + PROPAGATION_SLACK_MS,
+      'the rollback was everywhere much later than within its bound',
+    ],
+    [(rollback?.loads ?? 0) === 0, 'something was loaded while an edition was pinned'],
     [totals.waited === 0, 'reads of a value that was there had to wait'],
     [commandsAtRest === 0, 'there were commands while nobody read'],
     [isCurrent, 'not all instances serve the last edition'],
@@ -122,5 +143,24 @@ function accidentRows(accident: Accident | undefined): [string, string][] {
     ['taken over', `after ${seconds(tookOverAfter)} by instance ${heir} (the lease: ${seconds(LEASE_MS)})`],
     ['loaded for all', `${seconds(madeUpAfter)} after the kill`],
     ['started again', `first value after ${seconds(firstValueAfter)}, ${source}`],
+  ];
+}
+
+function refusalRows(refusal: Refusal | undefined): [string, string][] {
+  if (refusal === undefined) return [['half of the codes', 'not refused']];
+  return [
+    ['half of the codes', `refused ${refusal.count} times, served by none`],
+    ['in quarantine', refusal.reason],
+  ];
+}
+
+function rollbackRows(rollback: Rollback | undefined): [string, string][] {
+  if (rollback === undefined) return [['rollback', 'not done']];
+  const { operator, everywhereAfter, pinnedFor, loads, recoveredAfter } = rollback;
+  const bound = seconds(PROPAGATE_WITHIN_MS);
+  return [
+    ['rollback', `at instance ${operator}, by all after ${seconds(everywhereAfter)} (bound: ${bound})`],
+    ['pinned', `for ${seconds(pinnedFor)}, with ${loads} loads`],
+    ['unpinned', `the next edition at all instances after ${seconds(recoveredAfter)}`],
   ];
 }

@@ -29,35 +29,46 @@ export function view(sight: Sight): string {
     ['lease', leaseText(record, rounds)],
     ['token', tokenText(record, rounds)],
     ['origin', originText(origin)],
+    ['data', dataText(cluster)],
     ['loads', rounds.text],
     ['reads', `${count(readsPerSecond)} per second, ${count(cluster.reads)} so far`],
     ...Array.from({ length: NEWS }, (_, line) => [line === 0 ? 'news' : '', latest[line] ?? '']),
   );
   const members = new Table({
     ...PLAIN,
-    head: ['instance', 'now', 'version', 'age', 'loads', 'reads', 'longest wait'],
-    colWidths: [10, 10, 12, 8, 7, 11, 14],
-    colAligns: ['right', 'left', 'right', 'right', 'right', 'right', 'right'],
+    head: ['instance', 'now', 'round', 'edition', 'age', 'loads', 'reads', 'max wait'],
+    colWidths: [10, 8, 7, 9, 8, 7, 11, 10],
+    colAligns: ['right', 'left', 'right', 'right', 'right', 'right', 'right', 'right'],
   });
   members.push(...cluster.members.map((member) => row(member, rounds)));
   return `${title(sight)}\n${facts}\n${members}`;
 }
 
 /** The same in one line, where there is no terminal to redraw. */
-export function line({ cluster, record, readsPerSecond, secondsPassed }: Sight): string {
+export function line({ cluster, readsPerSecond, secondsPassed }: Sight): string {
   const { members, rounds } = cluster;
-  const each = members.map(({ state, report }) =>
-    state === 'up' && report !== undefined
-      ? `round ${rounds.numberOf(report.version) ?? '-'} (${seconds(report.age)} old)`
-      : state,
+  const editions = members.map(({ edition }) => edition ?? '-').join(' ');
+  const oldest = Math.max(
+    0,
+    ...members.map(({ state, report }) => (state === 'up' ? (report?.age ?? 0) : 0)),
   );
+  const pinned = first(members, 'pinned') === undefined ? '' : ' pinned';
   return [
-    `${secondsPassed.toFixed(1).padStart(5)} s`,
-    leaseText(record, rounds),
-    `served: ${each.join(', ')}`,
-    `loads: ${rounds.text}`,
+    `${secondsPassed.toFixed(1).padStart(5)} s  editions ${editions}${pinned}, ${seconds(oldest)} old`,
+    rounds.shortText,
     `${count(readsPerSecond)} reads/s`,
-  ].join(' | ');
+  ].join('; ');
+}
+
+/** What the first instance that has it says. */
+function first(members: readonly Member[], what: 'pinned' | 'quarantine'): string | undefined {
+  return members.map(({ report }) => report?.[what]).find((text) => text !== undefined);
+}
+
+function dataText({ members }: Cluster): string {
+  const [pinned, refused] = [first(members, 'pinned'), first(members, 'quarantine')];
+  if (pinned !== undefined) return paint('yellow', `pinned by ${pinned}`);
+  return refused === undefined ? paint('green', 'accepted') : paint('red', `refused: ${refused}`);
 }
 
 function leaseText(record: LockRecord | undefined, rounds: Rounds): string {
@@ -83,7 +94,7 @@ function originText(origin: OriginReport | undefined): string {
 }
 
 function row(member: Member, rounds: Rounds): string[] {
-  const { number, state, report, reads, reports } = member;
+  const { number, state, edition, report, reads, reports } = member;
   const loads = reports.reduce((sum, one) => sum + one.loads.started, 0);
   const longestWait = Math.max(0, ...reports.map(({ waits }) => waits.max));
   const isUp = state === 'up' && report !== undefined;
@@ -91,7 +102,8 @@ function row(member: Member, rounds: Rounds): string[] {
   return [
     `${number}`,
     stateText(member),
-    round === undefined ? '-' : `round ${round}`,
+    `${round ?? '-'}`,
+    `${edition ?? '-'}`,
     isUp ? seconds(report.age) : '-',
     `${loads}`,
     count(reads),
