@@ -214,10 +214,11 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   }
 
   /**
-   * Puts an earlier version into place, here at once and on the other instances at their next due load, and pins it: no due
-   * load and no invalidation replaces it until the pin is over. It is published as a new version, so that versions grow. It
-   * keeps its honest age; no age limit applies to it until the pin is over. Instances that start later serve it too. While it lasts each
-   * instance that is read asks once a minute whether it still does.
+   * Puts an earlier version into place, here at once and on the other instances within `propagateWithin`, without that at
+   * their next due load, and pins it: no due load and no invalidation replaces it until the pin is over. It is published as
+   * a new version, so that versions grow. It keeps its honest age; no age limit applies to it until the pin is over.
+   * Instances that start later serve it too. While it lasts each instance that is read asks once a minute whether it still
+   * does.
    *
    * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another
    * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
@@ -305,8 +306,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * deadline. The schedule is asked for the next execute time; a cool-down ends.
    *
    * With `everywhere` it is published too, under a token that is newer than that of any load before: the other instances
-   * take it over at their next due load. It is served here at once. Where another instance is loading it waits for the end
-   * of that load, at most one `timeout`. Of values that are set on several instances at the same time one remains.
+   * take it over within `propagateWithin`, without that at their next due load. It is served here at once. Where another
+   * instance is loading it waits for the end of that load, at most one `timeout`. Of values that are set on several
+   * instances at the same time one remains.
    *
    * @returns with options, a promise: see {@link EverywhereOptions}. It may be dropped.
    * @throws {OptionError} for `undefined` without `allowUndefined`, for a promise, which must be awaited first, when
