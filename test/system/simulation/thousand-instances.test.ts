@@ -73,7 +73,7 @@ class Fleet {
 
 it('a thousand instances with a hundred members each ask the store evenly, also after a start and a hint', async () => {
   const fleet = new Fleet();
-  const until = 6 * WITHIN;
+  const until = 4 * WITHIN;
   await fleet.readFor(until);
   const mean = (fleet.checks.length * 1000) / until;
   expect(mean).toBeGreaterThan((0.95 * INSTANCES * 1000) / WITHIN);
@@ -89,8 +89,8 @@ it('a thousand instances with a hundred members each ask the store evenly, also 
   expect(fleet.reads.length).toBe(INSTANCES - 1);
   const spread = (INSTANCES * 1000) / WITHIN;
   expect(Fleet.peak(fleet.reads, until, until + WITHIN)).toBeLessThan(1.5 * spread);
-  await fleet.readFor(3 * WITHIN);
-  const end = until + TICK + 4 * WITHIN;
+  await fleet.readFor(2 * WITHIN);
+  const end = until + TICK + 3 * WITHIN;
   const after = Fleet.peak(fleet.checks, until, end);
   expect(after / mean).toBeLessThan(2);
   console.log(
