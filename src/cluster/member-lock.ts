@@ -145,9 +145,9 @@ export class MemberLock {
   }
 
   #accept(entry: Entry<unknown>, state: SharedState, answer: LeaseAnswer['answer']): Acquired {
-    if (!isPlausibleToken(state.version, answer.now)) {
+    if (!isPlausibleToken(Math.max(state.version, state.floor), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
-      state.version = 0;
+      state.version = state.floor = 0;
       state.isLocal = true;
     }
     if (answer.kind !== 'acquired') {

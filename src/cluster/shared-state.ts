@@ -30,6 +30,8 @@ export interface FoundMark {
 export class SharedState implements CoordinatedEntry {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;
+  /** Later versions than this were in place, while the value in place has none: snapshots up to it are never adopted. */
+  floor: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
   mark: number = 0;
   /** The last mark that was found in the store; a load that has read it may have failed since. */
@@ -76,9 +78,9 @@ export class SharedState implements CoordinatedEntry {
     this.pin = pin;
   }
 
-  /** A snapshot is looked for that is newer than this: the version in place, or a mark. */
+  /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */
   get newest(): number {
-    return Math.max(this.version, this.mark);
+    return Math.max(this.version, this.mark, this.floor);
   }
 
   /**

@@ -118,7 +118,10 @@ export class EntryVersions<T> implements VersionControl<T> {
       if (edition !== undefined) {
         if (shared.pin === edition.pin) shared.pin = undefined;
         // Its value is in place, or was by now, and not that version.
-        if (shared.version === version) shared.version = 0;
+        if (shared.version === version) {
+          shared.floor = Math.max(shared.floor, version - 1); // the version in the store may be adopted
+          shared.version = 0;
+        }
       }
       if (edition !== undefined && entry.promise === promise) {
         shared.isLocal = false;

@@ -30,7 +30,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
     const { key } = entry;
 
     const check = (returned: KeyedAnswer<T>): ReturnType<Load<T>> => {
-      if (isKept(returned)) entry.quarantined = undefined; // the source has gone back to the value before
+      if (isKept(returned) && !abort.isAborted) entry.quarantined = undefined; // the source has gone back to the value before
       const candidate = candidateOf(returned, allowUndefined);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {

@@ -141,3 +141,20 @@ it('an instance on which unpin has failed learns of the pin, and of its end', as
   await cluster.read(b);
   expect(b.value.peek()).toBe('three');
 });
+
+it('an older version that arrives after the store has lost all is not adopted, after a rollback that failed', async () => {
+  const { cluster, a, b } = await twoVersions();
+  const { store } = a.link;
+  const [, one] = await a.value.history();
+  const { payload, version = 0 } = (await store.read('v', undefined, one?.version)) ?? {};
+  a.link.break('refused', 'acquire');
+  await rejectionOf(a.value.rollback({ by: 'ann' }));
+  a.link.mend();
+  await cluster.clock.advance(2100);
+  await cluster.reload(b, 0, 'three');
+  await store.delete('v');
+  await store.write('v', payload as string, version);
+  a.events.length = 0;
+  await cluster.read(a);
+  expect(a.events.filter(({ type }) => type === 'snapshot-adopted')).toEqual([]);
+});

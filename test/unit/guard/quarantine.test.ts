@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { notEmpty, shrinksAtMost } from '../../../src/guards/index.ts';
 import { keep, loaded, type RefreshingValue, type StandardSchema } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { fakeCache } from '../../support/fake-cache.ts';
 import { fakeValue } from '../../support/manual-value.ts';
@@ -71,6 +72,17 @@ describe('a refused value', () => {
     source.now = next;
     await replace(value);
     expect(value.inspect().quarantine).toBeUndefined();
+  });
+
+  it('is not obsolete by what a load returns after its deadline', async () => {
+    const { value, source, clock } = await refused({ timeout: 1000 });
+    const late = new Deferred<unknown>();
+    source.now = late.promise;
+    value.refresh().catch(() => {});
+    await clock.advance(1100);
+    late.resolve(keep());
+    await clock.flush();
+    expect(value.inspect().quarantine).toMatchObject({ reason: REASON });
   });
 
   it('is not replaced by a load that fails for another reason', async () => {
