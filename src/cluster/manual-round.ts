@@ -25,8 +25,8 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
  * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
-  /** Resolves when the store has the value. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
-  readonly shared: Promise<void>;
+  /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
+  readonly shared: Promise<number | undefined>;
   readonly #over: Deferred<void> = new Deferred();
   readonly #published: Deferred<void> = new Deferred();
   readonly #member: ClusterMember;
@@ -98,7 +98,7 @@ export class ManualRound implements RoundUnderWay {
     this.#wake?.();
   }
 
-  async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<void> {
+  async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<number | undefined> {
     const { lock, options } = this.#member;
     await this.#beforeEnds();
     this.#previous = undefined;
@@ -113,7 +113,7 @@ export class ManualRound implements RoundUnderWay {
       outcome = published;
       this.#published.resolve();
     });
-    if (outcome === 'shared') return;
+    if (outcome === 'shared') return this.#lease?.id.token;
     const why = outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written';
     const { error } = this.#member.store ?? {};
     const about = { cacheName: options.name, key: this.#entry.key, cause: error?.cause };

@@ -88,7 +88,7 @@ export class MemberCoordinator implements Coordinator {
     return new Round(this.#member, entry, host);
   }
 
-  share(entry: Entry<unknown>, as?: ShareRequest): Promise<void> {
+  share(entry: Entry<unknown>, as?: ShareRequest): Promise<number | undefined> {
     const round = new ManualRound(this.#member, entry, as);
     this.#manual.add(round);
     void round.over.then(() => this.#manual.delete(round));

@@ -154,6 +154,7 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#isCompleted = true;
     this.#lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.#member;
+    if (this.token === undefined && this.#state.pin !== undefined) this.#state.displaced(); // it was dropped
     const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published

@@ -78,6 +78,13 @@ export class SharedState implements CoordinatedEntry {
     this.pin = pin;
   }
 
+  /** The value in place is not that of the version any longer, and has none: the version may be adopted again. */
+  displaced(): void {
+    this.floor = Math.max(this.floor, this.version - 1);
+    this.version = 0;
+    this.pin = undefined;
+  }
+
   /** A snapshot is looked for that is newer than this: the version in place, or those before it, or a mark. */
   get newest(): number {
     return Math.max(this.version, this.mark, this.floor);

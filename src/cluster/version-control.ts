@@ -51,8 +51,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       ? 'must be given while a version is pinned'
       : `must be a version that the store keeps: ${kept}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    await this.#share(edition, 'pinned', present?.version);
-    return sharedStateOf(this.#entry).version;
+    return this.#share(edition, 'pinned', present?.version);
   }
 
   async unpin(): Promise<boolean> {
@@ -105,7 +104,7 @@ export class EntryVersions<T> implements VersionControl<T> {
    *
    * @param present the version in the store: the edition is to have a higher one.
    */
-  async #share(edition: Adoption<T> | undefined, as: ShareRequest, present: number = 0): Promise<void> {
+  async #share(edition: Adoption<T> | undefined, as: ShareRequest, present: number = 0): Promise<number> {
     const entry = this.#entry;
     const shared = sharedStateOf(entry);
     if (edition !== undefined) shared.version = Math.max(shared.version, present);
@@ -113,15 +112,11 @@ export class EntryVersions<T> implements VersionControl<T> {
     const { promise } = entry;
     const { version } = shared;
     try {
-      await this.#host.share(as);
+      return (await this.#host.share(as)) as number; // there is a lock
     } catch (error) {
       if (edition !== undefined) {
-        if (shared.pin === edition.pin) shared.pin = undefined;
-        // Its value is in place, or was by now, and not that version.
-        if (shared.version === version) {
-          shared.floor = Math.max(shared.floor, version - 1); // the version in the store may be adopted
-          shared.version = 0;
-        }
+        if (shared.version === version) shared.displaced();
+        else if (shared.pin === edition.pin) shared.pin = undefined;
       }
       if (edition !== undefined && entry.promise === promise) {
         shared.isLocal = false;

@@ -89,13 +89,13 @@ export interface Coordinator {
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T>;
   /**
    * Publishes what a person has done, as a round of its own: the value in place, which was set by hand, or a mark. Resolves
-   * when the store has it.
+   * when the store has it, with its version where there is a lock.
    *
    * Rejects with `LockUnavailableError` or `StoreUnavailableError` when it was not published; within the `timeout`.
    *
    * @param as a mark; the value with its pin; or as due at once, and no longer pinned. @default the value, due when it is due here
    */
-  share(entry: Entry<unknown>, as?: ShareRequest): Promise<void>;
+  share(entry: Entry<unknown>, as?: ShareRequest): Promise<number | undefined>;
   /** The versions of the entry in the store. */
   versions<T>(entry: Entry<T>, host: VersionHost<T>): VersionControl<T>;
   /** The value of the entry was set by hand or restored: it has no version. */
@@ -142,7 +142,7 @@ export interface VersionHost<T> {
   /** Makes the value out of date here. @param drop forgets it too. */
   invalidate(drop: boolean): void;
   /** As {@link Coordinator.share}. */
-  share(as: ShareRequest): Promise<void>;
+  share(as: ShareRequest): Promise<number | undefined>;
 }
 
 /** How a value is published by hand, or what instead of it. */

@@ -157,7 +157,7 @@ export class Refresher<T> {
   }
 
   /** Publishes the value in place, or a mark, for all instances: see {@link Coordinator.share}. `close()` waits for it. */
-  share(entry: Entry<T>, as?: ShareRequest): Promise<void> {
+  share(entry: Entry<T>, as?: ShareRequest): Promise<number | undefined> {
     if (this.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
     const shared = (this.coordinator as Coordinator).share(entry, as);
     return this.untilClosed(shared, () => this.loader.owner?.changed(entry));

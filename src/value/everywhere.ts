@@ -40,7 +40,7 @@ export function shareIf<T>(
   refresher: Refresher<T>,
   entry: Parameters<Refresher<T>['share']>[0],
 ): Promise<void> {
-  return isAskedFor ? refresher.share(entry) : Promise.resolve();
+  return isAskedFor ? ignoreRejection(refresher.share(entry).then(() => {})) : Promise.resolve();
 }
 
 /** Makes an entry out of date, here or on all instances. @returns a promise for all instances. */

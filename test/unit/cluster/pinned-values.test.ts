@@ -158,3 +158,33 @@ it('an older version that arrives after the store has lost all is not adopted, a
   await cluster.read(a);
   expect(a.events.filter(({ type }) => type === 'snapshot-adopted')).toEqual([]);
 });
+
+it('a pinned version that was dropped, and loaded while neither lock nor store could be reached, is adopted again', async () => {
+  const { cluster, a } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  a.link.break('refused', 'acquire', 'read');
+  a.value.invalidate({ drop: true });
+  void a.value.get();
+  await cluster.clock.flush();
+  await cluster.end(a, 2, 'three');
+  expect(a.value.peek()).toBe('three');
+  a.link.mend();
+  await cluster.clock.advance(60_000);
+  await cluster.read(a);
+  await cluster.read(a);
+  expect(a.value.peek()).toBe('one');
+});
+
+it('rollback resolves with its own version, also if another one has failed meanwhile', async () => {
+  const { cluster, a } = await twoVersions({ timeout: 500 });
+  const answers = new Deferred<void>();
+  a.link.fault = (step) => (step === 'release' ? answers.promise : undefined);
+  const first = a.value.rollback({ by: 'ann' });
+  await cluster.clock.flush();
+  const [present, before] = await a.value.history();
+  const second = rejectionOf(a.value.rollback({ by: 'bob', to: before?.version }));
+  await cluster.clock.advance(600); // it waits for the end of the first no longer
+  await second;
+  answers.resolve();
+  expect([await first, present?.isPinned]).toEqual([present?.version, true]);
+});
