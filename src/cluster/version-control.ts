@@ -55,11 +55,17 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async unpin(): Promise<boolean> {
+    return this.#unpin(undefined);
+  }
+
+  /** @param gone a version that was pinned, and is not kept any longer. */
+  async #unpin(gone: number | undefined): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
-    if (!present?.isPinned) return false;
+    if (!present?.isPinned || present.version === gone) return false;
     const state = sharedStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
+    if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
     await this.#share(edition, 'due', present.version);
     return true;
   }

@@ -188,3 +188,19 @@ it('rollback resolves with its own version, also if another one has failed meanw
   answers.resolve();
   expect([await first, present?.isPinned]).toEqual([present?.version, true]);
 });
+
+it('unpin of a version that is replaced meanwhile, and no longer kept, publishes nothing', async () => {
+  const { cluster, a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  const answers = new Deferred<void>();
+  let reads = 0;
+  b.link.fault = (step) => {
+    if (step === 'read') reads += 1;
+    return step === 'read' && reads === 1 ? answers.promise : undefined; // the history, before the version
+  };
+  const unpinned = b.value.unpin();
+  for (const value of ['3', '4', '5', '6']) await a.value.set(value, { everywhere: true });
+  answers.resolve();
+  expect(await unpinned).toBe(false);
+  expect(await cluster.instance().value.get()).toBe('6');
+});
