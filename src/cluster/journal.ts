@@ -39,16 +39,24 @@ const MARK_CHARACTERS = 80;
 
 /** The journal with further marks, of that version. Of one key or tag the last mark counts. */
 export function withMarks(journal: Journal, marks: readonly KeysMark[], version: number): Journal {
-  return marks.reduce((before, mark) => bounded(withMark(before, mark, version)), journal);
-}
-
-function withMark(journal: Journal, mark: KeysMark, version: number): Journal {
-  if (mark.of === 'all') return summedUp(journal, journal.entries.length, { mark: mark.mark, version });
-  const subject = subjectOf(mark);
-  const before = journal.entries.find((entry) => subjectOf(entry) === subject);
-  const droppedBy = mark.mark === 'invalidated' && before !== undefined ? dropOf(before) : undefined;
-  const entry: JournalEntry = { ...mark, version, ...(droppedBy && { droppedBy }) };
-  return { ...journal, entries: [...journal.entries.filter((one) => one !== before), entry] };
+  let base = journal;
+  const entries = new Map(journal.entries.map((entry) => [subjectOf(entry), entry]));
+  for (const mark of marks) {
+    if (mark.of === 'all') {
+      base = summedUp({ ...base, entries: [...entries.values()] }, entries.size, {
+        mark: mark.mark,
+        version,
+      });
+      entries.clear();
+      continue;
+    }
+    const subject = subjectOf(mark);
+    const before = entries.get(subject);
+    entries.delete(subject); // the last one is at the end
+    const droppedBy = mark.mark === 'invalidated' && before !== undefined ? dropOf(before) : undefined;
+    entries.set(subject, { ...mark, version, ...(droppedBy && { droppedBy }) });
+  }
+  return bounded({ ...base, entries: [...entries.values()] });
 }
 
 function bounded(journal: Journal): Journal {
