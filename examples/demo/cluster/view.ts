@@ -19,6 +19,9 @@ export interface Sight {
 /** So many of the news are shown. */
 const NEWS = 4;
 
+/** A round that is further away waits for the end of a pin, in milliseconds. */
+const LONGEST_WAIT_MS = 60_000;
+
 /** The live view, at most 80 columns wide, and always as high. */
 export function view(sight: Sight): string {
   const { cluster, origin, record, readsPerSecond } = sight;
@@ -80,6 +83,8 @@ function leaseText(record: LockRecord | undefined, rounds: Rounds): string {
     return paint('yellow', `held by ${holder}, ${seconds(leaseLeft)} left`);
   }
   if (holdLeft === 0) return paint('green', `free: the next round begins with a read`);
+  if (holdLeft > LONGEST_WAIT_MS)
+    return paint('yellow', `free: pinned by ${holder}, no round before it is unpinned`);
   return paint('green', `free: ${state} by ${holder}, next round in ${seconds(holdLeft)}`);
 }
 
