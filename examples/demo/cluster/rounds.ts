@@ -44,10 +44,9 @@ export class Rounds {
     return this.#roundOf(token)?.number;
   }
 
-  /** It was loaded, not put into place by hand. */
+  /** It was loaded under that lease, not put into place by hand. */
   wasLoaded(token: number | undefined): boolean {
-    const round = this.#roundOf(token);
-    return round !== undefined && loadsOf(round) > 0;
+    return (this.#leaseOf(token)?.loads ?? 0) > 0;
   }
 
   /** The number of the instance that a lease was given to. */
