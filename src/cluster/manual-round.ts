@@ -99,7 +99,7 @@ export class ManualRound implements RoundUnderWay {
   }
 
   async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<number | undefined> {
-    const { lock, options } = this.#member;
+    const { lock } = this.#member;
     await this.#beforeEnds();
     this.#previous = undefined;
     if (lock !== undefined) {
@@ -115,9 +115,14 @@ export class ManualRound implements RoundUnderWay {
     });
     if (outcome === 'shared') return this.#lease?.id.token;
     const why = outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written';
-    const { error } = this.#member.store ?? {};
+    throw this.#unpublished(why);
+  }
+
+  #unpublished(why: string): StoreUnavailableError {
+    const { store, options } = this.#member;
+    const { error } = store ?? {};
     const about = { cacheName: options.name, key: this.#entry.key, cause: error?.cause };
-    throw new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
+    return new StoreUnavailableError(`the value is not published: ${error?.message ?? why}`, about);
   }
 
   async #recordOf(prepared: (token: number) => Promise<PublishRecord>): Promise<PublishRecord> {
@@ -158,10 +163,15 @@ export class ManualRound implements RoundUnderWay {
       () => PATIENCE,
       () => -Infinity,
     );
-    const { pin } = (await snapshots.newer()).adoption ?? {};
-    if (pin === undefined) return;
+    const { adoption } = await snapshots.newer();
+    const pin = adoption?.pin ?? this.#state.pinAt(options.clock.monotonic());
+    if (pin === undefined && snapshots.wasRead) return;
     const lease = this.#lease as HeldLease;
     this.#lease = undefined;
+    if (pin === undefined) {
+      await lock?.release(lease, () => ({ as: 'abandoned' }));
+      throw this.#unpublished('it is not known whether a version is pinned');
+    }
     await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));
     throw pinnedError(options, pin);
   }

@@ -1,6 +1,6 @@
 import type { SimulationFault } from './simulation.ts';
 
-/** Faults of guards, quarantines and pins, which the data worlds must find. */
+/** Faults of guards, quarantines, pins, marks and reports, which the data worlds must find. */
 const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a guard is not asked',
@@ -80,7 +80,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a lease that was pinned is given back without its hold',
     rules: [25],
-    seeds: [53],
+    seeds: [7],
     in: 'src/cluster/pin-check.ts',
     replace: 'releaseOf',
     by: "() => ({ as: 'abandoned' })",
@@ -115,7 +115,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a pinned version counts as old as its load',
     rules: [25, 'rest'],
-    seeds: [9],
+    seeds: [4],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isPinned',
     by: '() => false',
@@ -138,6 +138,57 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     in: 'src/cluster/shared-state.ts',
     replace: 'SharedState.adopted',
     by: '(version, pin) => { original(version, pin); this.version = version; }',
+  },
+  {
+    name: 'a check finds nothing newer',
+    rules: [24],
+    seeds: [11],
+    in: 'src/cluster/store-checks.ts',
+    replace: 'StoreChecks.#ask',
+    by: '(...given) => original(...given).then((answer) => answer?.map(() => 0))',
+  },
+  {
+    name: 'a check comes half as often as it must',
+    rules: [24],
+    seeds: [2],
+    in: 'src/cluster/store-checks.ts',
+    replace: 'StoreChecks.#pauseMs',
+    by: '(random) => 2 * original(random)',
+  },
+  {
+    name: 'a mark is taken for no snapshot',
+    rules: [24],
+    seeds: [11],
+    in: 'src/cluster/shared-state.ts',
+    replace: 'SharedState.unappliedMark',
+    by: '() => undefined',
+  },
+  {
+    name: 'what a check has found is not adopted',
+    rules: [24],
+    seeds: [11],
+    in: 'src/cluster/followed-value.ts',
+    replace: 'FollowedValue.adoptNewer',
+    by: 'async () => {}',
+  },
+  {
+    name: 'a mark takes the place of a pinned version',
+    rules: [25],
+    seeds: [4],
+    in: 'src/cluster/manual-round.ts',
+    replace: 'ManualRound.#throwIfPinned',
+    by: 'async () => {}',
+  },
+  {
+    name: 'a report claims the version of the store',
+    rules: ['everywhere'],
+    seeds: [2],
+    in: 'src/cluster/followed-value.ts',
+    replace: 'FollowedValue.reported',
+    by: `() => {
+      const reported = original();
+      return { ...reported, version: reported.version && reported.version + 1 };
+    }`,
   },
 ];
 

@@ -1,4 +1,12 @@
-import type { AcquireRequest, LeaseId, Store, StoredSnapshot, WriteAnswer } from '../../../src/index.ts';
+import type {
+  AcquireRequest,
+  Fleet,
+  InstanceReport,
+  LeaseId,
+  Store,
+  StoredSnapshot,
+  WriteAnswer,
+} from '../../../src/index.ts';
 import {
   acquireRecord,
   type Ending,
@@ -75,6 +83,15 @@ export class Backend {
       return { version, age, bytes, beginning };
     });
     return Promise.all(versions);
+  }
+
+  async versionsOf(names: readonly string[], report?: InstanceReport): Promise<number[]> {
+    return [...(await this.#snapshots.versions(names, report))];
+  }
+
+  /** The reports of instances that it has. */
+  async fleet(): Promise<Fleet> {
+    return this.#snapshots.fleet();
   }
 
   async write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {

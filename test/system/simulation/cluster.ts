@@ -83,8 +83,14 @@ export abstract class Cluster<P extends Process = Process> {
   }
 
   /** Something that the process in a place does at random times, while it can. */
-  nowAndThen(index: number, everyMs: number, isOver: () => boolean, act: (instance: P) => void): void {
-    const { random, timeline, instances } = this;
+  nowAndThen(
+    index: number,
+    everyMs: number,
+    isOver: () => boolean,
+    act: (instance: P) => void,
+    random: Random = this.random,
+  ): void {
+    const { timeline, instances } = this;
     const again = (): void => {
       if (isOver()) return;
       const instance = instances[index] as P;

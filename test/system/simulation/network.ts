@@ -1,4 +1,4 @@
-import type { SnapshotStore } from '../../../src/index.ts';
+import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/index.ts';
 import { createStore } from '../../../src/store/index.ts';
 import type { Backend } from './backend.ts';
@@ -38,7 +38,7 @@ const LATEST_TWIN_MS = 8000;
 const LATEST_WRITE_MS = 1400;
 
 /** The commands to the backend. */
-type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history';
+type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history' | 'versions';
 
 /** A sent message. */
 export interface Message {
@@ -47,7 +47,7 @@ export interface Message {
   readonly token: number | undefined;
   /** Of `acquire`. */
   readonly requestId?: string;
-  /** Of `write`. */
+  /** Of `write`; of `versions`: the report. */
   readonly payload?: string;
   /** Of `release`. */
   readonly as?: 'done' | 'failed' | 'abandoned';
@@ -112,6 +112,10 @@ export class Link {
           this.#send({ step: 'write', name, token, payload }, () => backend.write(name, payload, token)),
         history: (name) =>
           this.#send({ step: 'history', name, token: undefined }, () => backend.history(name)),
+        versions: (names, report) =>
+          this.#send({ step: 'versions', name: names.join(), token: undefined, ...payloadOf(report) }, () =>
+            backend.versionsOf(names, report),
+          ),
         delete: none,
       },
       { timeout: CLIENT_TIMEOUT_MS, keepVersions },
@@ -172,6 +176,10 @@ export class Link {
       }
     });
   }
+}
+
+function payloadOf(report: InstanceReport | undefined): { readonly payload?: string } {
+  return report === undefined ? {} : { payload: report.text };
 }
 
 /** The answer of the backend in a few words: the decisive fields of its rows and snapshots only. */

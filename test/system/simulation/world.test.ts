@@ -27,7 +27,7 @@ it('a world without a trace runs the same way', async () => {
 
 it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
-  ['bad data, guards, quarantines, pins', DataWorld, () => WORDS_OF_DATA],
+  ['bad data, guards, quarantines, pins, marks', DataWorld, () => WORDS_OF_DATA],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
   const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
@@ -99,6 +99,7 @@ const WORDS_OF_DATA = [
   'cause rolled-back',
   ...['rollback to', 'unpin (', 'accept (', 'discard (', 'set here (', 'gives true', 'gives false'],
   ...['PinnedError', 'ValueRejectedError', 'LockUnavailableError', 'StoreUnavailableError'],
+  ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of'],
   'crashes',
   'stands still',
   'is lost',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isStoreUnavailableError } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
@@ -203,4 +204,13 @@ it('unpin of a version that is replaced meanwhile, and no longer kept, publishes
   answers.resolve();
   expect(await unpinned).toBe(false);
   expect(await cluster.instance().value.get()).toBe('6');
+});
+
+it('a mark takes the place of no version that may be pinned: it fails where the store cannot be read', async () => {
+  const { a, b } = await twoVersions();
+  await a.value.rollback({ by: 'ann' });
+  b.link.break('refused', 'read');
+  const failure = await rejectionOf(b.value.invalidate({ everywhere: true, drop: true }));
+  expect(isStoreUnavailableError(failure)).toBe(true);
+  expect((await a.value.history())[0]?.isPinned).toBe(true);
 });

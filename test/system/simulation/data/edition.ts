@@ -1,6 +1,9 @@
 import { every, notEmpty, shrinksAtMost } from '../../../../src/guards/index.ts';
 import type { Accept, StandardSchema } from '../../../../src/index.ts';
 
+/** A mark on a value, for all instances. */
+export type Mark = 'invalidated' | 'dropped';
+
 /** What the source returns: all of it, or something bad. */
 export type Quality = 'full' | 'half' | 'empty' | 'garbage';
 
@@ -53,6 +56,11 @@ export function isPlausible({ rows }: Edition): boolean {
 /** By the documentation, and without the code of the guards: whether the guard takes a value that is plausible. */
 export function isAcceptable({ rows }: Edition, previous: Edition | undefined): boolean {
   return rows.length >= (previous?.rows.length ?? 0) * (1 - SHRINKS_AT_MOST);
+}
+
+/** The mark that a snapshot is; `undefined`: it has a value. */
+export function markIn(payload: string): Mark | undefined {
+  return /"mark":"(\w+)"/.exec(payload)?.[1] as Mark | undefined;
 }
 
 /** The serial of the value in a snapshot. */

@@ -25,6 +25,10 @@ export class DataInstance extends Process {
   status: ValueStatus<Edition> | undefined;
   /** When it, its connection or the backend was last not well. */
   troubledAt: number = Number.NEGATIVE_INFINITY;
+  /** Its value was last invalidated here only. */
+  invalidatedAt: number = Number.NEGATIVE_INFINITY;
+  /** Its checks of the store come at least that often, in milliseconds; `Infinity`: it has none. */
+  readonly withinMs: number;
   /** The values that people have put into place here. */
   readonly own: Set<number> = new Set();
 
@@ -35,6 +39,7 @@ export class DataInstance extends Process {
     const link = new Link(machine, backend, timeline, random, wire, leaseFor, keepVersions);
     super(name, machine, link, world);
     const { lock, store } = link;
+    this.withinMs = world.marks.drawWithin(world.markRandom);
     const { period, timeout, coolDown, maxStaleness, whenTooStale, whenLockUnavailable } = scenario;
     this.prices = new RefreshingValue<Edition>({
       name: 'prices',
@@ -48,6 +53,7 @@ export class DataInstance extends Process {
       logger: false,
       ...(scenario.hasLock ? { lock, whenLockUnavailable } : {}),
       ...(scenario.hasStore ? { store } : {}),
+      ...(this.withinMs < Infinity ? { propagateWithin: this.withinMs } : {}),
       ...(scenario.hasSchema ? { schema } : {}),
       ...(scenario.hasAccept ? { accept: (candidate, about) => source.judge(this, candidate, about) } : {}),
       ...(maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale }),

@@ -1,5 +1,5 @@
 import { type Deed, drawDeed } from '../deed.ts';
-import { editionOf } from './edition.ts';
+import { editionOf, type Mark } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import type { Order } from './watch.ts';
 import type { DataWorld } from './world.ts';
@@ -16,7 +16,7 @@ const reads: Readonly<Record<string, Deed<Scene>>> = {
   get: { weight: 20, act: ({ persons, instance }) => persons.read(instance) },
   patient: { weight: 3, act: ({ persons, instance }) => persons.read(instance, { patience: 200 }) },
   current: { weight: 3, act: ({ persons, instance }) => persons.current(instance) },
-  invalidate: { weight: 1, act: ({ instance }) => instance.prices.invalidate() },
+  invalidate: { weight: 1, act: ({ persons, instance }) => persons.invalidate(instance) },
 };
 
 /** What operators do with a value. */
@@ -36,6 +36,14 @@ const ordersOfVersions: Readonly<Record<string, Deed<Scene>>> = {
   refreshUnpins: { weight: 2, act: ({ persons, instance }) => persons.refresh(instance, true) },
 };
 
+/** What operators do with the value on all instances. */
+const ordersForAll: Readonly<Record<string, Deed<Scene>>> = {
+  set: { weight: 4, act: ({ persons, instance }) => persons.set(instance, true) },
+  refresh: { weight: 2, act: ({ persons, instance }) => persons.refresh(instance, false, true) },
+  invalidate: { weight: 3, act: ({ persons, instance }) => persons.mark(instance, 'invalidated') },
+  drop: { weight: 4, act: ({ persons, instance }) => persons.mark(instance, 'dropped') },
+};
+
 /** Readers and operators of all instances. */
 export class Persons {
   readonly #world: DataWorld;
@@ -47,6 +55,7 @@ export class Persons {
 
   begin(): void {
     const world = this.#world;
+    const { marks, markRandom } = world;
     const { instances, readsEvery, ordersEvery, hasPins } = world.scenario;
     const all = hasPins ? { ...orders, ...ordersOfVersions } : orders;
     const isOver = (): boolean => this.#isOver;
@@ -59,6 +68,10 @@ export class Persons {
           drawDeed(deeds, world.random).act({ world, persons: this, instance });
         });
       }
+      if (!marks.isMarked) continue;
+      const act = (instance: DataInstance): void =>
+        drawDeed(ordersForAll, markRandom).act({ world, persons: this, instance });
+      world.nowAndThen(index, marks.ordersEvery, isOver, act, markRandom);
     }
   }
 
@@ -67,6 +80,7 @@ export class Persons {
   }
 
   read(instance: DataInstance, options?: { readonly patience: number }): void {
+    for (const watch of this.#world.watches) watch.read?.(instance);
     this.#wait(instance, instance.prices.get(options), (value) => {
       for (const watch of this.#world.watches) watch.served?.(instance, value);
     });
@@ -81,9 +95,24 @@ export class Persons {
     }
   }
 
-  refresh(instance: DataInstance, unpins: boolean): void {
+  invalidate(instance: DataInstance): void {
+    instance.invalidatedAt = this.#world.timeline.now;
+    instance.prices.invalidate();
+  }
+
+  refresh(instance: DataInstance, unpins: boolean, everywhere?: true): void {
     const { prices } = instance;
-    this.#order(instance, { kind: 'refresh', unpins }, () => prices.refresh(unpins ? { unpin: true } : {}));
+    const about = { kind: 'refresh', unpins, ...(everywhere && { everywhere }) } as const;
+    this.#order(instance, about, () =>
+      prices.refresh({ ...(unpins && { unpin: true }), ...(everywhere && { everywhere }) }),
+    );
+  }
+
+  /** For all instances. */
+  mark(instance: DataInstance, mark: Mark): void {
+    this.#order(instance, { kind: 'mark', mark }, async () =>
+      instance.prices.invalidate({ everywhere: true, ...(mark === 'dropped' && { drop: true }) }),
+    );
   }
 
   set(instance: DataInstance, everywhere: boolean): void {
@@ -143,12 +172,12 @@ export class Persons {
 
   #order(
     instance: DataInstance,
-    about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'unpins'>,
+    about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'unpins' | 'mark' | 'everywhere'>,
     ask: (note: string) => Promise<unknown>,
   ): Promise<void> {
     const world = this.#world;
     const order: Order = { ...about, id: world.next(), instance, at: world.timeline.now, outcome: undefined };
-    const words = `${about.kind}${about.to === undefined ? '' : ` to ${about.to}`}`;
+    const words = `${about.mark ?? about.kind}${about.everywhere ? ' everywhere' : ''}${about.to === undefined ? '' : ` to ${about.to}`}`;
     world.trace.add(instance.name, () => `${words} (${order.id})`);
     for (const watch of world.watches) watch.ordered?.(order);
     const promise = ask(noteOf(order));

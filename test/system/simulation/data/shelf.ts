@@ -1,6 +1,6 @@
 import type { WriteAnswer } from '../../../../src/index.ts';
 import type { Message } from '../network.ts';
-import { serialIn } from './edition.ts';
+import { type Mark, markIn, serialIn } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import { orderIn } from './persons.ts';
 import type { DataRun, DataWatch } from './watch.ts';
@@ -9,7 +9,9 @@ import type { DataWorld } from './world.ts';
 /** A version in the store. */
 export interface Written {
   readonly version: number;
+  /** `NaN`: it is a mark. */
   readonly serial: number;
+  readonly mark: Mark | undefined;
   /** The rollback that published it, if one did. */
   readonly order: number | undefined;
   /** The load that it is the result of; `undefined`: a person has published it. */
@@ -49,14 +51,16 @@ export class Shelf implements DataWatch {
     const { kind, version } = answer as WriteAnswer;
     if (kind !== 'written' || version <= this.#highest) return; // refused, or carried out twice
     const { loadsUnder, timeline } = this.#world;
-    const serial = serialIn(payload);
+    const mark = markIn(payload);
+    const serial = mark === undefined ? serialIn(payload) : Number.NaN;
     const run = token === undefined ? undefined : loadsUnder.get(token);
     if (this.present === undefined) this.uncertainAt = timeline.now;
-    this.present = { version, serial, order: orderIn(payload), run, at: timeline.now };
+    this.present = { version, serial, mark, order: orderIn(payload), run, at: timeline.now };
     this.#highest = version;
     this.#all.set(version, this.present);
     if (this.present.order !== undefined) this.#ofOrders.set(this.present.order, this.present);
-    this.published.add(serial);
+    if (mark === undefined) this.published.add(serial);
+    else this.uncertainAt = timeline.now; // it takes the place of a value
     for (const watch of this.#world.watches) watch.written?.(this.present);
   }
 

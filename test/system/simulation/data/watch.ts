@@ -1,6 +1,6 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
 import type { Message } from '../network.ts';
-import type { Edition, Quality } from './edition.ts';
+import type { Edition, Mark, Quality } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import type { Written } from './shelf.ts';
 
@@ -29,7 +29,16 @@ export interface Question {
 
 /** What a person does. */
 export interface Order {
-  readonly kind: 'rollback' | 'unpin' | 'refresh' | 'set' | 'set here' | 'drop' | 'accept' | 'discard';
+  readonly kind:
+    | 'rollback'
+    | 'unpin'
+    | 'refresh'
+    | 'set'
+    | 'set here'
+    | 'drop'
+    | 'accept'
+    | 'discard'
+    | 'mark';
   readonly id: number;
   readonly instance: DataInstance;
   readonly at: number;
@@ -39,6 +48,10 @@ export interface Order {
   readonly to?: number | undefined;
   /** Of a rollback. */
   readonly holdMs?: number;
+  /** Of a mark on all instances. */
+  readonly mark?: Mark | undefined;
+  /** Of a refresh: it is for all instances. */
+  readonly everywhere?: true;
   /** Of a refresh: it ends the pin. */
   readonly unpins?: boolean;
   outcome: { readonly value: unknown } | { readonly error: unknown } | undefined;
@@ -61,6 +74,8 @@ export interface DataWatch {
   /** The call of an order has returned, and its promise has not settled yet. */
   called?(order: Order): void;
   settled?(order: Order): void;
+  /** A reader asks for the value. */
+  read?(instance: DataInstance): void;
   /** A reader gets a value. */
   served?(instance: DataInstance, value: Edition): void;
   /** An event has run in the instance, with all its immediate consequences. */

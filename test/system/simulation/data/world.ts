@@ -5,6 +5,7 @@ import { type Message, WEATHER, type Wire, wordsOfAnswer } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
 import { DataInstance } from './instance.ts';
+import { drawMarksScenario, type MarksScenario } from './marks.ts';
 import { Persons } from './persons.ts';
 import { DataRest } from './rest.ts';
 import { type DataScenario, drawDataScenario } from './scenario.ts';
@@ -15,6 +16,9 @@ import { watchesOf } from './watches/index.ts';
 
 /** The random numbers of a data world are not those of the other world with its seed. */
 const STREAM = 0x64_61_74_61;
+
+/** Those of marks are not those of the rest of a data world. */
+const STREAM_OF_MARKS = 0x6d_61_72_6b;
 
 const mood: Misfortune<DataWorld> = {
   weight: 6,
@@ -31,6 +35,8 @@ const mood: Misfortune<DataWorld> = {
  */
 export class DataWorld extends Cluster<DataInstance> {
   readonly scenario: DataScenario;
+  readonly marks: MarksScenario;
+  readonly markRandom: Random;
   readonly source: DataSource;
   readonly persons: Persons;
   readonly misfortunes: Misfortunes<DataWorld>;
@@ -50,6 +56,8 @@ export class DataWorld extends Cluster<DataInstance> {
     const { coolDown, keepVersions } = scenario;
     super({ seed, random, isTraced, longestBackoff: coolDown.max, keepVersions });
     this.scenario = scenario;
+    this.markRandom = new Random(seed ^ STREAM_OF_MARKS);
+    this.marks = drawMarksScenario(this.markRandom, scenario);
     this.source = new DataSource(this);
     this.persons = new Persons(this);
     this.misfortunes = new Misfortunes<DataWorld>(this, { mood });

@@ -1,16 +1,19 @@
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 import { BadLoads } from './bad-loads.ts';
+import { Marks } from './marks.ts';
 import { Pins } from './pins.ts';
 import { Previous } from './previous.ts';
 import { Promises } from './promises.ts';
 import { Quarantines } from './quarantines.ts';
 import { Refusals } from './refusals.ts';
+import { Reports } from './reports.ts';
 import { Versions } from './versions.ts';
 
 /** The watches of a data world. Those of what comes next belong here too. */
 export function watchesOf(world: DataWorld): readonly DataWatch[] {
-  const { hasAccept, hasLock, hasPins } = world.scenario;
+  const { marks, scenario } = world;
+  const { hasAccept, hasLock, hasPins } = scenario;
   return [
     world.shelf,
     new Refusals(world),
@@ -19,6 +22,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     ...(hasLock ? [new BadLoads(world)] : []),
     new Versions(world),
     new Promises(world),
+    ...(marks.isMarked ? [new Marks(world), new Reports(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];
 }

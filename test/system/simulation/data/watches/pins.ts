@@ -48,8 +48,9 @@ export class Pins implements DataWatch {
   }
 
   written(written: Written): void {
-    const { run, version } = written;
+    const { run, version, mark } = written;
     const pin = this.#pin;
+    this.#holds(pin === undefined || mark === undefined, () => `a mark replaces ${pinned(pin)}`);
     this.#holds(pin === undefined || run === undefined, () => {
       return `load ${run?.serial} (${run?.trigger}) of ${run?.instance.name} replaces ${pinned(pin)} by version ${version}`;
     });
@@ -64,11 +65,11 @@ export class Pins implements DataWatch {
   }
 
   ordered(order: Order): void {
-    const { kind, id, instance } = order;
+    const { kind, id, instance, mark } = order;
     if (kind === 'rollback') this.#rollbacks.set(id, order);
     const pin = this.#pin;
     if (pin !== undefined) this.#before.set(order, { pin, isKnown: this.#known.get(instance) === pin });
-    if (kind === 'drop') this.#known.delete(instance);
+    if (kind === 'drop' || mark === 'dropped') this.#known.delete(instance);
     if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
   }
 

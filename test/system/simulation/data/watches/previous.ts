@@ -43,7 +43,7 @@ export class Previous implements DataWatch {
   /** The store has none, or could not be read. */
   #mayBeUnknown({ instance, begunAt }: DataRun): boolean {
     const { scenario, shelf } = this.#world;
-    if (!scenario.hasStore || shelf.present === undefined) return true;
+    if (!scenario.hasStore || shelf.present === undefined || shelf.present.mark) return true;
     return shelf.uncertainAt >= begunAt - scenario.timeout || !this.#world.isWellFor(instance, RESTS_MS);
   }
 

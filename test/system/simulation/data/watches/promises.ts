@@ -2,6 +2,7 @@ import {
   isClosedError,
   isLockUnavailableError,
   isOptionError,
+  isPinnedError,
   isStoreUnavailableError,
   isValueRejectedError,
 } from '../../../../../src/index.ts';
@@ -55,8 +56,13 @@ export class Promises implements DataWatch {
     const isOfValue = kind === 'accept' && isValueRejectedError(error);
     // There may be no version that can be put back by now.
     const isOfVersion = kind === 'rollback' && isOptionError(error);
+    const isOfPin = kind === 'mark' && isPinnedError(error);
     const isReason =
-      isOfBackend || isOfValue || isOfVersion || (isClosedError(error) && instance.closing !== 'no');
+      isOfBackend ||
+      isOfValue ||
+      isOfVersion ||
+      isOfPin ||
+      (isClosedError(error) && instance.closing !== 'no');
     this.#holds(order, isReason, `it fails with ${error}`);
   }
 

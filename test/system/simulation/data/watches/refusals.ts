@@ -1,5 +1,5 @@
 import type { Message } from '../../network.ts';
-import { type Edition, isAcceptable, isPlausible, serialIn } from '../edition.ts';
+import { type Edition, isAcceptable, isPlausible, markIn, serialIn } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
@@ -51,7 +51,7 @@ export class Refusals implements DataWatch {
   }
 
   sent({ name }: DataInstance, { step, payload = '' }: Message): void {
-    if (step !== 'write') return;
+    if (step !== 'write' || markIn(payload) !== undefined) return;
     const serial = serialIn(payload);
     this.#holds(this.#fit.has(serial), () => `${name}: ${serial} is published, which was refused`);
   }

@@ -1,0 +1,166 @@
+import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Message } from '../../network.ts';
+import type { DataInstance } from '../instance.ts';
+import type { Written } from '../shelf.ts';
+import type { DataRun, DataWatch, Order } from '../watch.ts';
+import type { DataWorld } from '../world.ts';
+
+/** A check that is under way when something is published ends within that, and the next one is due. */
+const UNDER_WAY_MS = 15;
+
+/** Two commands, with their ways and the lateness of timers. */
+const TWO_COMMANDS_MS = 40;
+
+/** A backend that has not answered rests for half a minute at most. */
+const RESTS_MS = 35_000;
+
+/** All messages have arrived after that. */
+const ARRIVED_MS = 20_000;
+
+/** What a person has done for all instances, and the store has it. */
+interface Known {
+  readonly order: Order;
+  readonly written: Written;
+  readonly resolvedAt: number;
+  /** The first read of each instance that must have led to a check which finds it. */
+  readonly readAt: Map<DataInstance, number>;
+}
+
+/**
+ * Rule 24: with `propagateWithin` an instance that is read, and can reach the store, serves nothing that is older than a
+ * dropping mark, or than a value that was set or loaded for all, for longer than that time and two commands. Nothing that
+ * is older than a mark is adopted again.
+ *
+ * Checks do not ask for a value while a round of it is under way here: what they find then counts from its end. What is set or
+ * accepted here only stays where a version of before is put back, or its pin ends.
+ *
+ * A value is newer if it was published under a higher version, or if its load or its `set` began after the order.
+ */
+export class Marks implements DataWatch {
+  readonly #world: DataWorld;
+  /** When the load or the `set` of each value began. */
+  readonly #begun: Map<number, number> = new Map();
+  /** The last version under which each value was published. */
+  readonly #versions: Map<number, number> = new Map();
+  /** What was published for the sake of an order that has not resolved. */
+  readonly #published: Map<Order, Written> = new Map();
+  readonly #waiting: Set<Order> = new Set();
+  /** When the checks of an instance failed last, as it says. */
+  readonly #failedAt: Map<DataInstance, number> = new Map();
+  readonly #busyAt: Map<DataInstance, number> = new Map();
+  #known: Known | undefined;
+  #mark: Written | undefined;
+
+  constructor(world: DataWorld) {
+    this.#world = world;
+  }
+
+  began({ serial, begunAt }: DataRun): void {
+    this.#begun.set(serial, begunAt);
+  }
+
+  /** A load without a lease, while the lock is unavailable, is in no order with what others do: its end counts. */
+  returned({ serial, token }: DataRun): void {
+    if (token === undefined) this.#begun.set(serial, this.#world.timeline.now);
+  }
+
+  written(written: Written): void {
+    const { serial, mark, version, run } = written;
+    if (run === undefined) this.#known = undefined; // until it is known for sure what a person has done
+    if (mark === undefined) this.#versions.set(serial, version);
+    else this.#mark = written;
+    for (const order of this.#waiting) {
+      const isOfSet = order.kind === 'set' && order.serial === serial;
+      if (isOfSet || (order.kind === 'mark' && order.mark === mark)) this.#published.set(order, written);
+    }
+  }
+
+  spoiled(): void {
+    this.#known = this.#mark = undefined;
+    this.#published.clear();
+  }
+
+  ordered(order: Order): void {
+    const { kind, serial, at } = order;
+    if (serial !== undefined) this.#begun.set(serial, at);
+    if (kind === 'set' || kind === 'mark') this.#waiting.add(order);
+  }
+
+  /** What a person accepts is as new as what he sets. */
+  called({ kind, instance }: Order): void {
+    const value = instance.prices.peek();
+    if (kind === 'accept' && value !== undefined && instance.own.has(value.serial))
+      this.#begun.set(value.serial, this.#world.timeline.now);
+  }
+
+  sent(instance: DataInstance, { step }: Message): void {
+    if (step === 'acquire') this.#isBusy(instance);
+  }
+
+  settled(order: Order): void {
+    const written = this.#published.get(order);
+    this.#waiting.delete(order);
+    this.#published.delete(order);
+    if (written === undefined || 'error' in (order.outcome ?? {}) || order.mark === 'invalidated') return;
+    if (written.version < (this.#known?.written.version ?? 0)) return;
+    this.#known = { order, written, resolvedAt: this.#world.timeline.now, readAt: new Map() };
+  }
+
+  read(instance: DataInstance): void {
+    const { now } = this.#world.timeline;
+    const known = this.#known;
+    if (known === undefined || known.readAt.has(instance) || instance.held === undefined) return;
+    const since = Math.max(known.resolvedAt, this.#busyAt.get(instance) ?? 0);
+    if (now >= since + instance.withinMs + UNDER_WAY_MS) known.readAt.set(instance, now);
+  }
+
+  emitted(instance: DataInstance, event: TicklessEvent): void {
+    const mark = this.#mark;
+    if (event.type !== 'snapshot-adopted' || mark === undefined) return;
+    const since = this.#world.timeline.now - mark.at;
+    // It may have been read before.
+    if (since <= (this.#world.isWellFor(instance, since) ? UNDER_WAY_MS : ARRIVED_MS)) return;
+    this.#holds(instance, event.version > mark.version, () => {
+      return `it adopts version ${event.version}, older than the mark ${mark.version} of ${since.toFixed(0)} ms ago`;
+    });
+  }
+
+  stepped(instance: DataInstance): void {
+    const { now } = this.#world.timeline;
+    const { held, status, closing } = instance;
+    if (status?.checks?.failingSince !== undefined) this.#failedAt.set(instance, now);
+    const known = this.#known;
+    if (status?.running) this.#isBusy(instance);
+    const readAt = known?.readAt.get(instance);
+    if (known === undefined || readAt === undefined || now < readAt + TWO_COMMANDS_MS) return;
+    if (held === undefined || closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
+    const { order, written, resolvedAt } = known;
+    if (instance.invalidatedAt >= order.at) return; // only a load answers that: rule 7
+    const isNewer =
+      (this.#versions.get(held.serial) ?? 0) >= written.version ||
+      (this.#begun.get(held.serial) ?? 0) >= order.at;
+    this.#holds(instance, isNewer, () => {
+      const what = written.mark ?? `set ${written.serial}`;
+      const ago = (now - resolvedAt).toFixed(0);
+      return `it serves ${held.serial}, though ${order.instance.name} has ${what} (${order.id}), version ${written.version}, ${ago} ms ago`;
+    });
+  }
+
+  /** Checks do not ask for a value while its round is under way. */
+  #isBusy(instance: DataInstance): void {
+    this.#busyAt.set(instance, this.#world.timeline.now);
+    this.#known?.readAt.delete(instance);
+  }
+
+  /** It could reach the store since then, and does not rest after a failure. */
+  #isWell(instance: DataInstance, ms: number): boolean {
+    const { now } = this.#world.timeline;
+    if (!this.#world.isWellFor(instance, ms)) return false;
+    const hasFailed = now - (this.#failedAt.get(instance) ?? -Infinity) <= ms;
+    return !hasFailed || this.#world.isWellFor(instance, ms + RESTS_MS);
+  }
+
+  #holds({ name }: DataInstance, condition: boolean, message: () => string): void {
+    this.#world.referee.holds(24, condition, () => `${name}: ${message()}`);
+  }
+}
