@@ -37,6 +37,8 @@ interface Pin {
 export class Pins implements DataWatch {
   readonly #world: DataWorld;
   readonly #rollbacks: Map<number, Order> = new Map();
+  /** The orders under way that end the pin. */
+  readonly #unpinning: Set<Order> = new Set();
   #last: Pin | undefined;
   /** The pin that each instance knows of. */
   readonly #known: Map<DataInstance, Pin> = new Map();
@@ -50,7 +52,10 @@ export class Pins implements DataWatch {
   written(written: Written): void {
     const { run, version, mark } = written;
     const pin = this.#pin;
-    this.#holds(pin === undefined || mark === undefined, () => `a mark replaces ${pinned(pin)}`);
+    this.#holds(
+      pin === undefined || mark === undefined || this.#unpinning.size > 0,
+      () => `a mark replaces ${pinned(pin)}`,
+    );
     this.#holds(pin === undefined || run === undefined, () => {
       return `load ${run?.serial} (${run?.trigger}) of ${run?.instance.name} replaces ${pinned(pin)} by version ${version}`;
     });
@@ -66,6 +71,7 @@ export class Pins implements DataWatch {
 
   ordered(order: Order): void {
     const { kind, id, instance, mark } = order;
+    if (kind === 'unpin' || order.unpins) this.#unpinning.add(order);
     if (kind === 'rollback') this.#rollbacks.set(id, order);
     const pin = this.#pin;
     if (pin !== undefined) this.#before.set(order, { pin, isKnown: this.#known.get(instance) === pin });
@@ -75,6 +81,7 @@ export class Pins implements DataWatch {
 
   settled(order: Order): void {
     const { kind, outcome = { value: undefined }, instance, id, unpins } = order;
+    this.#unpinning.delete(order);
     const { value, error } = { value: undefined, error: undefined, ...outcome };
     // One that fails gives way to the version in the store at the next read.
     if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
