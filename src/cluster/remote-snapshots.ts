@@ -150,6 +150,11 @@ export class RemoteSnapshots<T> {
     return { value, loadedAt: Math.round(now() - (clock.monotonic() - loadedAt)) };
   }
 
+  /** Another instance may have published since: an empty store is looked at again. */
+  waited(): void {
+    if (this.#last === null) this.#last = undefined;
+  }
+
   async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
     const answer = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
     this.wasRead = answer !== 'unread';

@@ -219,6 +219,7 @@ export class Round<T> implements CoordinatedRound<T> {
       this.#enteredAt = undefined;
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
+        if (polls > 0) this.#snapshots.waited();
         state.expectedToken = undefined;
         state.ignoresHold = false;
         return pin !== undefined || answer.isForced || answer.tookOver ? this.#pinned(pin) : undefined;

@@ -28,6 +28,8 @@ export class Backend {
   isUp: boolean = true;
   /** How often its data were lost or damaged. */
   spoiled: number = 0;
+  /** How often it came back empty. */
+  losses = 0;
   readonly #machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
@@ -113,6 +115,7 @@ export class Backend {
   /** Loses all its data, as after a restart. */
   loseAll(): void {
     this.spoiled += 1;
+    this.losses += 1;
     this.#records.clear();
     this.#snapshots = this.#empty();
     this.#leases.forgotten();

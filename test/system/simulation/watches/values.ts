@@ -1,3 +1,4 @@
+import type { TicklessEvent } from '../../../../src/index.ts';
 import { KEYS } from '../instance.ts';
 import type { Loaded, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
@@ -17,6 +18,10 @@ export class Values implements Watch {
   /** The state of the source in the newest value that had a version. */
   #revision = 0;
 
+  /** How often the backend had come back empty when the version was seen, and whether the key was evicted since. */
+  #losses = 0;
+  #isEvicted = false;
+
   constructor(subject: Subject, world: World) {
     this.#subject = subject;
     this.#world = world;
@@ -27,6 +32,10 @@ export class Values implements Watch {
     if (value === undefined) return;
     this.#isNotOlder(value);
     this.#isAsOldAsItSays(value);
+  }
+
+  emitted({ type }: TicklessEvent): void {
+    if (type === 'evicted') this.#isEvicted = true;
   }
 
   unseen(): void {
@@ -101,6 +110,11 @@ export class Values implements Watch {
     const { id } = this.#subject;
     const version = this.#subject.status?.lock?.version;
     if (version === undefined) return;
+    const { losses } = this.#world.backend;
+    // A late write may land in an empty store, and nothing here remembers a newer one.
+    if (this.#isEvicted && losses > this.#losses) this.#version = this.#revision = 0;
+    this.#losses = losses;
+    this.#isEvicted = false;
     this.#world.referee.holds(13, version >= this.#version, () => {
       return `${id}: version ${version} after version ${this.#version}`;
     });
