@@ -89,6 +89,11 @@ export class ManualRound implements RoundUnderWay {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
 
+  /** For the load that it waits for. */
+  previous(): ReturnType<RoundUnderWay['previous']> {
+    return this.#previous?.previous();
+  }
+
   /** A value that a person has set is as fresh as a caller can ask for. */
   requireFresh(): void {}
 

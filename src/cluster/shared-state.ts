@@ -15,7 +15,7 @@ export interface RoundUnderWay {
   readonly isHolder: boolean;
   requireFresh(): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
-  previous?(): Promise<LoadContext['previous']>;
+  previous(): Promise<LoadContext['previous']> | undefined;
 }
 
 /** A mark that the store has in the place of a snapshot. */
@@ -150,7 +150,7 @@ export class SharedState implements CoordinatedEntry {
   }
 
   previous(): Promise<LoadContext['previous']> | undefined {
-    return this.round?.previous?.();
+    return this.round?.previous();
   }
 
   requireFresh(): void {
