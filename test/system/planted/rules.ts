@@ -429,8 +429,8 @@ export const rules: readonly RuleFault[] = [
     rule: 24,
     name: 'the next check comes after twice the time',
     in: 'src/cluster/store-checks.ts',
-    replace: 'StoreChecks.#planBy',
-    by: `(at) => original(at + 500)`,
+    replace: 'StoreChecks.#pauseMs',
+    by: `(random) => original(random) + 500`,
   },
   {
     rule: 24,
