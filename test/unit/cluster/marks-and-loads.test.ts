@@ -267,3 +267,27 @@ describe('marks on keys', () => {
     await closing;
   });
 });
+
+describe('a guard of a load that has waited for the lease of another instance', () => {
+  it('compares with what that has published meanwhile, also while a change of a person waits for the load', async () => {
+    const cluster = new ManualCluster();
+    const seen: unknown[] = [];
+    const a = cluster.instance();
+    const b = cluster.instance({
+      accept: (_, { previous }) => {
+        seen.push(previous?.value);
+        return true;
+      },
+    });
+    void a.value.get();
+    await cluster.clock.flush();
+    const read = b.value.get();
+    await cluster.clock.advance(50);
+    void b.value.invalidate({ everywhere: true, drop: true });
+    a.link.break('refused', 'release', 'extend');
+    await cluster.end(a, 0, 'one');
+    await cluster.clock.advance(5000);
+    await cluster.end(b, 0, 'two');
+    expect([await read, seen]).toEqual(['two', ['one']]);
+  });
+});
