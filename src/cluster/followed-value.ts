@@ -26,7 +26,7 @@ export class FollowedValue<T> implements Followed {
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
     const state = sharedStateOf(entry);
-    if (!entry.isLoaded || this.#isReplaced || this.#isReading) return undefined;
+    if (!entry.isLoaded || this.#isReading) return undefined;
     if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
   }
@@ -49,6 +49,7 @@ export class FollowedValue<T> implements Followed {
     const { promise } = entry;
     const state = sharedStateOf(entry);
     const { isLocal: wasLocal, invalidatedAt } = state;
+    if (!this.#yieldsTo(version)) return;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,
       entry,
@@ -60,21 +61,23 @@ export class FollowedValue<T> implements Followed {
     const mark = state.unappliedMark;
     const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
     // A load, or a person, was faster. If the load fails the next check finds the version again.
-    if (this.#isReplaced || state.invalidatedAt !== invalidatedAt || entry.promise !== promise) return;
+    if (!this.#yieldsTo(version) || state.invalidatedAt !== invalidatedAt || entry.promise !== promise)
+      return;
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
     state.foundMark = undefined;
     if (adoption !== undefined) {
       // An invalidation that was made here is answered by a load that began after it, or by a person.
-      const isAnswer = adoption.pin !== undefined || adoption.startedAt > state.invalidatedAt;
-      if (!entry.isInvalidated || isAnswer) this.#host.adopt(adoption);
+      const isAnswer = adoption.pin !== undefined || adoption.startedAt > invalidatedAt;
+      const awaitsLoad = entry.isInvalidated && !isAnswer;
+      this.#host.adopt(adoption);
+      if (awaitsLoad) state.stillInvalidated(() => this.#host.invalidate(false));
     } else if (mark !== undefined && isBehind)
       state.invalidatedElsewhere(entry, mark.version, () => this.#host.invalidate(mark.mark === 'dropped'));
   }
 
-  /** By a load under way, or by what a person has put into place, which is newer than the store once it is published. */
-  get #isReplaced(): boolean {
-    const { entry } = this.#host;
-    return entry.flight !== undefined || sharedStateOf(entry).isBusy;
+  /** No round under way here stands against that version. */
+  #yieldsTo(version: number): boolean {
+    return sharedStateOf(this.#host.entry).round?.yieldsTo(version) !== false;
   }
 
   reported(): ReportedMember {

@@ -97,6 +97,11 @@ export class ManualRound implements RoundUnderWay {
   /** A value that a person has set is as fresh as a caller can ask for. */
   requireFresh(): void {}
 
+  /** The value of a person is newer than the store once it is published. */
+  yieldsTo(): boolean {
+    return false;
+  }
+
   /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
   giveUp(): void {
     this.#isGivenUp = true;

@@ -201,7 +201,8 @@ export class RemoteSnapshots<T> {
 
   /** The value here was loaded without the lock, or set by hand, after the snapshot was loaded. The same for its absence. */
   #isOlder(snapshot: ReadSnapshot): boolean {
-    const { loadedAt, writtenAt } = snapshot;
+    const { loadedAt, writtenAt, version } = snapshot;
+    if (version < this.#state.version) return true; // a check was faster, while this one was decoded
     const pinned = this.#isPinned(snapshot);
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it

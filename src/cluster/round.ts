@@ -45,6 +45,8 @@ export class Round<T> implements CoordinatedRound<T> {
   readonly #previous: SharedState['round'];
   #remote: RemoteResult<T> | undefined;
   #lease: HeldLease | undefined;
+  /** The tries have begun. */
+  #isLoading = false;
   /** The tries are over, and the loader has not applied their result yet. */
   #hasResult = false;
   #isCompleted = false;
@@ -101,6 +103,12 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#isFreshRequired = true;
   }
 
+  /** A load without a lease is in no order with the versions of others. */
+  yieldsTo(version: number): boolean {
+    if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
+    return this.#isLoading ? version < (this.token ?? 0) : true;
+  }
+
   previous(): Promise<LoadContext['previous']> {
     return this.#snapshots.last();
   }
@@ -140,6 +148,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (wasAborted) this.#end(); // there is no flight any longer that could fail
     });
     this.#host.began();
+    this.#isLoading = true;
     try {
       return await tries();
     } finally {
@@ -208,7 +217,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;
-    const pin = entry.isLoaded ? state.pinAt(options.clock.monotonic()) : undefined;
+    let pin = this.#pinInPlace;
     const isPinned = (): boolean => pin !== undefined && entry.isLoaded; // it may be dropped meanwhile
     if (entry.isLoaded && pin === undefined) endPin(entry, options); // its hold is over
     let force = pin === undefined && (isForced || state.ignoresHold);
@@ -217,6 +226,7 @@ export class Round<T> implements CoordinatedRound<T> {
       signal.throwIfAborted();
       const answer = await lock.acquire(entry, force, () => this.#patience);
       this.#enteredAt = undefined;
+      pin ??= this.#pinInPlace; // a check may have taken it over
       if (answer.kind === 'acquired') {
         this.#lease = answer.lease;
         if (polls > 0) this.#snapshots.waited();
@@ -273,7 +283,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const { options, lock } = this.#member;
     if (!this.#member.mayBePinned) return undefined;
     const newer = await this.#snapshots.newer();
-    const inPlace = this.#entry.isLoaded ? known : undefined;
+    const inPlace = this.#entry.isLoaded ? (known ?? this.#pinInPlace) : undefined;
     const given = decidePinned(this.#member, inPlace, { ...newer, isReadable: this.#snapshots.wasRead });
     if (given === undefined) {
       endPin(this.#entry, options);
@@ -283,6 +293,12 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#lease = undefined;
     await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
     return given.result;
+  }
+
+  /** The pin of the value in place, while it is in force. */
+  get #pinInPlace(): Pin | undefined {
+    const now = this.#member.options.clock.monotonic();
+    return this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */

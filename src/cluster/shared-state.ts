@@ -14,6 +14,11 @@ export interface RoundUnderWay {
   /** It holds a lease. */
   readonly isHolder: boolean;
   requireFresh(): void;
+  /**
+   * That version, which another instance has published, may take the place of the value here while this is under way: its own
+   * result is still to come, and will be newer.
+   */
+  yieldsTo(version: number): boolean;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }
@@ -122,12 +127,17 @@ export class SharedState implements CoordinatedEntry {
 
   /** Invalidates an entry for another instance. An invalidation that was made here before is not answered by that. */
   invalidatedElsewhere(entry: Entry<unknown>, mark: number, invalidate: () => void): void {
-    const { invalidatedAt } = this;
     const awaitsLoad = this.isInvalidatedHere(entry);
-    invalidate();
-    this.invalidatedAt = invalidatedAt;
+    this.stillInvalidated(invalidate);
     this.marked(mark);
     if (awaitsLoad) this.expectedToken = undefined;
+  }
+
+  /** Invalidates an entry for the same reason as before. */
+  stillInvalidated(invalidate: () => void): void {
+    const { invalidatedAt } = this;
+    invalidate();
+    this.invalidatedAt = invalidatedAt;
   }
 
   /** An invalidation that was made here has no answer yet: only a load that began after it is one. */

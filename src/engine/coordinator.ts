@@ -116,9 +116,9 @@ export interface Coordinator {
 /** An entry that follows other instances between its loads. */
 export interface FollowedEntry<T> {
   readonly entry: Entry<T>;
-  /** Puts the snapshot of another instance into place, unless a load is under way; not after `close()`. */
+  /** Puts the snapshot of another instance into place, until a load under way has a result; not after `close()`. */
   adopt(remote: RemoteResult<T>): void;
-  /** Makes the value out of date. @param drop forgets it too. */
+  /** Makes the value in place out of date, not the result of a load under way. @param drop forgets it too. */
   invalidate(drop: boolean): void;
 }
 

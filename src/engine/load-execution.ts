@@ -53,6 +53,8 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   round: CoordinatedRound<T> | undefined = undefined;
   /** When it has settled: why its result is out of date. */
   superseded: Superseded | undefined = undefined;
+  /** The promise of the value that was in place at the last try. */
+  previous: Promise<T> | undefined = undefined;
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
   readonly #host: ExecutionHost<T>;
@@ -88,7 +90,8 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
       abort.signal.throwIfAborted(); // a listener may have superseded it
     }
     const context = new TryContext(this.details, attempt, abort);
-    const { last, value } = this.entry;
+    const { last, value, promise } = this.entry;
+    this.previous = promise;
     if (options.kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;

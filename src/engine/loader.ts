@@ -174,7 +174,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.inPlace(entry);
   }
 
-  /** Puts the snapshot of another instance into place, where no load is under way. */
+  /** Puts the snapshot of another instance into place. A load under way goes on, and its result replaces it. */
   adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
     this.keys?.pin(entry);
     try {

@@ -111,9 +111,9 @@ export class Outcomes<T> {
     }
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
-    if (superseded === 'dropped' && outcome.kind === 'loaded' && isKept(outcome.result)) {
+    if (outcome.kind === 'loaded' && isKept(outcome.result) && entry.promise !== run.previous) {
       void round?.discard();
-      return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that was forgotten meanwhile
+      return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that is not in place any more
     }
     let result: LoadResult<T> | 'absent';
     try {

@@ -66,10 +66,10 @@ export class Refresher<T> {
     this.coordinator?.follow({
       entry,
       adopt: (remote) => {
-        if (entry.flight === undefined && this.runState !== 'closed') this.loader.adopt(entry, remote);
+        if (this.runState !== 'closed') this.loader.adopt(entry, remote);
       },
       invalidate: (drop) => {
-        if (this.runState !== 'closed') this.invalidate(entry, drop);
+        if (this.runState !== 'closed') this.#outdate(entry, drop);
       },
     });
   }
@@ -143,6 +143,11 @@ export class Refresher<T> {
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
   invalidate(entry: Entry<T>, drop: boolean): void {
     this.loader.supersede(entry, drop ? 'dropped' : 'invalidated');
+    this.#outdate(entry, drop);
+  }
+
+  /** The value in place is out of date. The result of a load under way is not. */
+  #outdate(entry: Entry<T>, drop: boolean): void {
     this.loader.timing.invalidated(entry);
     if (drop) {
       entry.forgetValue();

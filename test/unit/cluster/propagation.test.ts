@@ -109,7 +109,7 @@ describe('checks of the store', () => {
     b.value.invalidate();
     b.value.pause(); // so that reads start no load
     await readFor(cluster, [b], 2 * WITHIN);
-    expect(b.value.peek()).toBe('one');
+    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
     b.value.resume();
     await readFor(cluster, [b], 100);
     expect(b.manual.calls.length).toBe(1);

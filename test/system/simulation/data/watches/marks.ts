@@ -1,5 +1,4 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
-import type { Message } from '../../network.ts';
 import type { DataInstance } from '../instance.ts';
 import type { Written } from '../shelf.ts';
 import type { DataRun, DataWatch, Order } from '../watch.ts';
@@ -31,8 +30,8 @@ interface Known {
  * dropping mark, or than a value that was set or loaded for all, for longer than that time and two commands. Nothing that
  * is older than a mark is adopted again.
  *
- * Checks do not ask for a value while a round of it is under way here: what they find then counts from its end. What is set or
- * accepted here only stays where a version of before is put back, or its pin ends.
+ * While a change of a person is being published here, or a load without a lease is under way, what checks find counts from its
+ * end. What is set or accepted here only stays where a version of before is put back, or its pin ends.
  *
  * A value is newer if it was published under a higher version, or if its load or its `set` began after the order.
  */
@@ -45,6 +44,8 @@ export class Marks implements DataWatch {
   /** What was published for the sake of an order that has not resolved. */
   readonly #published: Map<Order, Written> = new Map();
   readonly #waiting: Set<Order> = new Set();
+  /** All that are to be published, and have not settled. */
+  readonly #underWay: Set<Order> = new Set();
   /** When the checks of an instance failed last, as it says. */
   readonly #failedAt: Map<DataInstance, number> = new Map();
   readonly #busyAt: Map<DataInstance, number> = new Map();
@@ -83,6 +84,7 @@ export class Marks implements DataWatch {
   ordered(order: Order): void {
     const { kind, serial, at } = order;
     if (serial !== undefined) this.#begun.set(serial, at);
+    if (kind !== 'refresh') this.#underWay.add(order);
     if (kind === 'set' || kind === 'mark') this.#waiting.add(order);
   }
 
@@ -93,12 +95,9 @@ export class Marks implements DataWatch {
       this.#begun.set(value.serial, this.#world.timeline.now);
   }
 
-  sent(instance: DataInstance, { step }: Message): void {
-    if (step === 'acquire') this.#isBusy(instance);
-  }
-
   settled(order: Order): void {
     const written = this.#published.get(order);
+    this.#underWay.delete(order);
     this.#waiting.delete(order);
     this.#published.delete(order);
     if (written === undefined || 'error' in (order.outcome ?? {}) || order.mark === 'invalidated') return;
@@ -130,12 +129,12 @@ export class Marks implements DataWatch {
     const { held, status, closing } = instance;
     if (status?.checks?.failingSince !== undefined) this.#failedAt.set(instance, now);
     const known = this.#known;
-    if (status?.running) this.#isBusy(instance);
+    if (this.#isInNoOrder(instance)) this.#isBusy(instance);
     const readAt = known?.readAt.get(instance);
     if (known === undefined || readAt === undefined || now < readAt + TWO_COMMANDS_MS) return;
     if (held === undefined || closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
+    if (this.#isRefused(instance)) return;
     const { order, written, resolvedAt } = known;
-    if (instance.invalidatedAt >= order.at) return; // only a load answers that: rule 7
     const isNewer =
       (this.#versions.get(held.serial) ?? 0) >= written.version ||
       (this.#begun.get(held.serial) ?? 0) >= order.at;
@@ -146,7 +145,18 @@ export class Marks implements DataWatch {
     });
   }
 
-  /** Checks do not ask for a value while its round is under way. */
+  /** What it has under way is in no order with the versions of others. */
+  #isInNoOrder(instance: DataInstance): boolean {
+    for (const order of this.#underWay) if (order.instance === instance) return true;
+    for (const { token } of instance.running) if (token === undefined) return true;
+    return false;
+  }
+
+  /** No reader gets the value. A newer one that is too old too is not taken over. */
+  #isRefused({ status }: DataInstance): boolean {
+    return status?.state === 'too-stale' && this.#world.scenario.whenTooStale !== 'serve';
+  }
+
   #isBusy(instance: DataInstance): void {
     this.#busyAt.set(instance, this.#world.timeline.now);
     this.#known?.readAt.delete(instance);

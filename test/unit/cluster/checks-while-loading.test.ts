@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { keep } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+
+const everywhere = { everywhere: true } as const;
+const drop = { everywhere: true, drop: true } as const;
+const WITHIN = 1000;
+const own = { schedule: { hours: 1 }, propagateWithin: WITHIN } as const;
+
+/** Reads it each 10 ms, for as long as a check may take to come. */
+async function readUntilChecked(
+  cluster: ManualCluster,
+  { value }: Instance,
+  within: number = WITHIN,
+): Promise<void> {
+  for (let at = 0; at < within + 50; at += 10) {
+    void value.get().catch(() => {});
+    await cluster.clock.advance(10);
+  }
+}
+
+/** Two instances; after a change of the first one the second, which does not know of it, has a load under way. */
+async function whileLoading(
+  change: (a: Instance) => Promise<unknown>,
+): Promise<{ cluster: ManualCluster; b: Instance; refreshed: Promise<string> }> {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  await change(a);
+  const refreshed = b.value.refresh();
+  await cluster.clock.flush();
+  expect(b.manual.calls.length).toBe(1);
+  return { cluster, b, refreshed };
+}
+
+describe('while its load is under way an instance', () => {
+  it('serves a value no longer that was dropped before; the load goes on, and answers', async () => {
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.invalidate(drop));
+    await readUntilChecked(cluster, b);
+    expect(b.value.peek()).toBe(undefined);
+    const read = b.value.get();
+    await cluster.end(b, 0, 'two');
+    expect([await refreshed, await read, b.value.peek()]).toEqual(['two', 'two', 'two']);
+    await readUntilChecked(cluster, b);
+    expect([b.value.inspect().isDue, b.manual.calls.length]).toEqual([false, 1]);
+  });
+
+  it('takes over what was set before, and then its own result', async () => {
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    await readUntilChecked(cluster, b);
+    expect(b.value.current).toBe('set');
+    await cluster.end(b, 0, 'two');
+    expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
+  });
+
+  it('serves what was set also when the load fails', async () => {
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    refreshed.catch(() => {});
+    await readUntilChecked(cluster, b);
+    await cluster.fail(b, 0, new Error('down'));
+    await expect(refreshed).rejects.toThrow('down');
+    expect([b.value.current, b.value.inspect().failures]).toEqual(['set', 1]);
+  });
+
+  it('loads again where the load keeps a value that is not in place any more', async () => {
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
+    await readUntilChecked(cluster, b);
+    await cluster.end(b, 0, keep() as unknown as string);
+    await cluster.clock.advance(10);
+    expect(b.manual.calls.map(({ context }) => context.previous?.value)).toEqual(['one', 'set']);
+    await cluster.end(b, 1, 'two');
+    expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
+  });
+
+  it('makes an invalidated value due again where the load fails', async () => {
+    const { cluster, b, refreshed } = await whileLoading((a) => a.value.invalidate(everywhere));
+    refreshed.catch(() => {});
+    await readUntilChecked(cluster, b);
+    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['one', true]);
+    await cluster.fail(b, 0, new Error('down'));
+    await cluster.clock.advance(10_000);
+    await cluster.read(b);
+    expect(b.manual.calls.length).toBe(2);
+  });
+});
+
+it('a value that is invalidated here takes over what was set before, and stays due', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  await a.value.set('set', everywhere);
+  await cluster.clock.advance(10);
+  b.value.invalidate();
+  await readUntilChecked(cluster, b);
+  expect([b.value.current, b.value.inspect().isDue, b.manual.calls.length]).toEqual(['set', true, 1]);
+  await cluster.end(b, 0, 'two');
+  expect([b.value.current, b.value.inspect().isDue]).toEqual(['two', false]);
+});
+
+it('while it publishes what a person has set, an instance stays with that', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  await a.value.set('of a', everywhere);
+  const answered = new Deferred<void>();
+  b.link.break(answered.promise, 'acquire');
+  const published = b.value.set('of b', everywhere);
+  await readUntilChecked(cluster, b);
+  expect(b.value.current).toBe('of b');
+  b.link.mend();
+  answered.resolve();
+  await cluster.clock.flush();
+  await published;
+  await readUntilChecked(cluster, a);
+  expect([a.value.current, b.value.current]).toEqual(['of b', 'of b']);
+});
+
+it('a round that decodes an older version than a check has taken over meanwhile does not go back', async () => {
+  const decoding = new Deferred<void>();
+  const decode = async (data: string): Promise<string> => {
+    if (data === 'old') await decoding.promise;
+    return data;
+  };
+  const cluster = new ManualCluster({ codec: { encode: (value) => value as string, decode } });
+  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
+  const refreshed = a.value.refresh();
+  await cluster.clock.flush();
+  const read = b.value.refresh(); // waits for that
+  await cluster.end(a, 1, 'old');
+  await refreshed;
+  await cluster.clock.advance(100);
+  await a.value.set('new', everywhere);
+  await readUntilChecked(cluster, b, 100);
+  expect(b.value.current).toBe('new');
+  decoding.resolve();
+  await cluster.clock.advance(100);
+  expect([await read, b.value.current, b.manual.calls.length]).toEqual(['new', 'new', 0]);
+});
+
+it('a forced round does not replace a pinned version that a check has taken over while it waited for its lease', async () => {
+  const cluster = new ManualCluster({ keepVersions: 3 });
+  const [a, b] = await cluster.warm(2, { ...own, propagateWithin: 100 });
+  const refreshed = a.value.refresh();
+  await cluster.clock.flush();
+  await cluster.end(a, 1, 'two');
+  await refreshed;
+  await readUntilChecked(cluster, b, 100);
+  await a.value.rollback({ by: 'ann' });
+  const answered = new Deferred<void>();
+  b.link.break(answered.promise, 'acquire');
+  b.value.invalidate();
+  await cluster.read(b);
+  await readUntilChecked(cluster, b, 100);
+  expect(b.value.current).toBe('one');
+  answered.resolve();
+  await cluster.clock.flush();
+  expect([b.value.current, b.manual.calls.length]).toEqual(['one', 0]);
+});
