@@ -133,13 +133,16 @@ export type { JsonStatus } from './json.ts';
 export {
   type ChangeCause,
   type ElsewhereDetails,
+  type EventFilter,
   type EventOf,
   type EventType,
   eventTypes,
   type TicklessEvent,
   type Trigger,
 } from './observe/events.ts';
+export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
+export type { MemberStats } from './observe/stats.ts';
 export type { WaitUntil } from './observe/wait-until.ts';
 // Options of all members.
 export { defaults } from './options/defaults.ts';

@@ -1,5 +1,6 @@
 import type { RunState } from '../engine/decide.ts';
 import { type JsonStatus, withJson } from '../json.ts';
+import type { MemberStats } from '../observe/stats.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */
@@ -12,6 +13,8 @@ export interface CacheStatus extends JsonStatus {
   readonly running: number;
   /** How many keys have a last load that failed. */
   readonly failing: number;
+  /** Its counters, of all keys together. */
+  readonly stats: MemberStats;
   /** Between `pause()` and `resume()`. */
   readonly paused: boolean;
   /** After `close()`. */
@@ -21,6 +24,7 @@ export interface CacheStatus extends JsonStatus {
 export function cacheStatus(
   name: string,
   runState: RunState,
+  stats: MemberStats,
   entries: KeyedEntries<unknown, unknown>,
 ): CacheStatus {
   const active = entries.active();
@@ -29,6 +33,7 @@ export function cacheStatus(
     size: entries.table.size,
     running: active.filter(({ flight }) => flight !== undefined).length,
     failing: entries.failing().length,
+    stats,
     paused: runState === 'paused',
     closed: runState === 'closed',
   });

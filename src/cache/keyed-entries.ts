@@ -334,7 +334,9 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
-    if (isEvicted && this.#refresher.events.has('evicted')) this.#evicted.push(key);
+    const { events } = this.#refresher;
+    if (isEvicted && events.has('evicted')) this.#evicted.push(key);
+    else if (isEvicted) events.counters.count('evicted');
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;

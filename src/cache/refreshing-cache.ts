@@ -9,6 +9,7 @@ import { Refresher } from '../engine/refresher.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
+import type { Counters } from '../observe/counters.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
@@ -85,6 +86,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   readonly #entries: KeyedEntries<K, V>;
   readonly #reader: Reader<V>;
   // For fresh reads, which take the short way.
+  readonly #counters: Counters;
   readonly #rules: ReadRules;
   readonly #table: SlotTable<K, V>;
   readonly #epochs: Epochs;
@@ -112,6 +114,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#options = resolved;
     this.#entries = entries;
     this.#reader = reader;
+    this.#counters = refresher.events.counters;
     this.#rules = refresher.loader.rules;
     this.#table = entries.table;
     this.#epochs = entries.epochs;
@@ -130,7 +133,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       required,
       joinQueue: (join) => void this.#startable().join(join),
       failing: () => entries.failing(),
-      status: () => cacheStatus(member.name, refresher.runState, entries as KeyedEntries<unknown, unknown>),
+      status: () =>
+        cacheStatus(member.name, refresher.runState, this.stats(), entries as KeyedEntries<unknown, unknown>),
     });
   }
 
@@ -148,8 +152,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   get(key: K, options?: ReadOptions): Promise<V> {
     try {
       const slot = this.#use(key);
-      const isFresh = options === undefined && slot >= 0 && this.#isFresh(slot, this.#awaited);
-      return isFresh ? Promise.resolve(this.#table.value(slot)) : this.#read(key, options);
+      if (options !== undefined || slot < 0) this.#counters.reads += 1;
+      else if (this.#isFresh(slot, this.#awaited)) return Promise.resolve(this.#table.value(slot));
+      return this.#read(key, options);
     } catch (error) {
       return rejected(error);
     }
@@ -167,7 +172,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    */
   current(key: K): V {
     const slot = this.#use(key);
-    return slot >= 0 && this.#isFresh(slot, this.#sync) ? this.#table.value(slot) : this.#readNow(key);
+    if (slot < 0) this.#counters.reads += 1;
+    else if (this.#isFresh(slot, this.#sync)) return this.#table.value(slot);
+    return this.#readNow(key);
   }
 
   /**
@@ -485,7 +492,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const id = this.#entries.idOf(key);
     const joined = options === undefined ? this.#entries.join(id) : undefined;
     if (joined !== undefined) return joined;
-    const again = (others?: ReadOptions): Promise<V> => this.get(key, others);
+    const again = (others?: ReadOptions): Promise<V> => this.#read(key, others);
     return this.#entries.useId(id, key, (entry) => {
       const isIdle = entry.flight === undefined;
       const read = this.#reader.read(entry, options, again);
@@ -518,9 +525,9 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     return this.#table.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
   }
 
-  /** Neither the key nor another member of the group is due, and the key was not invalidated since. */
+  /** Counts the read. Neither the key nor another member of the group is due, and the key was not invalidated since. */
   #isFresh(slot: number, clock: CoarseClock): boolean {
-    clock.update();
+    clock.update(this.#counters);
     if (clock.instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
     return (
       this.#table.isFresh(slot, clock, this.#epochs.now) && clock.instant < this.#rules.piggyback.readsFrom

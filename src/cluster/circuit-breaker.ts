@@ -8,6 +8,15 @@ const MAX_DOUBTS = 3;
 const FIRST_REST_MS = 1000;
 const LONGEST_REST_MS = 30_000;
 
+/** The time in which a backend does not answer. Instants are monotonic. */
+export interface BackendOutage {
+  readonly startedAt: number;
+  /** When it answered again; `undefined`: not yet. */
+  endedAt: number | undefined;
+  /** Of its first failure. */
+  readonly cause: unknown;
+}
+
 /** A step that has failed. */
 export interface FailedStep {
   /** It began after a pause, when the backend was known to be down: the next pause is longer. */
@@ -22,7 +31,7 @@ export interface FailedStep {
 export class CircuitBreaker {
   /** Why the backend could not be asked the last time; `undefined`: it answered. */
   cause: unknown = undefined;
-  #isBroken = false;
+  #outage: BackendOutage | undefined;
   #doubts = 0;
   #restMs = FIRST_REST_MS;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
@@ -31,7 +40,12 @@ export class CircuitBreaker {
 
   /** The backend could not be asked the last time. */
   get isBroken(): boolean {
-    return this.#isBroken;
+    return this.#outage !== undefined;
+  }
+
+  /** The present outage; each is an object of its own. */
+  get outage(): BackendOutage | undefined {
+    return this.#outage;
   }
 
   /**
@@ -42,27 +56,28 @@ export class CircuitBreaker {
    */
   restsFor(now: number, isWrite: boolean = false): number {
     const restsUntil = isWrite ? this.#writesRestUntil : this.#restsUntil;
-    return this.#isBroken ? Math.max(0, restsUntil - now) : 0;
+    return this.isBroken ? Math.max(0, restsUntil - now) : 0;
   }
 
   /** It has answered a moment ago: many callers may ask at a time. */
   isTrusted(now: number): boolean {
-    return !this.#isBroken && now - this.#answeredAt < TRUSTED_FOR_MS;
+    return !this.isBroken && now - this.#answeredAt < TRUSTED_FOR_MS;
   }
 
   succeeded(now: number): void {
-    this.#isBroken = false;
+    if (this.#outage !== undefined) this.#outage.endedAt = now;
+    this.#outage = undefined;
     this.#doubts = 0;
     this.cause = undefined;
     this.#answeredAt = now;
   }
 
   failed(cause: unknown, now: number, { isProbe, isWrite }: FailedStep): void {
-    if (!this.#isBroken) {
+    if (this.#outage === undefined) {
+      this.#outage = { startedAt: now, endedAt: undefined, cause };
       this.#restMs = FIRST_REST_MS;
       this.#writesRestUntil = Number.NEGATIVE_INFINITY;
     } else if (isProbe) this.#restMs = Math.min(2 * this.#restMs, LONGEST_REST_MS);
-    this.#isBroken = true;
     this.#doubts = 0;
     this.cause = cause;
     this.#restsUntil = now + this.#restMs;

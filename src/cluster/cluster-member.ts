@@ -1,5 +1,6 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { Events } from '../observe/events.ts';
+import { Counters } from '../observe/counters.ts';
+import { Events } from '../observe/member-events.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import type { BackendAccess } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
@@ -80,6 +81,11 @@ export class ClusterMember {
       schema: undefined,
       propagateWithinMs: Infinity,
     } as const;
-    return new ClusterMember(options, new Events(name, now, logger), ...this.#backends, journalCodec);
+    return new ClusterMember(
+      options,
+      new Events(name, now, logger, new Counters()),
+      ...this.#backends,
+      journalCodec,
+    );
   }
 }

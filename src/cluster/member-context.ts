@@ -1,5 +1,5 @@
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import type { Events } from '../observe/events.ts';
+import type { Events } from '../observe/member-events.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { EntryNames } from './entry-names.ts';
 

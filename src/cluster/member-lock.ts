@@ -4,10 +4,12 @@ import { acquireLease, isOver, type LeaseSource, TRIES } from './acquire-lease.t
 import type { Asked, BackendAccess } from './backend-access.ts';
 import { acquireLimitMs, type BackendPatience } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
+import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
 import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
+import { OutageEvents } from './outage-events.ts';
 import { endOfUnused } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import type { ServerClock } from './server-clock.ts';
@@ -43,6 +45,7 @@ export class MemberLock {
   readonly #source: LeaseSource;
   readonly #serverClock: ServerClock | undefined;
   readonly #unanswered: UnansweredRequests;
+  readonly #outages: OutageEvents;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
   #leaseError: unknown;
 
@@ -54,7 +57,12 @@ export class MemberLock {
   ) {
     this.#context = context;
     this.#access = access;
-    const { steps, limitMs, behindMs } = access;
+    const { limitMs, behindMs } = access;
+    const { events, options } = context;
+    const steps = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
+      events.counters.lockCommands += 1;
+    });
+    this.#outages = new OutageEvents('lock', events, (cause) => lockUnavailable(cause, options.name));
     const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
     this.#source = { steps, limitMs, behindMs, forcedEnd };
     this.#serverClock = serverClock;
@@ -122,6 +130,7 @@ export class MemberLock {
 
   #acquired(entry: Entry<unknown>, state: SharedState, asked: Asked<LeaseAnswer>): Acquired {
     const { options, log } = this.#context;
+    this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
       case 'resting': {
         const error = lockUnavailable(asked.cause, options.name, entry.key);

@@ -7,9 +7,11 @@ import { keepAbsentFor } from './absent-records.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
 import { type BackendPatience, readLimitMs, turnsLimitMs } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
+import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
+import { OutageEvents } from './outage-events.ts';
 import { sharedStateOf } from './shared-state.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from './snapshot.ts';
 import { encodeBody, type Pace } from './snapshot-body.ts';
@@ -31,6 +33,9 @@ export class MemberStore {
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hasLock: boolean;
   readonly #format: Pick<StoreSteps, 'codec' | 'schema'>;
+  /** The commands of this member. */
+  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'history'>;
+  readonly #outages: OutageEvents;
   /** Why the last snapshot could not be written although the store may be well. */
   #writeError: unknown;
 
@@ -43,6 +48,11 @@ export class MemberStore {
     this.#access = access;
     this.#format = codec === undefined ? access.steps : { codec };
     this.#hasLock = hasLock;
+    const { events, options } = context;
+    this.#steps = countedSteps(access.steps, ['read', 'write', 'history'], () => {
+      events.counters.storeCommands += 1;
+    });
+    this.#outages = new OutageEvents('store', events, (cause) => storeUnavailable(cause, options.name));
   }
 
   /** It keeps earlier versions: people may pin one. */
@@ -84,7 +94,7 @@ export class MemberStore {
       const name = await names.atBackend(entry, steps.longestName);
       const step = (): ReturnType<StoreSteps['read']> => {
         sentAt = clock.monotonic();
-        return limited(() => steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
+        return limited(() => this.#steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
       };
       const asked = await this.#access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
       if (asked.kind === 'resting') {
@@ -113,7 +123,7 @@ export class MemberStore {
 
   /** The versions of an entry that the store has, newest first. Rejects with `StoreUnavailableError`. */
   history(entry: Entry<unknown>): Promise<readonly VersionRecord[]> {
-    return this.#demand(entry, (name) => this.#access.steps.history(name));
+    return this.#demand(entry, (name) => this.#steps.history(name));
   }
 
   /**
@@ -121,10 +131,9 @@ export class MemberStore {
    * version can't be read.
    */
   async edition(entry: Entry<unknown>, version: number): Promise<ReadSnapshot | undefined> {
-    const { steps } = this.#access;
     const { clock, name, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
-    const stored = await this.#demand(entry, (atBackend) => steps.read(atBackend, undefined, version));
+    const stored = await this.#demand(entry, (atBackend) => this.#steps.read(atBackend, undefined, version));
     if (stored?.version !== version) return undefined;
     try {
       return await this.#decoded(entry, withDamage(stored), sentAt, this.#pace(timeoutMs));
@@ -163,7 +172,7 @@ export class MemberStore {
   async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
     const { clock, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
-    const read = (atBackend: string): ReturnType<StoreSteps['read']> => this.#access.steps.read(atBackend);
+    const read = (atBackend: string): ReturnType<StoreSteps['read']> => this.#steps.read(atBackend);
     const stored = await this.#demand(entry, read, waits, this.#access.limitMs);
     if (stored === undefined) return undefined;
     try {
@@ -216,10 +225,13 @@ export class MemberStore {
       const maker = names.makerOf(entry);
       const { undecodableVersion } = sharedStateOf(entry);
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
+      let length = 0;
       const writeOnce = (): Promise<WriteAnswer> => {
         const about = metadata();
         const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
-        return steps.write(name, withMetadata(body, about, maker), token, rejected, keepFor);
+        const payload = withMetadata(body, about, maker);
+        length = payload.length;
+        return this.#steps.write(name, payload, token, rejected, keepFor);
       };
       const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);
       if (lease?.isLost) return undefined;
@@ -233,6 +245,7 @@ export class MemberStore {
         }
       };
       const asked = await this.#access.ask(step, { clock, isWrite: true });
+      this.noteOutage();
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
         const isKnown = this.#writeError !== undefined;
@@ -243,6 +256,7 @@ export class MemberStore {
       this.#writeError = undefined;
       const { answer } = asked;
       if (answer !== undefined) log.written(entry);
+      if (answer?.kind === 'written') events.counters.bytesPublished += length;
       if (answer?.kind === 'refused') {
         events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
       }
@@ -263,8 +277,14 @@ export class MemberStore {
     };
   }
 
+  /** Emits what has changed: the store does not answer, or does again. */
+  noteOutage(): void {
+    this.#outages.note(this.#access.breaker.outage);
+  }
+
   #noteRead(asked: Asked<unknown>): void {
     const { log } = this.#context;
+    this.noteOutage();
     if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));
     if (asked.kind === 'answered') log.storeAnswered();
   }

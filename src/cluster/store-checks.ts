@@ -26,6 +26,7 @@ export interface Followed {
 export interface Checker {
   readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger'>;
   readonly log: ClusterLog;
+  readonly store: { noteOutage(): void } | undefined;
 }
 
 interface Membership {
@@ -232,6 +233,7 @@ export class StoreChecks {
     let answer = await this.#access.ask(step, options);
     // Its pause may be longer than the time within which changes are to be known.
     if (answer.kind === 'resting') answer = await this.#access.askAgain(step, options);
+    for (const { checker } of this.#members.values()) checker.store?.noteOutage();
     if (answer.kind === 'answered') {
       log.storeAnswered();
       return answer.answer;

@@ -1,4 +1,5 @@
-import type { ChangeCause, EventOf, Events } from '../observe/events.ts';
+import type { ChangeCause, EventOf } from '../observe/events.ts';
+import type { Events } from '../observe/member-events.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 

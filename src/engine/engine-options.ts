@@ -1,3 +1,4 @@
+import type { Listeners } from '../observe/listeners.ts';
 import type { Membership } from './coordinator.ts';
 import type { LoadLimit } from './load-limit.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
@@ -8,4 +9,6 @@ export interface EngineOptions extends ResolvedOptions {
   readonly membership: Membership | undefined;
   /** Limits the calls of its loads; `undefined`: no limit. */
   readonly loadLimit: LoadLimit | undefined;
+  /** Those that listen to all members of its group; `undefined`: it has none. */
+  readonly listeners: Listeners | undefined;
 }

@@ -1,5 +1,6 @@
 import type { LoadTimeoutError } from '../errors.ts';
-import type { Events, LoadDetails } from '../observe/events.ts';
+import type { LoadDetails } from '../observe/events.ts';
+import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { ActiveLoads } from './active-loads.ts';

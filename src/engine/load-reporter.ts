@@ -1,5 +1,6 @@
 import { isLoadError, isLoadTimeoutError, isValueRejectedError, showKey } from '../errors.ts';
-import type { CoolingDown, Events, LoadEndDetails } from '../observe/events.ts';
+import type { CoolingDown, LoadEndDetails } from '../observe/events.ts';
+import type { Events } from '../observe/member-events.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { type Entry, keyOf } from './entry.ts';
@@ -26,15 +27,17 @@ export class LoadReporter {
   }
 
   succeeded(entry: Entry<unknown>, result: LoadResult<unknown> | 'absent', end: LoadEndDetails): void {
+    this.#events.counters.loading.add(end.duration);
     if (result === 'absent') {
       const nextExecuteTime = this.#options.now() + Math.ceil(this.#options.absentForMs);
       this.#events.emit('load-succeeded', { ...end, nextExecuteTime, isAbsent: true });
       return;
     }
     const type = result.outcome === 'kept' ? 'load-kept' : 'load-succeeded';
-    if (!this.#events.has(type)) return;
-    const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
-    this.#events.emit(type, { ...end, nextExecuteTime });
+    this.#events.emit(type, () => {
+      const nextExecuteTime = entry.isInvalidated ? this.#options.now() : entry.nextExecuteTime;
+      return { ...end, nextExecuteTime };
+    });
   }
 
   /** @param isHeard a caller that has waited from the start gets the error. */
@@ -55,7 +58,8 @@ export class LoadReporter {
       text: (others) => this.#textOf(type, end, coolingDown, others),
       cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,
     });
-    this.#events.emit(type, { ...end, error });
+    if (end.attempts > 0) this.#events.counters.loading.add(end.duration);
+    this.#events.emit(type, () => ({ ...end, error }));
     if (isValueRejectedError(error)) {
       const { reason, size, previousSize } = error;
       this.#events.emit('value-rejected', { reason, size, previousSize, error, ...keyOf(entry) });

@@ -1,6 +1,8 @@
 import { LoadError } from '../errors.ts';
-import { Events, type LoadDetails, type Trigger } from '../observe/events.ts';
+import { Counters } from '../observe/counters.ts';
+import type { LoadDetails, Trigger } from '../observe/events.ts';
 import { messageOf } from '../observe/logger.ts';
+import { Events } from '../observe/member-events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import { ActiveLoads } from './active-loads.ts';
@@ -79,7 +81,7 @@ export class Loader<T> implements ExecutionHost<T> {
 
   constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
     this.options = options;
-    this.events = new Events(options.name, options.now, options.logger);
+    this.events = new Events(options.name, options.now, options.logger, new Counters(), options.listeners);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events);
     const { whenTooStale, whenClosed, whenFailing } = options;

@@ -7,7 +7,8 @@ import {
   isLockUnavailableError,
   type TicklessError,
 } from '../errors.ts';
-import type { Events } from '../observe/events.ts';
+import type { Counters } from '../observe/counters.ts';
+import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
@@ -52,12 +53,14 @@ export class Reader<T> {
   readonly #loader: Loader<T>;
   readonly #options: ResolvedOptions;
   readonly #events: Events;
+  readonly #counters: Counters;
   readonly #rules: ReadRules;
 
   constructor(loader: Loader<T>) {
     this.#loader = loader;
     this.#options = loader.options;
     this.#events = loader.events;
+    this.#counters = loader.events.counters;
     this.#rules = loader.rules;
   }
 
@@ -67,12 +70,17 @@ export class Reader<T> {
    * @param again reads anew, after a wait: the entry may have been passivated meanwhile.
    */
   read(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
+    if (!entry.isLoaded) this.#counters.misses += 1;
+    return this.#readOnce(entry, options, again);
+  }
+
+  #readOnce(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
     if (!entry.isLoaded && options === undefined) {
       const joined = this.join(entry);
       if (joined !== undefined) return joined;
     }
     try {
-      return this.#read(entry, options, again ?? ((others) => this.read(entry, others)));
+      return this.#read(entry, options, again ?? ((others) => this.#readOnce(entry, others)));
     } finally {
       this.#loader.triggerPiggyback();
     }
@@ -86,6 +94,7 @@ export class Reader<T> {
     const isOpen = this.#rules.runState === 'open';
     const isToJoin = entry.flight?.hasStarted === true && entry.superseded === undefined;
     if (entry.isLoaded || !isOpen || !isToJoin) return undefined;
+    this.#counters.waited += 1;
     const next = waitersOf(entry).next(undefined);
     this.#loader.triggerPiggyback();
     return next;
@@ -109,6 +118,7 @@ export class Reader<T> {
     const decision = this.#decideToRead(entry, maxAgeMs);
     if (decision === 'wait-for-load') {
       if (signal?.aborted) return rejected(signal.reason);
+      this.#counters.waited += 1;
       const next = entry.isLoaded
         ? this.#fresh(entry, signal, maxAgeMs, again)
         : this.#first(entry, signal, maxAgeMs, again);
@@ -127,6 +137,7 @@ export class Reader<T> {
     if (options?.waitUntil !== undefined) this.#loader.passEnd(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
+      this.#counters.waited += 1;
       return this.#patient(entry, patienceMs, signal, again);
     }
     this.#emitStale(entry);
@@ -135,6 +146,7 @@ export class Reader<T> {
 
   /** A read that can't wait. Throws when there is no value that may be served. */
   readNow(entry: Entry<T>): T {
+    if (!entry.isLoaded) this.#counters.misses += 1;
     try {
       return this.#readNow(entry);
     } finally {
@@ -159,9 +171,9 @@ export class Reader<T> {
 
   #decideToRead(entry: Entry<T>, maxAgeMs?: number): Decision {
     const now = this.#loader.dueTimes.check(entry);
-    if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs && this.#events.has('too-stale')) {
+    if (entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
-      this.#events.emit('too-stale', { age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) });
+      this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
       return decide(entry, this.#rules, this.#loader.dueTimes.check(entry), maxAgeMs); // anew: listeners may have changed everything
     }
     return decide(entry, this.#rules, now, maxAgeMs);
@@ -229,9 +241,9 @@ export class Reader<T> {
   }
 
   #emitStale(entry: Entry<T>): void {
-    if (!this.#events.has('stale-served')) return;
     const now = this.#options.clock.monotonic();
-    if (isDue(entry, now)) this.#events.emit('stale-served', { age: now - entry.loadedAt, ...keyOf(entry) });
+    if (!isDue(entry, now)) return;
+    this.#events.emit('stale-served', () => ({ age: now - entry.loadedAt, ...keyOf(entry) }));
   }
 
   #readError(entry: Entry<T>, maxAgeMs?: number, reason?: Error): TicklessError {

@@ -1,6 +1,7 @@
 import type { VersionControl } from '../data/version-control.ts';
 import { StoreUnavailableError } from '../errors.ts';
-import type { Events } from '../observe/events.ts';
+import type { Events } from '../observe/member-events.ts';
+import { memberStats } from '../observe/stats.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
@@ -252,7 +253,9 @@ export class Refresher<T> {
     const { timing, coordinator, rules } = this.loader;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
     const cluster = coordinator?.status(entry);
-    return executionStatus(entry, this.options.name, rules.runState, nextExecuteTime, now, cluster);
+    const { name, kind } = this.options;
+    const stats = kind === 'key' ? undefined : memberStats(this.events.counters);
+    return executionStatus(entry, name, rules.runState, nextExecuteTime, now, cluster, stats);
   }
 
   /** Computes the due time anew if the wall clock was stepped. */

@@ -1,5 +1,6 @@
 import type { PinStatus } from '../data/pin.ts';
 import { type JsonStatus, withJson } from '../json.ts';
+import type { MemberStats } from '../observe/stats.ts';
 import type { ChecksStatus, CoordinationStatus, LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';
 import type { Entry } from './entry.ts';
@@ -29,6 +30,8 @@ export interface ExecutionStatus extends JsonStatus {
   readonly failures: number;
   /** The last failure; `undefined` after a success. */
   readonly lastError: Error | undefined;
+  /** Its counters; not present of a key: see `stats()` of its cache. */
+  readonly stats?: MemberStats;
   /** The state in the cluster; not present without a lock or a store. */
   readonly lock?: LockStatus;
   /** A person has pinned the version in place: see `rollback`. Not present: it is not pinned, as far as is known here. */
@@ -45,6 +48,7 @@ export function executionStatus(
   nextExecuteTime: number,
   now: number,
   cluster: CoordinationStatus | undefined,
+  stats: MemberStats | undefined,
 ): ExecutionStatus {
   const last = entry.isInitial ? undefined : entry.last;
   return withJson({
@@ -58,6 +62,7 @@ export function executionStatus(
     lastEndedAt: last?.endedAt,
     failures: entry.failures,
     lastError: entry.lastError,
+    ...(stats && { stats }),
     ...(cluster && { lock: cluster.lock }),
     ...(cluster?.pinned && { pinned: cluster.pinned }),
     ...(cluster?.checks && { checks: cluster.checks }),

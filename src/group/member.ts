@@ -40,7 +40,10 @@ export interface HealthProblem {
 export interface Member extends Refreshable {
   readonly name: string;
   readonly isRequired: boolean;
-  readonly refresher: Pick<Refresher<unknown>, 'pause' | 'resume' | 'close' | 'options' | 'coordinator'>;
+  readonly refresher: Pick<
+    Refresher<unknown>,
+    'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events'
+  >;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;
   /** Each executes what has had no success yet, and resolves with its success: the member, or a required key. */

@@ -12,6 +12,8 @@ import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { type JsonStatus, withJson } from '../json.ts';
+import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
+import { Listeners } from '../observe/listeners.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
@@ -27,6 +29,7 @@ import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
+import { type GroupStats, groupStats } from './group-stats.ts';
 import type { HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
@@ -121,6 +124,7 @@ export class RefreshGroup implements GroupLike {
   readonly #options: ResolvedOptions;
   readonly #members: Map<string, Member> = new Map();
   readonly #queue: DueQueue;
+  readonly #listeners: Listeners;
   /** Between `pause()` and `resume()` of the group. */
   #isPaused = false;
   #closing: Deferred<void> | undefined;
@@ -150,8 +154,10 @@ export class RefreshGroup implements GroupLike {
     );
     this.#options = resolved;
     this.#queue = new DueQueue({ clock: resolved.clock, concurrency, lookAheadMs, piggyback });
+    this.#listeners = new Listeners(resolved.name);
     this.handle = {
       defaults: shared,
+      listeners: this.#listeners,
       loadLimit:
         maxConcurrentLoads === Infinity ? undefined : new LoadLimit(maxConcurrentLoads, resolved.clock),
       addSingle: (member) => this.#addSingle(member),
@@ -260,6 +266,24 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
+   * Calls `listener` at each event of that type of all members, `'*'` at each event, also of members that are made later: as
+   * `on` of a member, after its own listeners. An event has the `name` of its member. An outage of a lock or a store that
+   * several members use is reported once, with the name of the first that finds it. The group forgets its listeners when
+   * all members are closed.
+   *
+   * @returns the function that unsubscribes this listener.
+   * @throws {OptionError} for an unknown type, and when the listener is not a function.
+   */
+  on<E extends EventFilter>(type: E, listener: (event: EventOf<E>) => void): () => void {
+    return this.#listeners.on(type, listener as (event: TicklessEvent) => void);
+  }
+
+  /** The counters of the members since each was made: one by one, and all together. Starts nothing, never throws. */
+  stats(): GroupStats {
+    return groupStats(this.#all);
+  }
+
+  /**
    * Pauses all members, and those that are made later: reads and requests start nothing until {@link resume}, and are served
    * the values that are there; forced loads run. Running loads go on. `health()` reports each paused member.
    */
@@ -289,7 +313,10 @@ export class RefreshGroup implements GroupLike {
     this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
     this.#queue.close();
-    Promise.all(this.#all.map((member) => member.refresher.close(timeoutMs))).then(() => closing.resolve());
+    Promise.all(this.#all.map((member) => member.refresher.close(timeoutMs))).then(() => {
+      this.#listeners.clear();
+      closing.resolve();
+    });
     return closing.promise;
   }
 

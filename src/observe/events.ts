@@ -1,7 +1,3 @@
-import { OptionError } from '../errors.ts';
-import { callUserCode } from './call-user-code.ts';
-import type { SafeLogger } from './logger.ts';
-
 /**
  * Why a load runs. `first`: there was no value yet, or only that of the option `initial`; `due`: a read found that the next execute time has passed;
  * `forced`: `refresh()` or `execute()`; `invalidated`: the first one after `invalidate()`, also where there was no value.
@@ -65,7 +61,7 @@ export interface CoolingDown {
  */
 export type ChangeCause = 'loaded' | 'adopted' | 'set' | 'rolled-back' | 'restored';
 
-interface EventDetails<V = unknown> {
+export interface EventDetails<V = unknown> {
   /**
    * A load begins. Exactly one of the next four follows, or none of them when it is aborted by `set`, a drop or
    * `close`. With a lock: once the lease is there; where another instance has loaded, none begins.
@@ -138,6 +134,20 @@ interface EventDetails<V = unknown> {
   /** The store has a newer version than the one that was loaded here. */
   'publish-refused': { readonly token: number | undefined; readonly version: number } & Keyed;
   /**
+   * The lock does not answer: once per outage, when a load of this member first finds it so. Listeners of a group hear of
+   * it once for all members that use the lock object, with the name of the first. Not for a damaged record of one lock.
+   */
+  'lock-unavailable': { readonly error: Error };
+  /**
+   * The lock answers again: once after `lock-unavailable`, when a load of this member first finds it so. `lasted`: the
+   * milliseconds from the first failure of any member to the first answer.
+   */
+  'lock-back': { readonly lasted: number };
+  /** As `lock-unavailable`, for the store: a read, a write or a check of it had no answer. */
+  'store-unavailable': { readonly error: Error };
+  /** As `lock-back`, for the store. */
+  'store-back': { readonly lasted: number };
+  /**
    * A value left a full cache: those of other keys took its place. Not after `delete`, `clear` or an absent key,
    * whose values left on request. Emitted once all is in place; a listener may load or set the key again.
    */
@@ -151,8 +161,11 @@ interface EventDetails<V = unknown> {
 /** The types of all events. The union is closed: a `switch` over it can be exhaustive. */
 export type EventType = keyof EventDetails;
 
-/** The event of a type: its own details, and what all events carry. `V` is the type of the value, for `changed`. */
-export type EventOf<E extends EventType, V = unknown> = E extends EventType
+/** A type of events, or `*` for all of them. */
+export type EventFilter = EventType | '*';
+
+/** The event of a type, of `*` any event: its own details, and what all events carry. `V` is the type of the value, for `changed`. */
+export type EventOf<E extends EventFilter, V = unknown> = E extends EventType
   ? {
       readonly type: E;
       /** The `name` option of the value or executor. */
@@ -160,10 +173,10 @@ export type EventOf<E extends EventType, V = unknown> = E extends EventType
       /** When it happened, in epoch milliseconds. */
       readonly at: number;
     } & EventDetails<V>[E]
-  : never;
+  : EventOf<EventType, V>;
 
-/** Any event. */
-export type TicklessEvent = EventOf<EventType>;
+/** Any event. `V` is the type of the value, for `changed`. */
+export type TicklessEvent<V = unknown> = EventOf<EventType, V>;
 
 /** The types of all events, in the order of a load's life. Frozen. */
 export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
@@ -187,72 +200,12 @@ export const eventTypes: readonly EventType[] = /* @__PURE__ */ Object.freeze([
   'changed',
   'published',
   'publish-refused',
+  'lock-unavailable',
+  'lock-back',
+  'store-unavailable',
+  'store-back',
   'evicted',
   'paused',
   'resumed',
   'closed',
 ] as const);
-
-type Listener<E extends EventType> = (event: EventOf<E>) => unknown;
-
-/** The listeners of one value or executor. Costs nothing without a listener. */
-export class Events {
-  readonly #name: string;
-  readonly #now: () => number;
-  readonly #logger: SafeLogger;
-  readonly #listeners: Map<EventType, Set<Listener<never>>> = new Map();
-
-  constructor(name: string, now: () => number, logger: SafeLogger) {
-    this.#name = name;
-    this.#now = now;
-    this.#logger = logger;
-  }
-
-  on<E extends EventType>(type: E, listener: Listener<E>): () => void {
-    if (!eventTypes.includes(type)) {
-      throw new OptionError(
-        [{ option: 'type', rule: `must be one of ${eventTypes.join(', ')}`, received: type }],
-        { cacheName: this.#name },
-      );
-    }
-    if (typeof listener !== 'function') {
-      const problem = { option: 'listener', rule: 'must be a function', received: listener };
-      throw new OptionError([problem], { cacheName: this.#name });
-    }
-    // One wrapper per call: the same function twice is two listeners, each with its own unsubscribe.
-    const entry = (event: EventOf<E>): unknown => listener(event);
-    const listeners = this.#listeners.get(type) ?? new Set();
-    this.#listeners.set(type, listeners.add(entry));
-    return () => {
-      listeners.delete(entry);
-      if (listeners.size === 0 && this.#listeners.get(type) === listeners) this.#listeners.delete(type);
-    };
-  }
-
-  has(type: EventType): boolean {
-    return this.#listeners.has(type);
-  }
-
-  /**
-   * Calls the listeners of the type in the order of registration. One that throws is logged; the others are still called.
-   *
-   * @param hidden details that are not enumerable.
-   */
-  emit<E extends EventType>(type: E, details: EventDetails[E], hidden: PropertyDescriptorMap = {}): void {
-    const listeners = this.#listeners.get(type);
-    if (listeners === undefined) return;
-    const shown = { type, name: this.#name, at: this.#now(), ...(details as object) };
-    const event = Object.freeze(Object.defineProperties(shown, hidden));
-    for (const listener of [...listeners]) {
-      if (!listeners.has(listener)) continue; // unsubscribed by one before it
-      callUserCode(
-        () => listener(event as never),
-        (error) => this.#logger.error(`listener of ${type} threw`, error),
-      );
-    }
-  }
-
-  clear(): void {
-    this.#listeners.clear();
-  }
-}

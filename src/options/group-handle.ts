@@ -3,6 +3,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { Listeners } from '../observe/listeners.ts';
 
 /** A value or an executor, as it joins a group. */
 export interface SingleMember<T> {
@@ -52,6 +53,8 @@ export interface GroupHandle {
   readonly defaults: object;
   /** Limits the loads of all members together; `undefined`: no limit. */
   readonly loadLimit: LoadLimit | undefined;
+  /** Those that listen to all members. */
+  readonly listeners: Listeners;
   /** @throws {OptionError} when the name is taken. @throws {ClosedError} when the group is closed. */
   addSingle<T>(member: SingleMember<T>): void;
   /** As {@link addSingle}, for a cache. */

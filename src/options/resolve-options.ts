@@ -194,6 +194,7 @@ export function resolveOptions(
     whenLockUnavailable,
     membership,
     loadLimit: group?.loadLimit,
+    listeners: group?.listeners,
     group,
     isRequired: required !== false,
   });

@@ -4,8 +4,11 @@ import { onNextTurn } from './on-next-turn.ts';
 /** Reads that follow each other within this many milliseconds on average are fast. */
 const FAST_GAP_MS = 0.002;
 
-/** The most further reads that share an instant: 1 ms at the slowest pace that counts as fast. */
-const MOST_SHARED = 500;
+/**
+ * The most further reads that share an instant: 1 ms at the slowest pace that counts as fast. With the read that looks at the
+ * clock they are a prime number, so that members that are read in turn do that in turn too.
+ */
+const MOST_SHARED = 498;
 
 /** As many fast reads in a row pay for one that shares an instant: after n of them, at most n / 32 may be late. */
 const READS_PER_SHARED = 32;
@@ -21,6 +24,11 @@ const machineNow: (() => number) | undefined = Object.hasOwn(performance, 'now')
 /** Test kits replace it together with the clock. */
 const machineSetTimeout = setTimeout;
 
+/** Counts the reads of one member. */
+interface ReadCounter {
+  reads: number;
+}
+
 /**
  * A monotonic clock for fresh reads, which may be a little late. It is read in two steps, so that no number is returned
  * from a function: such a number is allocated on the heap wherever V8 does not inline the call.
@@ -28,8 +36,11 @@ const machineSetTimeout = setTimeout;
 export interface CoarseClock {
   /** {@link Clock.monotonic} as of the last {@link update}, or as of an earlier read of the same run of fast reads. */
   readonly instant: number;
-  /** To be called before each reading of {@link instant}. */
-  update(): void;
+  /**
+   * To be called before each reading of {@link instant}. It counts the read: at once, or where reads share an instant with
+   * the next look at the clock, so that this costs them nothing. The member that looks is given all of them.
+   */
+  update(counter: ReadCounter): void;
 }
 
 /** Schedules the end of sharing. `false`: that is not possible now. */
@@ -62,18 +73,22 @@ class CachingClock implements CoarseClock {
   /** How many looks at the clock are left until a run may begin. */
   #rest: number = 0;
   #restLength: number = 1;
+  /** That of the last look; `undefined` after the end of a run. */
+  #counter: ReadCounter | undefined;
 
   constructor(scheduleEnd: ScheduleEnd) {
     this.#scheduleEnd = scheduleEnd;
   }
 
-  update(): void {
+  update(counter: ReadCounter): void {
     // A global function costs nothing to compare; a property of `performance` does.
-    if (this.#left === 0 || setTimeout !== machineSetTimeout) this.#readClock();
+    if (this.#left === 0 || setTimeout !== machineSetTimeout) this.#readClock(counter);
     else this.#left -= 1;
   }
 
-  #readClock(): void {
+  #readClock(counter: ReadCounter): void {
+    counter.reads += 1 + this.#shared - this.#left;
+    this.#counter = counter;
     const instant = performance.now();
     const reads = this.#shared + 1;
     const isFast = instant - this.instant < FAST_GAP_MS * reads && setTimeout === machineSetTimeout;
@@ -93,6 +108,8 @@ class CachingClock implements CoarseClock {
   }
 
   readonly #end = (): void => {
+    if (this.#counter !== undefined) this.#counter.reads += this.#shared - this.#left;
+    this.#counter = undefined;
     this.#restLength = this.#hasSaved ? 1 : Math.min(LONGEST_REST, 2 * this.#restLength);
     this.#rest = this.#hasSaved ? 0 : this.#restLength;
     this.#hasSaved = this.#isEndScheduled = false;
@@ -109,7 +126,8 @@ class ExactClock implements CoarseClock {
     this.#clock = clock;
   }
 
-  update(): void {
+  update(counter: ReadCounter): void {
+    counter.reads += 1;
     this.instant = this.#clock.monotonic();
   }
 }

@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Refresher } from '../engine/refresher.ts';
-import type { EventOf, EventType } from '../observe/events.ts';
+import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
+import { type MemberStats, memberStats } from '../observe/stats.ts';
 import { durationArgument, namesArgument } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { Execution } from '../schedule/schedule.ts';
@@ -52,14 +53,20 @@ export abstract class Lifecycle<T> {
   }
 
   /**
-   * Calls `listener` at each event of that type, synchronously, in the order of registration. The error of a listener is
-   * logged; reads and other listeners are not affected. A fresh read emits nothing.
+   * Calls `listener` at each event of that type, `'*'` at each event, synchronously: those of the type in the order of
+   * registration, then those of `'*'`, then those of the group. The error of a listener is logged; reads and other listeners
+   * are not affected, and neither is the log. A fresh read emits nothing.
    *
    * @returns the function that unsubscribes this listener.
    * @throws {OptionError} for an unknown type, and when the listener is not a function.
    */
-  on<E extends EventType>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
-    return this.#refresher.events.on(type, listener as (event: EventOf<E>) => void);
+  on<E extends EventFilter>(type: E, listener: (event: EventOf<E, T>) => void): () => void {
+    return this.#refresher.events.on(type, listener as (event: TicklessEvent) => void);
+  }
+
+  /** Its counters, on this instance and since it was made: reads, loads, failures and the like. Starts nothing, never throws. */
+  stats(): MemberStats {
+    return memberStats(this.#refresher.events.counters);
   }
 
   /**

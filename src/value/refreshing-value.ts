@@ -14,6 +14,7 @@ import { GUARD_OPTIONS, type GuardOptions } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
+import type { Counters } from '../observe/counters.ts';
 import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -105,6 +106,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #entry: Entry<T>;
   readonly #reader: Reader<T>;
   readonly #rules: ReadRules;
+  readonly #counters: Counters;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -134,6 +136,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     this.#entry = entry;
     this.#reader = new Reader(refresher.loader);
     this.#rules = refresher.loader.rules;
+    this.#counters = refresher.events.counters;
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -148,7 +151,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * never rejects, unless `patience`, `maxAge`, `maxStaleness`, `whenFailing` or `signal` were given: see there.
    */
   get(options?: ReadOptions): Promise<T> {
-    if (options === undefined && this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
+    if (options !== undefined) this.#counters.reads += 1;
+    else if (this.#isFresh(this.#awaited)) return this.#entry.promise as Promise<T>;
     return this.#reader.read(this.#entry, options);
   }
 
@@ -366,9 +370,9 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     return discardQuarantined(entryOf(this));
   }
 
-  /** Neither the value nor another member of the group is due: the whole of a fresh read. */
+  /** Counts the read. Neither the value nor another member of the group is due: the whole of a fresh read. */
   #isFresh(clock: CoarseClock): boolean {
-    clock.update();
+    clock.update(this.#counters);
     return clock.instant < this.#entry.freshUntil && clock.instant < this.#rules.piggyback.readsFrom;
   }
 }

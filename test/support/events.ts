@@ -4,10 +4,19 @@ interface Observable {
   on<E extends EventType>(type: E, listener: (event: EventOf<E>) => void): () => void;
 }
 
+/** Outages of backends and replacements of values have tests of their own. */
+const LEFT_OUT: readonly EventType[] = [
+  'changed',
+  'lock-unavailable',
+  'lock-back',
+  'store-unavailable',
+  'store-back',
+];
+
 /** All events of loads and rounds from now on, in their order. `recordChanges` has the replacements of values. */
 export function recordEvents(source: Observable): TicklessEvent[] {
   const events: TicklessEvent[] = [];
-  const types = eventTypes.filter((type) => type !== 'changed');
+  const types = eventTypes.filter((type) => !LEFT_OUT.includes(type));
   for (const type of types) source.on(type, (event) => void events.push(event as TicklessEvent));
   return events;
 }

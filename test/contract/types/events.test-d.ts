@@ -10,6 +10,7 @@ import {
   isOptionError,
   isStaleValueError,
   PeriodicExecutor,
+  RefreshGroup,
   RefreshingValue,
   type TicklessEvent,
 } from '../../../src/index.ts';
@@ -91,7 +92,12 @@ function inWords(event: TicklessEvent): string {
     case 'round-done-elsewhere':
       return `${event.owner} on ${event.host}, again in ${event.retryAfter} ms`;
     case 'lease-lost':
+    case 'lock-unavailable':
+    case 'store-unavailable':
       return event.error.message;
+    case 'lock-back':
+    case 'store-back':
+      return `after ${event.lasted} ms`;
     case 'snapshot-adopted':
     case 'published':
     case 'publish-refused':
@@ -110,6 +116,11 @@ function inWords(event: TicklessEvent): string {
       return event satisfies never;
   }
 }
+
+test('a listener of all events gets any of them', () => {
+  value.on('*', (event) => expectTypeOf(event).toEqualTypeOf<TicklessEvent<number>>());
+  new RefreshGroup().on('*', (event) => expectTypeOf(event).toEqualTypeOf<TicklessEvent>());
+});
 
 test('a switch over all events is exhaustive', () => {
   expectTypeOf(inWords).parameter(0).toEqualTypeOf<TicklessEvent>();

@@ -5,7 +5,9 @@ import { Entry } from '../../../src/engine/entry.ts';
 import { LoadReporter } from '../../../src/engine/load-reporter.ts';
 import { LoadError, LoadTimeoutError, LockUnavailableError } from '../../../src/errors.ts';
 import { eventTypes, type TicklessEvent } from '../../../src/index.ts';
-import { type CoolingDown, Events, type LoadEndDetails } from '../../../src/observe/events.ts';
+import { Counters } from '../../../src/observe/counters.ts';
+import type { CoolingDown, LoadEndDetails } from '../../../src/observe/events.ts';
+import { Events } from '../../../src/observe/member-events.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsOfKey, optionsOfTask, optionsOfValue } from '../../support/resolved-options.ts';
@@ -21,7 +23,7 @@ async function make({ listens = true, optionsOf = optionsOfValue } = {}) {
   await clock.advance(7000);
   const logger = recordLines();
   const options = optionsOf({ clock, logger, timeout: 3000 });
-  const events = new Events('v', () => clock.now(), options.logger);
+  const events = new Events('v', () => clock.now(), options.logger, new Counters());
   const emitted: TicklessEvent[] = [];
   if (listens)
     for (const type of eventTypes) events.on(type, (event) => emitted.push(event as TicklessEvent));

@@ -335,6 +335,7 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
+      stats: executor.stats(),
     });
     const startedAt = clock.now();
     const first = executor.requestStart();

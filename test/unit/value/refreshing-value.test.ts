@@ -602,6 +602,7 @@ describe('inspect', () => {
       lastEndedAt: undefined,
       failures: 0,
       lastError: undefined,
+      stats: value.stats(),
     });
   });
 

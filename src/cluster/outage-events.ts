@@ -1,0 +1,37 @@
+import type { Events } from '../observe/member-events.ts';
+import type { BackendOutage } from './circuit-breaker.ts';
+
+/**
+ * Emits the events of the outages of one backend for one member: each outage once when a step of the member first finds
+ * it, and once when one finds it over. So an outage that no step of the member has met is not emitted.
+ */
+export class OutageEvents {
+  readonly #backend: 'lock' | 'store';
+  readonly #events: Events;
+  readonly #errorOf: (cause: unknown) => Error;
+  #known: BackendOutage | undefined;
+
+  constructor(backend: 'lock' | 'store', events: Events, errorOf: (cause: unknown) => Error) {
+    this.#backend = backend;
+    this.#events = events;
+    this.#errorOf = errorOf;
+  }
+
+  /** @param outage the present one, after a step of the member; `undefined`: the backend answers. */
+  note(outage: BackendOutage | undefined): void {
+    const before = this.#known;
+    if (outage === before) return;
+    this.#known = outage;
+    if (before !== undefined) {
+      const lasted = (before.endedAt ?? before.startedAt) - before.startedAt;
+      this.#events.emit(`${this.#backend}-back`, { lasted }, {}, before);
+    }
+    if (outage === undefined || outage !== this.#known) return; // a listener has led to another step
+    this.#events.emit(
+      `${this.#backend}-unavailable`,
+      () => ({ error: this.#errorOf(outage.cause) }),
+      {},
+      outage,
+    );
+  }
+}

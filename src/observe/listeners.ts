@@ -1,0 +1,67 @@
+import { OptionError } from '../errors.ts';
+import { callUserCode } from './call-user-code.ts';
+import { type EventFilter, type EventType, eventTypes, type TicklessEvent } from './events.ts';
+import type { SafeLogger } from './logger.ts';
+
+type Listener = (event: TicklessEvent) => unknown;
+
+/** The listeners of one member, or of all members of a group. */
+export class Listeners {
+  readonly #name: string;
+  readonly #byType: Map<EventFilter, Set<Listener>> = new Map();
+  /** The last event that was reported of each outage. */
+  readonly #outages: WeakMap<object, EventType> = new WeakMap();
+
+  /** @param name of the member or the group, in errors. */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** @throws {OptionError} for an unknown type, and when the listener is not a function. */
+  on(type: EventFilter, listener: Listener): () => void {
+    const problem =
+      type !== '*' && !eventTypes.includes(type)
+        ? { option: 'type', rule: `must be * or one of ${eventTypes.join(', ')}`, received: type }
+        : { option: 'listener', rule: 'must be a function', received: listener };
+    if (problem.option === 'type' || typeof listener !== 'function') {
+      throw new OptionError([problem], { cacheName: this.#name });
+    }
+    // One wrapper per call: the same function twice is two listeners, each with its own unsubscribe.
+    const entry: Listener = (event) => listener(event);
+    const listeners = this.#byType.get(type) ?? new Set();
+    this.#byType.set(type, listeners.add(entry));
+    return () => {
+      listeners.delete(entry);
+      if (listeners.size === 0 && this.#byType.get(type) === listeners) this.#byType.delete(type);
+    };
+  }
+
+  has(type: EventType): boolean {
+    return this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
+  }
+
+  /** Calls those of its type in the order of registration, then those of `*`. The error of one is logged. */
+  call(event: TicklessEvent, logger: SafeLogger): void {
+    for (const type of [event.type, '*'] as const) {
+      const listeners = this.#byType.get(type);
+      for (const listener of [...(listeners ?? [])]) {
+        if (!listeners?.has(listener)) continue; // unsubscribed by one before it
+        callUserCode(
+          () => listener(event),
+          (error) => logger.error(`listener of ${type} threw`, error),
+        );
+      }
+    }
+  }
+
+  /** Whether these listeners have not heard of that event of the outage. It counts as heard from now on. */
+  isNews(outage: object, type: EventType): boolean {
+    if (!this.has(type) || this.#outages.get(outage) === type) return false;
+    this.#outages.set(outage, type);
+    return true;
+  }
+
+  clear(): void {
+    this.#byType.clear();
+  }
+}

@@ -1,0 +1,61 @@
+import type { Counters } from './counters.ts';
+import type { EventDetails, EventFilter, EventType, TicklessEvent } from './events.ts';
+import { Listeners } from './listeners.ts';
+import type { SafeLogger } from './logger.ts';
+
+/** The events of one value, cache or executor: counts them, and calls its listeners and those of its group. */
+export class Events {
+  readonly counters: Counters;
+  readonly #name: string;
+  readonly #now: () => number;
+  readonly #logger: SafeLogger;
+  readonly #own: Listeners;
+  #ofGroup: Listeners | undefined;
+
+  /** @param ofGroup those that listen to all members of its group. */
+  constructor(name: string, now: () => number, logger: SafeLogger, counters: Counters, ofGroup?: Listeners) {
+    this.counters = counters;
+    this.#name = name;
+    this.#now = now;
+    this.#logger = logger;
+    this.#own = new Listeners(name);
+    this.#ofGroup = ofGroup;
+  }
+
+  on(type: EventFilter, listener: (event: TicklessEvent) => unknown): () => void {
+    return this.#own.on(type, listener);
+  }
+
+  has(type: EventType): boolean {
+    return this.#own.has(type) || this.#ofGroup?.has(type) === true;
+  }
+
+  /**
+   * Counts the event and calls its listeners: its own, then those of the group. One that throws is logged; the others are
+   * still called.
+   *
+   * @param details a function is called only where there is a listener.
+   * @param hidden details that are not enumerable.
+   * @param outage listeners of the group hear of it once, whatever the number of members that report it.
+   */
+  emit<E extends EventType>(
+    type: E,
+    details: EventDetails[E] | (() => EventDetails[E]),
+    hidden: PropertyDescriptorMap = {},
+    outage?: object,
+  ): void {
+    this.counters.count(type);
+    if (!this.has(type)) return;
+    const own = typeof details === 'function' ? (details as () => EventDetails[E])() : details;
+    const shown = { type, name: this.#name, at: this.#now(), ...(own as object) };
+    const event = Object.freeze(Object.defineProperties(shown, hidden)) as TicklessEvent;
+    this.#own.call(event, this.#logger);
+    if (outage === undefined || this.#ofGroup?.isNews(outage, type)) this.#ofGroup?.call(event, this.#logger);
+  }
+
+  /** Forgets all listeners. */
+  clear(): void {
+    this.#own.clear();
+    this.#ofGroup = undefined;
+  }
+}

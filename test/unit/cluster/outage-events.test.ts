@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { RefreshGroup, type RefreshingValue, type TicklessEvent } from '../../../src/index.ts';
+import { type Link, ManualCluster, type Step } from '../../support/cluster.ts';
+
+/** The outages that a source reports, in words. */
+function outagesOf(source: Pick<RefreshGroup, 'on'> | Pick<RefreshingValue<string>, 'on'>): string[] {
+  const heard: string[] = [];
+  (source as RefreshGroup).on('*', (event: TicklessEvent) => {
+    if (event.type.endsWith('-unavailable')) heard.push(`${event.name} ${event.type}`);
+    if (event.type === 'lock-back' || event.type === 'store-back')
+      heard.push(`${event.name} ${event.type} after ${event.lasted}`);
+  });
+  return heard;
+}
+
+const LOCK: readonly Step[] = ['acquire', 'extend', 'release'];
+
+describe('an outage of a backend', () => {
+  it.each([
+    ['lock', LOCK],
+    ['store', ['read', 'write']],
+  ] as const)(
+    'of the %s is reported once with its beginning, once with its end and length',
+    async (kind, steps) => {
+      const cluster = new ManualCluster();
+      const { clock } = cluster;
+      const [a] = await cluster.warm(1);
+      const heard = outagesOf(a!.value);
+      a!.link.break('refused', ...steps);
+      for (let call = 1; call <= 4; call++) {
+        await clock.advance(2000);
+        await cluster.reload(a!, call, 'again');
+      }
+      expect(heard).toEqual([`v ${kind}-unavailable`]);
+      a!.link.mend();
+      await clock.advance(30_000); // the longest rest
+      await cluster.reload(a!, 5, 'again');
+      expect(heard).toEqual([
+        `v ${kind}-unavailable`,
+        expect.stringMatching(`v ${kind}-back after 3[0-9]{4}`),
+      ]);
+    },
+  );
+
+  it('is reported by each member that meets it, and once to the listeners of their group', async () => {
+    const cluster = new ManualCluster();
+    const { clock } = cluster;
+    const link: Link = cluster.link();
+    const { lock, store } = link;
+    const group = new RefreshGroup({ clock, logger: false, retry: false, lock, store, schedule: 1000 });
+    const [a, b] = ['a', 'b'].map((name) => group.value({ name, load: async () => name }));
+    const [ofA, ofB, ofGroup] = [outagesOf(a!), outagesOf(b!), outagesOf(group)];
+    const readBoth = async (): Promise<void> => {
+      await Promise.all([a!.get(), b!.get()]);
+      await clock.advance(31_000);
+    };
+    link.break('refused', ...LOCK);
+    await readBoth();
+    await readBoth();
+    link.mend();
+    await readBoth();
+    await readBoth();
+    expect(ofA).toEqual(['a lock-unavailable', expect.stringMatching(/^a lock-back after 62000/)]);
+    expect(ofB).toEqual(['b lock-unavailable', ofA[1]!.replace('a', 'b')]);
+    expect(ofGroup).toEqual([ofA[0], expect.stringMatching('lock-back after 62000')]);
+  });
+
+  it('is reported also where a check of the store finds it', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { propagateWithin: 100, schedule: 60_000 });
+    const heard = outagesOf(a!.value);
+    a!.link.break('refused', 'check');
+    await cluster.clock.advance(200);
+    await cluster.read(a!);
+    expect(heard).toEqual(['v store-unavailable']);
+  });
+});
