@@ -140,6 +140,7 @@ export {
   type TicklessEvent,
   type Trigger,
 } from './observe/events.ts';
+export type { FreshnessStatus, FreshnessWindow } from './observe/freshness.ts';
 export type { LoadTimes } from './observe/load-times.ts';
 export type { Logger } from './observe/logger.ts';
 export type { MemberStats } from './observe/stats.ts';
@@ -149,6 +150,7 @@ export { defaults } from './options/defaults.ts';
 export type { GroupLike } from './options/group-handle.ts';
 export type {
   CoolDownOptions,
+  FreshnessOptions,
   SharedOptions,
   SingleSharedOptions,
   ValueSharedOptions,

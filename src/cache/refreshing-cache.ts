@@ -10,6 +10,7 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
+import { objectiveOf } from '../observe/freshness.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import { namesArgument, OptionChecks } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
@@ -115,6 +116,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     this.#entries = entries;
     this.#reader = reader;
     this.#counters = refresher.events.counters;
+    this.#counters.objective = objectiveOf(member);
     this.#rules = refresher.loader.rules;
     this.#table = entries.table;
     this.#epochs = entries.epochs;
@@ -528,10 +530,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Counts the read. Neither the key nor another member of the group is due, and the key was not invalidated since. */
   #isFresh(slot: number, clock: CoarseClock): boolean {
     clock.update(this.#counters);
-    if (clock.instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
-    return (
-      this.#table.isFresh(slot, clock, this.#epochs.now) && clock.instant < this.#rules.piggyback.readsFrom
-    );
+    const { instant } = clock;
+    if (instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
+    const isFresh =
+      this.#table.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
+    if (isFresh) this.#counters.objective?.served(instant, instant - this.#table.loadedAt(slot));
+    return isFresh;
   }
 
   /** Its due keys, for a queue that starts keys without a read. */

@@ -113,6 +113,11 @@ export class SlotTable<K, V> {
     return this.#values[slot] as V;
   }
 
+  /** When the value of a passive entry was loaded (monotonic). */
+  loadedAt(slot: number): number {
+    return this.#cells[slot * CELLS + LOADED] as number;
+  }
+
   key(id: KeyId, slot: number): K {
     return this.#keys === undefined ? (id as K) : (this.#keys[slot] as K);
   }

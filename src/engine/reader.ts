@@ -71,12 +71,14 @@ export class Reader<T> {
    */
   read(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
     if (!entry.isLoaded) this.#counters.misses += 1;
-    return this.#readOnce(entry, options, again);
+    const read = this.#readOnce(entry, options, again);
+    this.#counters.objective?.read(read, entry);
+    return read;
   }
 
   #readOnce(entry: Entry<T>, options?: ReadOptions, again?: ReadAgain<T>): Promise<T> {
     if (!entry.isLoaded && options === undefined) {
-      const joined = this.join(entry);
+      const joined = this.#join(entry);
       if (joined !== undefined) return joined;
     }
     try {
@@ -91,6 +93,14 @@ export class Reader<T> {
    * however many readers wait. `undefined` in any other state.
    */
   join(entry: Entry<T>): Promise<T> | undefined {
+    const joined = this.#join(entry);
+    if (joined === undefined) return undefined;
+    this.#counters.misses += 1;
+    this.#counters.objective?.read(joined, entry);
+    return joined;
+  }
+
+  #join(entry: Entry<T>): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';
     const isToJoin = entry.flight?.hasStarted === true && entry.superseded === undefined;
     if (entry.isLoaded || !isOpen || !isToJoin) return undefined;
@@ -147,8 +157,15 @@ export class Reader<T> {
   /** A read that can't wait. Throws when there is no value that may be served. */
   readNow(entry: Entry<T>): T {
     if (!entry.isLoaded) this.#counters.misses += 1;
+    const { objective } = this.#counters;
     try {
-      return this.#readNow(entry);
+      const value = this.#readNow(entry);
+      const now = this.#options.clock.monotonic();
+      objective?.served(now, now - entry.loadedAt);
+      return value;
+    } catch (error) {
+      objective?.refused(error);
+      throw error;
     } finally {
       this.#loader.triggerPiggyback();
     }

@@ -1,3 +1,4 @@
+import type { FreshnessRule } from '../observe/freshness.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -34,6 +35,8 @@ export interface ResolvedOptions {
   readonly absentForMs: number;
   /** Within what time it takes over changes of other instances, in milliseconds; `undefined`: as its store says. */
   readonly propagateWithinMs: number | undefined;
+  /** The objective for the age of what reads are served; `undefined`: none. */
+  readonly freshness: FreshnessRule | undefined;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: SafeLogger;
   /** The clock of this machine: durations, timers. */

@@ -1,7 +1,7 @@
 import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
-import { backendHealth, failureKind, runStateHealth } from './health.ts';
+import { backendHealth, failureKind, objectiveHealth, runStateHealth } from './health.ts';
 import type { HealthProblem, Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
@@ -60,7 +60,8 @@ export class CacheMember<V> implements Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
-    return [...runState, ...required, ...problems, ...backends];
+    const objective = objectiveHealth(refresher.events.counters, name);
+    return [...runState, ...required, ...problems, ...objective, ...backends];
   }
 
   firstLoads(): readonly (() => Promise<void>)[] {

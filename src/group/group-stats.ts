@@ -13,8 +13,21 @@ export interface GroupStats {
 export function groupStats(all: readonly Member[]): GroupStats {
   const total = new Counters();
   const members = all.map(({ name, refresher: { events } }) => {
-    total.add(events.counters);
+    add(events.counters, total);
     return Object.freeze({ name, ...memberStats(events.counters) });
   });
   return Object.freeze({ total: memberStats(total), members: Object.freeze(members) });
 }
+
+function add(counters: Counters, total: Counters): void {
+  for (const name of NUMBERS) total[name] += counters[name];
+  for (const [type, count] of counters.events) total.count(type, count);
+  const { loading } = counters;
+  for (const [bucket, count] of loading.counts.entries()) {
+    total.loading.counts[bucket] = (total.loading.counts[bucket] as number) + count;
+  }
+  total.loading.total += loading.total;
+  total.loading.longest = Math.max(total.loading.longest, loading.longest);
+}
+
+const NUMBERS = ['reads', 'misses', 'waited', 'bytesPublished', 'lockCommands', 'storeCommands'] as const;

@@ -2,6 +2,7 @@ import type { CoordinationProblem } from '../engine/coordinator.ts';
 import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } from '../engine/decide.ts';
 import type { Entry } from '../engine/entry.ts';
 import { isValueRejectedError, reasonOf } from '../errors.ts';
+import type { Counters } from '../observe/counters.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
 
@@ -52,6 +53,20 @@ export function failureKind(error: unknown): 'failing' | 'value-rejected' {
 export function runStateHealth(runState: RunState, name: string): HealthProblem[] {
   if (runState === 'open') return [];
   return [{ name, kind: runState, isFatal: runState === 'closed', message: `is ${runState}` }];
+}
+
+/** The problem of a member that misses its objective for the age of what reads are served. */
+export function objectiveHealth({ objective }: Counters, name: string): HealthProblem[] {
+  if (objective === undefined) return [];
+  const { hour, target, within, burning } = objective.status;
+  if (!burning) return [];
+  const share = showShare(hour.share as number);
+  const message = `${share} of the reads of the last hour were served within ${showDuration(within)}, the target is ${showShare(target)}`;
+  return [{ name, kind: 'burning', isFatal: false, message }];
+}
+
+function showShare(share: number): string {
+  return `${Number((100 * share).toFixed(3))} %`;
 }
 
 /** The problems of a lock or a store that can't be asked. Reads go on, so neither is fatal. */

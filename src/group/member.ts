@@ -16,6 +16,7 @@ export interface HealthProblem {
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
+   * - `burning`: fewer reads of the last hour than the option `freshness` wants were served within its age;
    * - `paused`, `closed`: it starts no loads.
    */
   readonly kind:
@@ -26,6 +27,7 @@ export interface HealthProblem {
     | 'lock-unavailable'
     | 'store-unavailable'
     | 'checks-failing'
+    | 'burning'
     | 'paused'
     | 'closed';
   /** Reads fail because of it, and will go on failing. */

@@ -1,9 +1,10 @@
 import type { EventType } from './events.ts';
+import type { FreshnessObjective } from './freshness.ts';
 import { LoadTimeCounter } from './load-times.ts';
 
 /** Counts what happens to one member, by its events and by what emits none. `stats.ts` shows it to people. */
 export class Counters {
-  /** Reads of all kinds. Each fresh read counts here: nothing else is paid for it. */
+  /** Reads of all kinds. The coarse clock counts fresh ones. */
   reads: number = 0;
   /** Reads that found no value. */
   misses: number = 0;
@@ -13,27 +14,12 @@ export class Counters {
   lockCommands: number = 0;
   storeCommands: number = 0;
   readonly loading: LoadTimeCounter = new LoadTimeCounter();
-  readonly #events: Map<EventType, number> = new Map();
+  /** How many events of each type there were. */
+  readonly events: Map<EventType, number> = new Map();
+  /** That of the option `freshness`; `undefined`: none. */
+  objective: FreshnessObjective | undefined = undefined;
 
-  count(type: EventType): void {
-    this.#add(type, 1);
-  }
-
-  /** How many events of that type there were. */
-  of(type: EventType): number {
-    return this.#events.get(type) ?? 0;
-  }
-
-  /** Adds those of another member. */
-  add(other: Counters): void {
-    for (const name of NUMBERS) this[name] += other[name];
-    this.loading.addAll(other.loading);
-    for (const [type, count] of other.#events) this.#add(type, count);
-  }
-
-  #add(type: EventType, count: number): void {
-    this.#events.set(type, this.of(type) + count);
+  count(type: EventType, times: number = 1): void {
+    this.events.set(type, (this.events.get(type) ?? 0) + times);
   }
 }
-
-const NUMBERS = ['reads', 'misses', 'waited', 'bytesPublished', 'lockCommands', 'storeCommands'] as const;

@@ -13,30 +13,23 @@ export interface LoadTimes {
 /** From a memory read to a slow export, at most a factor of 2.5 apart; in milliseconds. */
 const BOUNDS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, Infinity];
 
-/** Counts loads by their length, in fixed buckets: those of several instances add up. */
+/** Counts loads by their length, in fixed buckets: those of several members or instances add up. */
 export class LoadTimeCounter {
-  readonly #counts: number[] = BOUNDS.map(() => 0);
-  #total = 0;
-  #longest = 0;
+  readonly counts: number[] = BOUNDS.map(() => 0);
+  total: number = 0;
+  longest: number = 0;
 
   /** @param ms how long it took. */
   add(ms: number): void {
     const bucket = BOUNDS.findIndex((bound) => ms <= bound);
-    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
-    this.#total += ms;
-    this.#longest = Math.max(this.#longest, ms);
-  }
-
-  addAll(other: LoadTimeCounter): void {
-    for (const [bucket, count] of other.#counts.entries())
-      this.#counts[bucket] = (this.#counts[bucket] as number) + count;
-    this.#total += other.#total;
-    this.#longest = Math.max(this.#longest, other.#longest);
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.total += ms;
+    this.longest = Math.max(this.longest, ms);
   }
 
   get times(): LoadTimes {
-    const buckets = BOUNDS.map((upTo, index) => ({ upTo, count: this.#counts[index] as number }));
-    const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
-    return { count, total: this.#total, longest: this.#longest, buckets };
+    const { total, longest } = this;
+    const buckets = BOUNDS.map((upTo, index) => ({ upTo, count: this.counts[index] as number }));
+    return { count: buckets.reduce((sum, { count }) => sum + count, 0), total, longest, buckets };
   }
 }

@@ -1,4 +1,6 @@
 import type { Counters } from './counters.ts';
+import type { EventType } from './events.ts';
+import type { FreshnessStatus } from './freshness.ts';
 import type { LoadTimes } from './load-times.ts';
 
 /** The counters of a value, a cache or an executor, on this instance and since it was made. A copy: it does not change. */
@@ -40,29 +42,33 @@ export interface MemberStats {
   readonly storeCommands: number;
   /** Values that left a full cache. */
   readonly evicted: number;
+  /** How well the objective is met; not present without the option `freshness`. */
+  readonly freshness?: FreshnessStatus;
 }
 
 export function memberStats(counters: Counters): MemberStats {
   const { reads, misses, waited, bytesPublished, lockCommands, storeCommands } = counters;
-  const failures = counters.of('load-failed') + counters.of('load-timed-out');
+  const of = (type: EventType): number => counters.events.get(type) ?? 0;
+  const failures = of('load-failed') + of('load-timed-out');
   return Object.freeze({
     reads,
     misses,
     hitRatio: reads === 0 ? undefined : Math.max(0, 1 - misses / reads),
     waited,
-    servedStale: counters.of('stale-served'),
-    tooStale: counters.of('too-stale'),
-    loads: failures + counters.of('load-succeeded') + counters.of('load-kept'),
+    servedStale: of('stale-served'),
+    tooStale: of('too-stale'),
+    loads: failures + of('load-succeeded') + of('load-kept'),
     failures,
-    rejections: counters.of('value-rejected'),
-    kept: counters.of('load-kept'),
-    adopted: counters.of('snapshot-adopted'),
-    tookOver: counters.of('took-over'),
+    rejections: of('value-rejected'),
+    kept: of('load-kept'),
+    adopted: of('snapshot-adopted'),
+    tookOver: of('took-over'),
     loading: counters.loading.times,
-    published: counters.of('published'),
+    published: of('published'),
     bytesPublished,
     lockCommands,
     storeCommands,
-    evicted: counters.of('evicted'),
+    evicted: of('evicted'),
+    ...(counters.objective && { freshness: counters.objective.status }),
   });
 }

@@ -3,6 +3,7 @@ import type { LockLike, Membership, StoreLike } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
+import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -14,7 +15,7 @@ import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
 import type { GroupHandle } from './group-handle.ts';
-import type { SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
+import type { FreshnessOptions, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
 export interface MemberOptions extends EngineOptions {
@@ -56,6 +57,7 @@ export const VALUE_SHARED: readonly (keyof AnyOptions)[] = [
   'whenFailing',
   'store',
   'propagateWithin',
+  'freshness',
 ];
 
 /** All options that are resolved here; a member may not have all of them. */
@@ -113,6 +115,7 @@ export function resolveOptions(
     lock: lockOrNone,
     store: storeOrNone,
     propagateWithin,
+    freshness: freshnessOption,
     whenLockUnavailable = kind === 'task' ? 'skip' : 'load',
   } = given as Partial<AnyOptions>;
   const lock = lockOrNone === false ? undefined : lockOrNone;
@@ -156,6 +159,7 @@ export function resolveOptions(
   if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
+  const freshness = freshnessOption && resolveFreshness(freshnessOption, checks);
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = namespace === undefined ? name : `${namespace}/${name}`;
@@ -186,6 +190,7 @@ export function resolveOptions(
     maxQuarantined,
     absentForMs,
     propagateWithinMs: propagateWithin === undefined ? undefined : toMillis(propagateWithin),
+    freshness,
     waitUntil,
     logger: safeLogger,
     clock,
@@ -204,6 +209,14 @@ export function resolveOptions(
 function pick(given: object | undefined, names: readonly string[]): object {
   const values = names.map((name) => [name, (given as Record<string, unknown> | undefined)?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): FreshnessRule {
+  const { within, target } = given;
+  checks.names('freshness.', given, ['within', 'target']);
+  const isShare = isNumber(target, Number.MIN_VALUE, 1);
+  checks.that(isShare, 'freshness.target', 'must be a number over 0, at most 1', target);
+  return { withinMs: checks.duration('freshness.within', within), target };
 }
 
 function checkBackend(

@@ -15,6 +15,7 @@ import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
+import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
 import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
@@ -107,6 +108,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #reader: Reader<T>;
   readonly #rules: ReadRules;
   readonly #counters: Counters;
+  readonly #objective: FreshnessObjective | undefined;
   readonly #sync: CoarseClock;
   readonly #awaited: CoarseClock;
 
@@ -137,6 +139,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
     this.#reader = new Reader(refresher.loader);
     this.#rules = refresher.loader.rules;
     this.#counters = refresher.events.counters;
+    this.#objective = this.#counters.objective = objectiveOf(resolved);
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
     this.#awaited = awaited;
@@ -373,6 +376,10 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   /** Counts the read. Neither the value nor another member of the group is due: the whole of a fresh read. */
   #isFresh(clock: CoarseClock): boolean {
     clock.update(this.#counters);
-    return clock.instant < this.#entry.freshUntil && clock.instant < this.#rules.piggyback.readsFrom;
+    const { instant } = clock;
+    const isFresh = instant < this.#entry.freshUntil && instant < this.#rules.piggyback.readsFrom;
+    if (isFresh && this.#objective !== undefined)
+      this.#objective.served(instant, instant - this.#entry.loadedAt);
+    return isFresh;
   }
 }
