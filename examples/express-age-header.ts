@@ -1,8 +1,8 @@
-// Express: JSON from memory with a correct Age header, and 503 with Retry-After while there is no value.
+// Express: JSON from memory with correct headers Age and Cache-Status, and 503 with Retry-After while there is no value.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler } from 'express';
-import { isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
+import { ageHeaders, isCoolingDownError, isLoadError, isLoadTimeoutError, RefreshingValue } from 'tickless';
 
 let isUp = false;
 const countries = new RefreshingValue({
@@ -18,8 +18,7 @@ const countries = new RefreshingValue({
 const app = express();
 app.get('/countries', async (_request, response) => {
   const value = await countries.get(); // Express 5 passes a rejection to the error handler
-  const { age = 0 } = countries.inspect();
-  response.set('Age', String(Math.floor(age / 1000))).json(value);
+  response.set(ageHeaders(countries.inspect())).json(value);
 });
 const unavailable: ErrorRequestHandler = (error, _request, response, next) => {
   if (isCoolingDownError(error)) response.set('Retry-After', String(Math.ceil(error.retryAfter / 1000)));

@@ -1,10 +1,10 @@
-// Hono: JSON from memory with a correct Age header, and `waitUntil` where the platform has one, so that it does not
+// Hono: JSON from memory with correct headers Age and Cache-Status, and `waitUntil` where the platform has one, so that it does not
 // freeze a reload that continues after the response.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { RefreshingValue } from 'tickless';
+import { ageHeaders, RefreshingValue } from 'tickless';
 
 let revision = 0;
 const flags = new RefreshingValue({
@@ -26,10 +26,7 @@ function waitUntilOf(context: Context): ((promise: Promise<unknown>) => void) | 
 const app = new Hono();
 app.get('/flags', async (context) => {
   const value = await flags.get({ waitUntil: waitUntilOf(context) });
-  const { age = 0, state } = flags.inspect();
-  context.header('Age', String(Math.floor(age / 1000)));
-  context.header('X-State', state);
-  return context.json(value);
+  return context.json(value, 200, { ...ageHeaders(flags.inspect()) });
 });
 
 const server = serve({ fetch: app.fetch, port: 0 });
@@ -39,7 +36,7 @@ const url = `http://localhost:${(server.address() as AddressInfo).port}/flags`;
 async function read(): Promise<string> {
   const response = await fetch(url);
   const { headers } = response;
-  return `Age: ${headers.get('age')}, ${headers.get('x-state')}, ${await response.text()}`;
+  return `Age: ${headers.get('age')}, ${headers.get('cache-status')}, ${await response.text()}`;
 }
 console.log(await read());
 

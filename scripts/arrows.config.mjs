@@ -49,6 +49,7 @@ const MAY_IMPORT = {
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
+  diagnostics: [...BASE, 'observe', 'value'],
   'index.ts': [...CORE, 'derive', 'cluster'],
 };
 
@@ -63,7 +64,7 @@ const PACKAGES = {
 };
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
-const NODE_MODULES_IN = '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/)';
+const NODE_MODULES_IN = '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|diagnostics/)';
 
 const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb';
 

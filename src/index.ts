@@ -170,6 +170,7 @@ export { type JitterRatio, withJitter } from './schedule/with-jitter.ts';
 export type { StandardResult, StandardSchema } from './schema.ts';
 export type { Clock, Timer } from './time/clock.ts';
 export type { DurationLike, DurationObject } from './time/duration.ts';
+export { type AgeHeaders, ageHeaders } from './value/age-headers.ts';
 export type { Dump, DumpedValue, RestoreReport, ValueDump } from './value/dump.ts';
 export type { EverywhereOptions } from './value/everywhere.ts';
 export type { InitialValue } from './value/initial.ts';

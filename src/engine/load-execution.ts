@@ -1,5 +1,6 @@
 import type { LoadTimeoutError } from '../errors.ts';
 import type { LoadDetails } from '../observe/events.ts';
+import type { ExecutionTraces } from '../observe/instrument.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
@@ -58,6 +59,8 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   previous: Promise<T> | undefined = undefined;
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
+  /** For instruments; `undefined`: there are none. */
+  readonly trace: ExecutionTraces | undefined;
   readonly #host: ExecutionHost<T>;
   /** Of the last try. */
   #context: TryContext | undefined;
@@ -68,6 +71,7 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     this.#host = host;
     this.entry = entry;
     this.details = details;
+    this.trace = host.events.begin(details);
     this.clock = clock;
     this.retry = isRetryDefault && entry.failures > 0 ? undefined : retry;
     this.failsOnStack = isRetryDefault;
@@ -96,7 +100,8 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     if (options.kind !== 'task') context.previous = last && { value, loadedAt: last.endedAt };
     if (round?.token !== undefined) context.token = round.token;
     this.#context = context;
-    return this.#host.load(context, this.entry, abort);
+    const load = (): ReturnType<Load<T>> => this.#host.load(context, this.entry, abort);
+    return this.trace === undefined ? load() : this.trace.call(attempt, load);
   }
 
   random(error: unknown): number {
@@ -114,7 +119,11 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
   }
 
   ended(reason: Error): void {
-    if (this.#context !== undefined) this.#host.options.loadLimit?.giveUp(this.#context, reason);
+    const context = this.#context;
+    if (context !== undefined) this.#host.options.loadLimit?.giveUp(context, reason);
+    const end = { attempts: context?.attempt ?? 0, token: this.round?.token, error: reason };
+    // Unless its outcome is applied on this stack.
+    if (this.trace !== undefined) queueMicrotask(() => this.trace?.end({ ...end, outcome: 'aborted' }));
   }
 
   settle(outcome: Outcome<KeyedAnswer<T>>): void {

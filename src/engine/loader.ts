@@ -14,6 +14,7 @@ import { DueTimes } from './due-times.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
+import { executionEnd } from './execution-end.ts';
 import type { Outcome } from './flight.ts';
 import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
 import { LoadReporter } from './load-reporter.ts';
@@ -317,6 +318,7 @@ export class Loader<T> implements ExecutionHost<T> {
         this.active.entries.add(entry);
       }
       const settlement = this.#outcomes.settle(execution, outcome);
+      execution.trace?.end(executionEnd(execution, outcome, settlement));
       if (settlement.kind === 'again' && entry.isLoaded && this.rules.runState === 'closed') {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {

@@ -1,7 +1,10 @@
 import { OptionError } from '../errors.ts';
 import { callUserCode } from './call-user-code.ts';
 import { type EventFilter, type EventType, eventTypes, type TicklessEvent } from './events.ts';
+import type { Instrument } from './instrument.ts';
 import type { SafeLogger } from './logger.ts';
+
+const NONE: readonly Instrument[] = [];
 
 type Listener = (event: TicklessEvent) => unknown;
 
@@ -9,6 +12,7 @@ type Listener = (event: TicklessEvent) => unknown;
 export class Listeners {
   readonly #name: string;
   readonly #byType: Map<EventFilter, Set<Listener>> = new Map();
+  readonly instruments: Set<Instrument> = new Set();
   /** The last event that was reported of each outage. */
   readonly #outages: WeakMap<object, EventType> = new WeakMap();
 
@@ -37,10 +41,16 @@ export class Listeners {
   }
 
   has(type: EventType): boolean {
-    return this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
+    const isHeard = this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
+    return isHeard || this.wanted.length > 0;
   }
 
-  /** Calls those of its type in the order of registration, then those of `*`. The error of one is logged. */
+  /** The instruments that have subscribers. */
+  get wanted(): readonly Instrument[] {
+    return this.instruments.size === 0 ? NONE : [...this.instruments].filter(({ isWanted }) => isWanted);
+  }
+
+  /** Calls those of its type in the order of registration, those of `*`, the instruments. The error of one is logged. */
   call(event: TicklessEvent, logger: SafeLogger): void {
     for (const type of [event.type, '*'] as const) {
       const listeners = this.#byType.get(type);
@@ -52,6 +62,7 @@ export class Listeners {
         );
       }
     }
+    for (const instrument of this.wanted) instrument.event?.(event);
   }
 
   /** Whether these listeners have not heard of that event of the outage. It counts as heard from now on. */
@@ -63,5 +74,6 @@ export class Listeners {
 
   clear(): void {
     this.#byType.clear();
+    this.instruments.clear();
   }
 }

@@ -1,5 +1,6 @@
 import type { Counters } from './counters.ts';
-import type { EventDetails, EventFilter, EventType, TicklessEvent } from './events.ts';
+import type { EventDetails, EventFilter, EventType, LoadDetails, TicklessEvent } from './events.ts';
+import { ExecutionTraces } from './instrument.ts';
 import { Listeners } from './listeners.ts';
 import type { SafeLogger } from './logger.ts';
 
@@ -9,7 +10,7 @@ export class Events {
   readonly #name: string;
   readonly #now: () => number;
   readonly #logger: SafeLogger;
-  readonly #own: Listeners;
+  readonly own: Listeners;
   #ofGroup: Listeners | undefined;
 
   /** @param ofGroup those that listen to all members of its group. */
@@ -18,16 +19,23 @@ export class Events {
     this.#name = name;
     this.#now = now;
     this.#logger = logger;
-    this.#own = new Listeners(name);
+    this.own = new Listeners(name);
     this.#ofGroup = ofGroup;
   }
 
   on(type: EventFilter, listener: (event: TicklessEvent) => unknown): () => void {
-    return this.#own.on(type, listener);
+    return this.own.on(type, listener);
+  }
+
+  /** An execution is about to begin. `undefined`: there is no instrument that has subscribers. */
+  begin(details: LoadDetails): ExecutionTraces | undefined {
+    const wanted = [...(this.#ofGroup?.wanted ?? []), ...this.own.wanted];
+    const traces = wanted.flatMap((instrument) => instrument.begin?.(this.#name, details) ?? []);
+    return traces.length === 0 ? undefined : new ExecutionTraces(traces);
   }
 
   has(type: EventType): boolean {
-    return this.#own.has(type) || this.#ofGroup?.has(type) === true;
+    return this.own.has(type) || this.#ofGroup?.has(type) === true;
   }
 
   /**
@@ -49,13 +57,13 @@ export class Events {
     const own = typeof details === 'function' ? (details as () => EventDetails[E])() : details;
     const shown = { type, name: this.#name, at: this.#now(), ...(own as object) };
     const event = Object.freeze(Object.defineProperties(shown, hidden)) as TicklessEvent;
-    this.#own.call(event, this.#logger);
+    this.own.call(event, this.#logger);
     if (outage === undefined || this.#ofGroup?.isNews(outage, type)) this.#ofGroup?.call(event, this.#logger);
   }
 
   /** Forgets all listeners. */
   clear(): void {
-    this.#own.clear();
+    this.own.clear();
     this.#ofGroup = undefined;
   }
 }

@@ -118,9 +118,9 @@ const EXPECTED: Record<string, readonly string[]> = {
     'served: apple',
   ],
   'hono-age-header': [
-    'Age: …, fresh, {"revision":1,"newCheckout":true}',
-    'Age: …, stale, {"revision":1,"newCheckout":true}',
-    'Age: …, fresh, {"revision":2,"newCheckout":true}',
+    'Age: …, tickless; hit; ttl=30, {"revision":1,"newCheckout":true}',
+    'Age: …, tickless; hit; ttl=0, {"revision":1,"newCheckout":true}',
+    'Age: …, tickless; hit; ttl=30, {"revision":2,"newCheckout":true}',
   ],
   'index-by-derive': [
     '1012 is Amsterdam',

@@ -1,0 +1,27 @@
+import { OptionError } from '../errors.ts';
+import type { Instrument } from '../observe/instrument.ts';
+import type { Listeners } from '../observe/listeners.ts';
+import type { GroupLike } from '../options/group-handle.ts';
+import { Lifecycle, refresherOf } from './lifecycle.ts';
+
+/** A value, a cache, an executor, or a group of them. */
+export type Observed<T = unknown> = Lifecycle<T> | GroupLike;
+
+/**
+ * Lets an instrument hear of a member, or of all members of a group, until the returned function is called.
+ *
+ * @throws {OptionError} when it is neither.
+ */
+export function instrumented<T>(source: Observed<T>, instrument: Instrument): () => void {
+  const { instruments } = listenersOf(source);
+  instruments.add(instrument);
+  return () => void instruments.delete(instrument);
+}
+
+function listenersOf<T>(source: Observed<T>): Listeners {
+  if (source instanceof Lifecycle) return refresherOf(source).events.own;
+  const listeners = source?.handle?.listeners;
+  if (listeners !== undefined) return listeners;
+  const rule = 'must be a RefreshGroup, or a value, cache or executor, of this copy of tickless';
+  throw new OptionError([{ option: 'source', rule, received: source }], { cacheName: 'tickless' });
+}
