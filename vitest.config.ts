@@ -22,8 +22,10 @@ export default defineConfig({
       { find: /^tickless\/testing$/, replacement: source('src/testing/index.ts') },
       { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
       { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
-      { find: /^tickless\/guards$/, replacement: source('src/guards/index.ts') },
-      { find: /^tickless\/worker$/, replacement: source('src/worker/index.ts') },
+      {
+        find: /^tickless\/(guards|worker|diagnostics|prometheus|otel)$/,
+        replacement: source('src/$1/index.ts'),
+      },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],
   },

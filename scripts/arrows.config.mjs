@@ -50,6 +50,8 @@ const MAY_IMPORT = {
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],
+  prometheus: [...BASE, 'observe', 'value', 'cache', 'group'],
+  otel: [...BASE, 'observe', 'value', 'cache', 'group'],
   'index.ts': [...CORE, 'derive', 'cluster'],
 };
 
@@ -61,6 +63,8 @@ const PACKAGES = {
   croner: 'schedule',
   devalue: 'store',
   'fast-equals': 'data',
+  'prom-client': 'prometheus',
+  '@opentelemetry/api': 'otel',
 };
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */

@@ -13,7 +13,9 @@ import { dts } from 'rolldown-plugin-dts';
 import { root } from './support/project.mjs';
 import { setup as generateThreadCode } from './thread-code.mjs';
 
-const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { exports, dependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
 const entries = Object.values(exports).flatMap(
   ({ default: file }) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? [],
 );
@@ -62,7 +64,7 @@ await build({
   platform: 'neutral',
   preserveEntrySignatures: 'allow-extension', // as `codeSplitting` below needs it
   checks: { pluginTimings: false },
-  external: [/^node:/, ...Object.keys(dependencies)],
+  external: [/^node:/, ...Object.keys(dependencies), ...Object.keys(peerDependencies)],
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
   plugins: [dts({ oxc: true, sourcemap: false }), slimMaps],
   output: {

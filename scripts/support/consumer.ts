@@ -2,6 +2,7 @@
 // `skipLibCheck: false`, under both module resolutions that matter.
 
 import { cron, dailyAt, type Execution, isLoadError, PeriodicExecutor, RefreshingValue } from 'tickless';
+import { publishDiagnostics } from 'tickless/diagnostics';
 import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
 import { FakeClock } from 'tickless/testing';
 import { isWorkerError, loadInWorker } from 'tickless/worker';
@@ -47,4 +48,5 @@ export const used = [
   dailyAt('05:00'),
   isLoadError,
   isWorkerError,
+  publishDiagnostics,
 ] as const;

@@ -1,3 +1,4 @@
+import type { CoordinationProblem, LockStatus } from '../engine/coordinator.ts';
 import type { RunState } from '../engine/decide.ts';
 import { type JsonStatus, withJson } from '../json.ts';
 import type { MemberStats } from '../observe/stats.ts';
@@ -15,6 +16,8 @@ export interface CacheStatus extends JsonStatus {
   readonly failing: number;
   /** Its counters, of all keys together. */
   readonly stats: MemberStats;
+  /** Why the lock and the store could not be used the last time; not present without a lock and a store. */
+  readonly lock?: Pick<LockStatus, 'lockError' | 'storeError'>;
   /** Between `pause()` and `resume()`. */
   readonly paused: boolean;
   /** After `close()`. */
@@ -25,8 +28,11 @@ export function cacheStatus(
   name: string,
   runState: RunState,
   stats: MemberStats,
+  problems: readonly CoordinationProblem[] | undefined,
   entries: KeyedEntries<unknown, unknown>,
 ): CacheStatus {
+  const errorOf = (kind: CoordinationProblem['kind']): Error | undefined =>
+    problems?.find((problem) => problem.kind === kind)?.error;
   const active = entries.active();
   return withJson({
     name,
@@ -34,6 +40,9 @@ export function cacheStatus(
     running: active.filter(({ flight }) => flight !== undefined).length,
     failing: entries.failing().length,
     stats,
+    ...(problems && {
+      lock: { lockError: errorOf('lock-unavailable'), storeError: errorOf('store-unavailable') },
+    }),
     paused: runState === 'paused',
     closed: runState === 'closed',
   });

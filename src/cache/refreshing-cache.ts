@@ -136,7 +136,13 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       joinQueue: (join) => void this.#startable().join(join),
       failing: () => entries.failing(),
       status: () =>
-        cacheStatus(member.name, refresher.runState, this.stats(), entries as KeyedEntries<unknown, unknown>),
+        cacheStatus(
+          member.name,
+          refresher.runState,
+          this.stats(),
+          refresher.coordinator?.problems(),
+          entries as KeyedEntries<unknown, unknown>,
+        ),
     });
   }
 

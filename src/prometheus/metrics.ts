@@ -1,0 +1,174 @@
+import type { CacheStatus } from '../cache/cache-status.ts';
+import type { MemberStats } from '../observe/stats.ts';
+import type { ValueStatus } from '../value/value-status.ts';
+
+/** A value, an executor or a cache: each has a part of these. */
+export type MemberStatus = Partial<ValueStatus<unknown>> &
+  Partial<CacheStatus> & { readonly name: string; readonly stats: MemberStats };
+
+/** The samples of a metric of one member, with the labels beside its name; `undefined`: it has none. */
+type Samples = readonly (readonly [number | undefined, Readonly<Record<string, string>>?])[];
+
+/** A metric, and how the state of a member has its samples. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly of: (member: MemberStatus) => Samples;
+}
+
+const one = (of: (member: MemberStatus) => number | boolean | undefined): Metric['of'] => {
+  return (member) => {
+    const value = of(member);
+    return [[value === undefined ? undefined : Number(value)]];
+  };
+};
+
+const finite = (ms: number | undefined): number | undefined =>
+  ms === undefined || ms === Infinity ? undefined : ms / 1000;
+
+export const GAUGES: readonly Metric[] = [
+  {
+    name: 'tickless_value_age_seconds',
+    help: 'Age of the value that is served, from the end of its load.',
+    of: one(({ age }) => finite(age)),
+  },
+  {
+    name: 'tickless_value_max_age_seconds',
+    help: 'Age beyond which a value is too stale (maxStaleness).',
+    of: one(({ maxStaleness }) => finite(maxStaleness)),
+  },
+  {
+    name: 'tickless_value_stale',
+    help: '1: the value is due for a reload.',
+    of: one(({ isStale }) => isStale),
+  },
+  {
+    name: 'tickless_consecutive_failures',
+    help: 'Failures in a row of a value or task, 0 after a success.',
+    of: one(({ failures }) => failures),
+  },
+  {
+    name: 'tickless_cache_keys',
+    help: 'Values that a cache holds.',
+    of: one(({ size }) => size),
+  },
+  {
+    name: 'tickless_cache_failing_keys',
+    help: 'Keys of a cache whose last load failed.',
+    of: one(({ failing }) => failing),
+  },
+  {
+    name: 'tickless_paused',
+    help: '1: the member is paused and starts no loads.',
+    of: one(({ paused }) => paused),
+  },
+  {
+    name: 'tickless_backend_unavailable',
+    help: '1: the lock or the store of the member did not answer the last time.',
+    labels: ['backend'],
+    of: ({ lock }) =>
+      lock === undefined
+        ? []
+        : [
+            [Number(lock.lockError !== undefined), { backend: 'lock' }],
+            [Number(lock.storeError !== undefined), { backend: 'store' }],
+          ],
+  },
+  {
+    name: 'tickless_freshness_target_ratio',
+    help: 'Share of the reads that are to be served within the age of the objective.',
+    of: one(({ stats }) => stats.freshness?.target),
+  },
+  {
+    name: 'tickless_freshness_ratio',
+    help: 'Share of the reads of the last hour or day that were served within the age of the objective.',
+    labels: ['window'],
+    of: ({ stats: { freshness } }) => [
+      [freshness?.hour.share, { window: '1h' }],
+      [freshness?.day.share, { window: '24h' }],
+    ],
+  },
+  {
+    name: 'tickless_freshness_burning',
+    help: '1: the share of the last hour is under the target.',
+    of: one(({ stats }) => stats.freshness?.burning),
+  },
+];
+
+export const COUNTERS: readonly Metric[] = [
+  {
+    name: 'tickless_reads_total',
+    help: 'Reads of the value, or of all keys of the cache.',
+    of: one(({ stats }) => stats.reads),
+  },
+  {
+    name: 'tickless_read_misses_total',
+    help: 'Reads that found no value in place.',
+    of: one(({ stats }) => stats.misses),
+  },
+  {
+    name: 'tickless_reads_waited_total',
+    help: 'Reads that waited for a load.',
+    of: one(({ stats }) => stats.waited),
+  },
+  {
+    name: 'tickless_reads_stale_total',
+    help: 'Reads that were served a value that was due.',
+    of: one(({ stats }) => stats.servedStale),
+  },
+  {
+    name: 'tickless_reads_too_stale_total',
+    help: 'Reads that found a value older than maxStaleness.',
+    of: one(({ stats }) => stats.tooStale),
+  },
+  {
+    name: 'tickless_loads_total',
+    help: 'Loads that have ended here, with all their tries.',
+    labels: ['outcome'],
+    of: ({ stats: { loads, kept, failures } }) => [
+      [loads - kept - failures, { outcome: 'loaded' }],
+      [kept, { outcome: 'kept' }],
+      [failures, { outcome: 'failed' }],
+    ],
+  },
+  {
+    name: 'tickless_load_rejections_total',
+    help: 'Failed loads whose value a guard refused.',
+    of: one(({ stats }) => stats.rejections),
+  },
+  {
+    name: 'tickless_snapshots_adopted_total',
+    help: 'Snapshots of other instances that were taken over.',
+    of: one(({ stats }) => stats.adopted),
+  },
+  {
+    name: 'tickless_takeovers_total',
+    help: 'Leases that were taken over from an instance that had crashed or was paused.',
+    of: one(({ stats }) => stats.tookOver),
+  },
+  {
+    name: 'tickless_snapshots_published_total',
+    help: 'Values that were written to the store.',
+    of: one(({ stats }) => stats.published),
+  },
+  {
+    name: 'tickless_published_bytes_total',
+    help: 'Length of the snapshots that were written to the store.',
+    of: one(({ stats }) => stats.bytesPublished),
+  },
+  {
+    name: 'tickless_backend_commands_total',
+    help: 'Commands to the lock and the store.',
+    labels: ['backend'],
+    of: ({ stats: { lockCommands, storeCommands } }) => [
+      [lockCommands, { backend: 'lock' }],
+      [storeCommands, { backend: 'store' }],
+    ],
+  },
+  {
+    name: 'tickless_evictions_total',
+    help: 'Values that left a full cache.',
+    of: one(({ stats }) => stats.evicted),
+  },
+];
