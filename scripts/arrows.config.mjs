@@ -50,8 +50,9 @@ const MAY_IMPORT = {
   testing: [...BASE, 'cluster'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],
-  prometheus: [...BASE, 'observe', 'value', 'cache', 'group'],
-  otel: [...BASE, 'observe', 'value', 'cache', 'group'],
+  metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
+  prometheus: ['metrics'],
+  otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'derive', 'cluster'],
 };
 

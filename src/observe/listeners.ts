@@ -42,7 +42,7 @@ export class Listeners {
 
   has(type: EventType): boolean {
     const isHeard = this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
-    return isHeard || this.wanted.length > 0;
+    return isHeard || this.wanted.some(({ event }) => event !== undefined);
   }
 
   /** The instruments that have subscribers. */
