@@ -12,6 +12,10 @@ export class OneExecution implements Watch {
   readonly #world: World;
   /** The first try of the last load. */
   #first: LoadRun | undefined;
+  /** When the time of its readers began, by its own clock. */
+  #waitedSince = 0;
+  /** It said "not modified" of a value that was forgotten meanwhile: the next load is for the same readers. */
+  #isRepeated = false;
   /** Since when its status says `running`, by its own clock. */
   #runningSince: number | undefined;
 
@@ -25,13 +29,22 @@ export class OneExecution implements Watch {
     this.#world.referee.holds('retry', run.attempt <= most, () => {
       return `${this.#subject.id}: load ${run.serial} is try ${run.attempt} of ${most}`;
     });
-    if (run.attempt === 1) this.#first = run;
+    if (run.attempt === 1) {
+      this.#first = run;
+      if (!this.#isRepeated) this.#waitedSince = run.begunAtOwn;
+      this.#isRepeated = false;
+    }
     for (const other of this.#subject.running) {
       if (other === run || other.isBatched) continue;
       this.#world.referee.holds(1, other.signal.aborted, () => {
         return `${this.#subject.id}: load ${run.serial} begins while load ${other.serial} is live`;
       });
     }
+  }
+
+  /** Rule 19: those that wait for both loads have one time-out. */
+  ended({ brought, begunAt }: LoadRun): void {
+    this.#isRepeated = brought === 'kept' && this.#subject.drops.some(({ at }) => at >= begunAt);
   }
 
   emitted({ type }: TicklessEvent): void {
@@ -41,7 +54,7 @@ export class OneExecution implements Watch {
     // With a lock, or with other keys, the deadline begins before the load.
     if (type !== 'load-timed-out' || first === undefined || first.isBatched || options.lockName !== undefined)
       return;
-    const after = instance.machine.monotonic() - first.begunAtOwn;
+    const after = instance.machine.monotonic() - this.#waitedSince;
     this.#world.referee.holds('timeout', after >= options.timeout - ROUNDING_MS, () => {
       return `${id}: load ${first.serial} is said to have timed out after ${after.toFixed(1)} ms`;
     });

@@ -114,6 +114,8 @@ export class Marks implements DataWatch {
   }
 
   emitted(instance: DataInstance, event: TicklessEvent): void {
+    const kept = event.type === 'load-kept' ? instance.prices.peek() : undefined;
+    if (kept !== undefined) this.#begun.set(kept.serial, this.#world.timeline.now); // the source says the same again
     const mark = this.#mark;
     if (event.type !== 'snapshot-adopted' || mark === undefined) return;
     const since = this.#world.timeline.now - mark.at;
