@@ -201,6 +201,7 @@ export class Loader<T> implements ExecutionHost<T> {
       if (by === 'dropped') {
         // All readers of a load whose result will not be stored have given up.
         waitersOf(entry).onAbandoned = () => {
+          if (entry.superseded !== by) return; // it has begun since: it waited for a lease
           this.supersede(entry, by);
           this.owner?.changed(entry);
         };

@@ -55,6 +55,25 @@ describe('forced loads', () => {
     expect(b.manual.call(0).context.trigger).toBe('invalidated');
   });
 
+  it('a drop while the lease is waited for leaves the load that follows to its end, though its reader gives up', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    void a.value.get().catch(() => {});
+    await cluster.clock.flush();
+    const reader = new AbortController();
+    const read = rejectionOf(b.value.get({ signal: reader.signal }));
+    await cluster.clock.flush();
+    b.value.invalidate({ drop: true });
+    await cluster.fail(a, 0, new Error('down'));
+    await cluster.clock.advance(2000);
+    const { signal } = b.manual.call(0).context;
+    reader.abort();
+    await read;
+    expect(signal.aborted).toBe(false);
+    await cluster.end(b, 0, 'one');
+    expect(b.value.peek()).toBe('one');
+  });
+
   it('a snapshot that was being made before an invalidation, and is there now, is not its answer', async () => {
     const cluster = new ManualCluster();
     const [a, b] = await cluster.warm(2);
