@@ -20,6 +20,8 @@ export abstract class Process {
   wallSteps: number = 0;
   /** Until then it is not inspected: an inspection compares the clocks. */
   unseenUntil: number = 0;
+  /** When it, its connection or the backend was last not well; kept by `Troubles`, where that counts. */
+  troubledAt: number = Number.NEGATIVE_INFINITY;
   readonly #surroundings: Surroundings;
 
   constructor(name: string, machine: Machine, link: Link, surroundings: Surroundings) {

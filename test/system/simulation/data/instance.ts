@@ -10,11 +10,11 @@ import { Link } from '../network.ts';
 import { Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
 import { type Edition, schema } from './edition.ts';
-import type { DataRun } from './watch.ts';
+import type { DataRun, Holder } from './watch.ts';
 import type { DataWorld } from './world.ts';
 
 /** One process of a service with a price list. */
-export class DataInstance extends Process {
+export class DataInstance extends Process implements Holder {
   readonly prices: RefreshingValue<Edition>;
   readonly running: Set<DataRun> = new Set();
   /** The calls of readers and operators that wait. */
@@ -23,8 +23,6 @@ export class DataInstance extends Process {
   held: Edition | undefined;
   /** The status after the present step. */
   status: ValueStatus<Edition> | undefined;
-  /** When it, its connection or the backend was last not well. */
-  troubledAt: number = Number.NEGATIVE_INFINITY;
   /** Its value was last invalidated here only. */
   invalidatedAt: number = Number.NEGATIVE_INFINITY;
   /** Its checks of the store come at least that often, in milliseconds; `Infinity`: it has none. */
@@ -59,6 +57,10 @@ export class DataInstance extends Process {
       ...(maxStaleness === Infinity ? {} : { maxStaleness, whenTooStale }),
     });
     for (const type of eventTypes) this.prices.on(type, (event) => this.#emitted(world, event));
+  }
+
+  peek(): Edition | undefined {
+    return this.prices.peek();
   }
 
   /** A value that a person has put into place here is served. */

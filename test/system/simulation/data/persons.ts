@@ -1,6 +1,7 @@
 import { type Deed, drawDeed } from '../deed.ts';
 import { editionOf, type Mark } from './edition.ts';
 import type { DataInstance } from './instance.ts';
+import { counted, Orders } from './orders.ts';
 import type { Order } from './watch.ts';
 import type { DataWorld } from './world.ts';
 
@@ -47,10 +48,12 @@ const ordersForAll: Readonly<Record<string, Deed<Scene>>> = {
 /** Readers and operators of all instances. */
 export class Persons {
   readonly #world: DataWorld;
+  readonly #orders: Orders<Order>;
   #isOver = false;
 
   constructor(world: DataWorld) {
     this.#world = world;
+    this.#orders = new Orders(world);
   }
 
   begin(): void {
@@ -81,9 +84,13 @@ export class Persons {
 
   read(instance: DataInstance, options?: { readonly patience: number }): void {
     for (const watch of this.#world.watches) watch.read?.(instance);
-    this.#wait(instance, instance.prices.get(options), (value) => {
-      for (const watch of this.#world.watches) watch.served?.(instance, value);
-    });
+    const read = instance.prices.get(options).then(
+      (value) => {
+        for (const watch of this.#world.watches) watch.served?.(instance, value);
+      },
+      () => {},
+    );
+    void counted(instance, read);
   }
 
   current(instance: DataInstance): void {
@@ -175,38 +182,13 @@ export class Persons {
     about: Pick<Order, 'kind' | 'serial' | 'to' | 'holdMs' | 'unpins' | 'mark' | 'everywhere'>,
     ask: (note: string) => Promise<unknown>,
   ): Promise<void> {
-    const world = this.#world;
-    const order: Order = { ...about, id: world.next(), instance, at: world.timeline.now, outcome: undefined };
+    const { timeline } = this.#world;
+    const order: Order = { ...about, id: this.#world.next(), instance, at: timeline.now, outcome: undefined };
     const words = `${about.mark ?? about.kind}${about.everywhere ? ' everywhere' : ''}${about.to === undefined ? '' : ` to ${about.to}`}`;
-    world.trace.add(instance.name, () => `${words} (${order.id})`);
-    for (const watch of world.watches) watch.ordered?.(order);
-    const promise = ask(noteOf(order));
-    for (const watch of world.watches) watch.called?.(order);
-    const settle = (outcome: Order['outcome']): void => {
-      order.outcome = outcome;
-      world.trace.add(instance.name, () => {
-        const { value, error } = { value: undefined, error: undefined, ...outcome };
-        return `${about.kind} (${order.id}) ${error === undefined ? `gives ${JSON.stringify(value)}` : `fails: ${error}`}`;
-      });
-      for (const watch of world.watches) watch.settled?.(order);
-    };
-    return this.#wait(
+    return counted(
       instance,
-      promise,
-      (value) => settle({ value }),
-      (error) => settle({ error }),
+      this.#orders.give(order, words, () => ask(noteOf(order))),
     );
-  }
-
-  async #wait<T>(
-    instance: DataInstance,
-    promise: Promise<T>,
-    resolved: (value: T) => void,
-    rejected: (error: unknown) => void = () => {},
-  ): Promise<void> {
-    instance.waiting += 1;
-    await promise.then(resolved, rejected);
-    instance.waiting -= 1;
   }
 }
 

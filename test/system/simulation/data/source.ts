@@ -1,8 +1,9 @@
 import { type AcceptDetails, keep, type LoadContext } from '../../../../src/index.ts';
+import type { Random } from '../random.ts';
+import type { Timeline } from '../timeline.ts';
+import type { Trace } from '../trace.ts';
 import { type Edition, editionOf, guard, type Quality } from './edition.ts';
-import type { DataInstance } from './instance.ts';
-import type { DataRun } from './watch.ts';
-import type { DataWorld } from './world.ts';
+import type { DataRun, DataWatch, Holder } from './watch.ts';
 
 /** The state of the source: how often its loads end in which way. */
 export const MOODS: Readonly<Record<'calm' | 'well' | 'ill', Readonly<Record<string, number>>>> = {
@@ -13,15 +14,28 @@ export const MOODS: Readonly<Record<'calm' | 'well' | 'ill', Readonly<Record<str
 
 const BAD = ['half', 'half', 'empty', 'garbage'] as const;
 
+/** The world of a source, as far as the source needs it. */
+interface Surroundings<H extends Holder> {
+  readonly random: Random;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  readonly scenario: { readonly timeout: number; readonly badEvery: number; readonly isAsync: boolean };
+  readonly runs: ReadonlyMap<number, DataRun<H>>;
+  readonly watches: readonly Pick<DataWatch<H>, 'returned' | 'asked'>[];
+  next(): number;
+  /** A load has begun. */
+  began(run: DataRun<H>): void;
+}
+
 /** The source of all instances. It returns bad data for a while, now and then. */
-export class DataSource {
+export class DataSource<H extends Holder> {
   revision: number = 1;
   mood: Readonly<Record<string, number>> = MOODS.well;
   quality: Quality = 'full';
-  readonly #world: DataWorld;
+  readonly #world: Surroundings<H>;
   #isOver = false;
 
-  constructor(world: DataWorld) {
+  constructor(world: Surroundings<H>) {
     this.#world = world;
   }
 
@@ -45,7 +59,7 @@ export class DataSource {
     this.mood = MOODS.calm;
   }
 
-  load(instance: DataInstance, context: LoadContext<Edition>): Edition | Promise<Edition> {
+  load(instance: H, context: LoadContext<Edition>): Edition | Promise<Edition> {
     const world = this.#world;
     const { random, trace } = world;
     const run = this.#begin(instance, context);
@@ -95,12 +109,12 @@ export class DataSource {
 
   /** The guard of the members: it is asked about the result of a load. */
   judge(
-    instance: DataInstance,
+    instance: H,
     candidate: Edition,
     details: AcceptDetails<Edition>,
   ): true | string | Promise<true | string> {
     const world = this.#world;
-    const run = world.runs.get(candidate.serial) as DataRun;
+    const run = world.runs.get(candidate.serial) as DataRun<H>;
     const previous = details.previous?.value;
     const verdict = guard(candidate, details) as true | string;
     const answer = (): true | string => {
@@ -118,12 +132,9 @@ export class DataSource {
     );
   }
 
-  #begin(
-    instance: DataInstance,
-    { trigger, attempt, token, signal, previous }: LoadContext<Edition>,
-  ): DataRun {
+  #begin(instance: H, { trigger, attempt, token, signal, previous }: LoadContext<Edition>): DataRun<H> {
     const world = this.#world;
-    const run: DataRun = {
+    const run: DataRun<H> = {
       serial: world.next(),
       instance,
       trigger,
@@ -134,14 +145,12 @@ export class DataSource {
       previous: previous?.value,
       begunAt: world.timeline.now,
     };
-    world.runs.set(run.serial, run);
-    if (token !== undefined) world.loadsUnder.set(token, run);
     instance.running.add(run);
-    for (const watch of world.watches) watch.began?.(run);
+    world.began(run);
     return run;
   }
 
-  #fate({ previous }: DataRun): string {
+  #fate({ previous }: DataRun<H>): string {
     const fate = this.#world.random.weighted(this.mood);
     return fate === 'kept' && (previous === undefined || this.quality !== 'full') ? 'value' : fate;
   }

@@ -1,14 +1,30 @@
-import type { TicklessEvent } from '../../../../src/index.ts';
+import type { TicklessEvent, ValueStatus } from '../../../../src/index.ts';
+import type { Machine } from '../machine.ts';
 import type { Message } from '../network.ts';
 import type { Edition, Mark, Quality } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import type { Written } from './shelf.ts';
 
+/** What has a value on one instance: the instance itself, or one of its keys. */
+export interface Holder {
+  readonly name: string;
+  readonly machine: Machine;
+  readonly running: { add(run: DataRun<Holder>): unknown; delete(run: DataRun<Holder>): unknown };
+  /** The values that people have put into place here. */
+  readonly own: ReadonlySet<number>;
+  /** The value after the present step. */
+  readonly held: Edition | undefined;
+  /** The status after the present step. */
+  readonly status: ValueStatus<Edition> | undefined;
+  /** The value as it is. */
+  peek(): Edition | undefined;
+}
+
 /** One call of a load. */
-export interface DataRun {
+export interface DataRun<H = DataInstance> {
   /** That of its value. */
   readonly serial: number;
-  readonly instance: DataInstance;
+  readonly instance: H;
   readonly trigger: string;
   readonly attempt: number;
   readonly token: number | undefined;
@@ -20,15 +36,15 @@ export interface DataRun {
 }
 
 /** A guard is asked about the result of a load. */
-export interface Question {
-  readonly run: DataRun;
+export interface Question<H = DataInstance> {
+  readonly run: DataRun<H>;
   readonly candidate: Edition;
   readonly previous: Edition | undefined;
   readonly isAccepted: boolean;
 }
 
 /** What a person does. */
-export interface Order {
+export interface Order<H = DataInstance> {
   readonly kind:
     | 'rollback'
     | 'unpin'
@@ -40,7 +56,7 @@ export interface Order {
     | 'discard'
     | 'mark';
   readonly id: number;
-  readonly instance: DataInstance;
+  readonly instance: H;
   readonly at: number;
   /** The value that it puts into place, if that is known. */
   readonly serial?: number | undefined;
@@ -58,26 +74,26 @@ export interface Order {
 }
 
 /** Checks one or two rules of the data for a whole cluster. */
-export interface DataWatch {
-  began?(run: DataRun): void;
+export interface DataWatch<H = DataInstance> {
+  began?(run: DataRun<H>): void;
   /** The source has returned a value. */
-  returned?(run: DataRun, value: Edition): void;
-  asked?(question: Question): void;
-  emitted?(instance: DataInstance, event: TicklessEvent): void;
-  sent?(instance: DataInstance, message: Message): void;
-  arrived?(instance: DataInstance, message: Message, answer: unknown): void;
+  returned?(run: DataRun<H>, value: Edition): void;
+  asked?(question: Question<H>): void;
+  emitted?(instance: H, event: TicklessEvent): void;
+  sent?(instance: H, message: Message): void;
+  arrived?(instance: H, message: Message, answer: unknown): void;
   /** A newer version is in the store. */
   written?(version: Written): void;
   /** The backend has lost or damaged its data. */
   spoiled?(): void;
-  ordered?(order: Order): void;
+  ordered?(order: Order<H>): void;
   /** The call of an order has returned, and its promise has not settled yet. */
-  called?(order: Order): void;
-  settled?(order: Order): void;
+  called?(order: Order<H>): void;
+  settled?(order: Order<H>): void;
   /** A reader asks for the value. */
-  read?(instance: DataInstance): void;
+  read?(instance: H): void;
   /** A reader gets a value. */
-  served?(instance: DataInstance, value: Edition): void;
+  served?(instance: H, value: Edition): void;
   /** An event has run in the instance, with all its immediate consequences. */
-  stepped?(instance: DataInstance): void;
+  stepped?(instance: H): void;
 }

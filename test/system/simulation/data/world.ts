@@ -1,7 +1,7 @@
 import { Cluster } from '../cluster.ts';
 import type { Machine } from '../machine.ts';
 import { type Misfortune, Misfortunes } from '../misfortunes.ts';
-import { type Message, WEATHER, type Wire, wordsOfAnswer } from '../network.ts';
+import { type Message, type Wire, wordsOfAnswer } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
 import { DataInstance } from './instance.ts';
@@ -11,6 +11,7 @@ import { DataRest } from './rest.ts';
 import { type DataScenario, drawDataScenario } from './scenario.ts';
 import { Shelf } from './shelf.ts';
 import { DataSource, MOODS } from './source.ts';
+import { Troubles } from './troubles.ts';
 import type { DataRun, DataWatch } from './watch.ts';
 import { watchesOf } from './watches/index.ts';
 
@@ -37,7 +38,7 @@ export class DataWorld extends Cluster<DataInstance> {
   readonly scenario: DataScenario;
   readonly marks: MarksScenario;
   readonly markRandom: Random;
-  readonly source: DataSource;
+  readonly source: DataSource<DataInstance>;
   readonly persons: Persons;
   readonly misfortunes: Misfortunes<DataWorld>;
   readonly runs: Map<number, DataRun> = new Map();
@@ -46,9 +47,8 @@ export class DataWorld extends Cluster<DataInstance> {
   readonly shelf: Shelf;
   readonly watches: readonly DataWatch[];
   readonly #rest: DataRest;
+  readonly #troubles: Troubles = new Troubles(this);
   #last = 0;
-  #spoiled = 0;
-  #wasUp = true;
 
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
@@ -58,7 +58,7 @@ export class DataWorld extends Cluster<DataInstance> {
     this.scenario = scenario;
     this.markRandom = new Random(seed ^ STREAM_OF_MARKS);
     this.marks = drawMarksScenario(this.markRandom, scenario);
-    this.source = new DataSource(this);
+    this.source = new DataSource<DataInstance>(this);
     this.persons = new Persons(this);
     this.misfortunes = new Misfortunes<DataWorld>(this, { mood });
     this.shelf = new Shelf(this);
@@ -88,14 +88,10 @@ export class DataWorld extends Cluster<DataInstance> {
   }
 
   protected override check(): void {
-    this.#checkBackend();
+    if (this.#troubles.look()) for (const watch of this.watches) watch.spoiled?.();
     for (const instance of this.instances) {
-      const { machine, link } = instance;
-      if (machine.hasCrashed) continue;
-      if (link.weather !== WEATHER.sound || !machine.isAwake || !this.backend.isUp) {
-        instance.troubledAt = this.timeline.now;
-      }
-      if (!machine.isTouched) continue;
+      const { machine } = instance;
+      if (machine.hasCrashed || !machine.isTouched) continue;
       machine.isTouched = false;
       instance.held = instance.prices.peek();
       instance.status = instance.prices.inspect();
@@ -105,17 +101,13 @@ export class DataWorld extends Cluster<DataInstance> {
 
   /** For so long it could do all that it had to. */
   isWellFor(instance: DataInstance, ms: number): boolean {
-    return this.timeline.now - instance.troubledAt > ms;
+    return this.#troubles.isWellFor(instance, ms);
   }
 
-  #checkBackend(): void {
-    const { spoiled, isUp } = this.backend;
-    if (isUp !== this.#wasUp) for (const instance of this.instances) instance.troubledAt = this.timeline.now;
-    this.#wasUp = isUp;
-    if (spoiled === this.#spoiled) return;
-    this.#spoiled = spoiled;
-    for (const instance of this.instances) instance.troubledAt = this.timeline.now;
-    for (const watch of this.watches) watch.spoiled?.();
+  began(run: DataRun): void {
+    this.runs.set(run.serial, run);
+    if (run.token !== undefined) this.loadsUnder.set(run.token, run);
+    for (const watch of this.watches) watch.began?.(run);
   }
 
   /** @param instanceOf the process, once it is made. */

@@ -1,27 +1,32 @@
 import type { Message } from '../../network.ts';
+import type { Referee } from '../../referee.ts';
 import { type Edition, isAcceptable, isPlausible, markIn, serialIn } from '../edition.ts';
-import type { DataInstance } from '../instance.ts';
-import type { DataRun, DataWatch, Order, Question } from '../watch.ts';
-import type { DataWorld } from '../world.ts';
+import type { DataRun, DataWatch, Holder, Order, Question } from '../watch.ts';
+
+/** The world of the values. */
+interface Judged {
+  readonly referee: Referee;
+  readonly scenario: { readonly hasAccept: boolean; readonly hasSchema: boolean };
+}
 
 /**
  * Rule 23: what a guard or the schema refuses is not served, published or adopted, unless a person accepts it. A value
  * is fit when each of them was asked and has taken it, and the output of the schema is the value.
  */
-export class Refusals implements DataWatch {
-  readonly #world: DataWorld;
+export class Refusals implements DataWatch<Holder> {
+  readonly #world: Judged;
   readonly #fit: Set<number> = new Set();
 
-  constructor(world: DataWorld) {
+  constructor(world: Judged) {
     this.#world = world;
   }
 
-  returned({ serial }: DataRun, value: Edition): void {
+  returned({ serial }: DataRun<Holder>, value: Edition): void {
     const { hasAccept } = this.#world.scenario;
     if (!hasAccept && isPlausible(value)) this.#fit.add(serial);
   }
 
-  asked({ candidate, previous, isAccepted }: Question): void {
+  asked({ candidate, previous, isAccepted }: Question<Holder>): void {
     const { serial } = candidate;
     const isFit = isPlausible(candidate) && isAcceptable(candidate, previous);
     this.#holds(
@@ -31,26 +36,26 @@ export class Refusals implements DataWatch {
     if (isFit) this.#fit.add(serial);
   }
 
-  ordered({ kind, serial }: Order): void {
+  ordered({ kind, serial }: Order<Holder>): void {
     if ((kind === 'set' || kind === 'set here') && serial !== undefined) this.#fit.add(serial);
   }
 
   /** What is accepted is in place at once: that it is the right value is checked elsewhere. */
-  called({ kind, instance }: Order): void {
-    const value = instance.prices.peek();
+  called({ kind, instance }: Order<Holder>): void {
+    const value = instance.peek();
     if (kind === 'accept' && value !== undefined && instance.own.has(value.serial))
       this.#fit.add(value.serial);
   }
 
-  served({ name }: DataInstance, value: Edition): void {
+  served({ name }: Holder, value: Edition): void {
     this.#isFit(name, 'a reader gets', value);
   }
 
-  stepped({ name, held }: DataInstance): void {
+  stepped({ name, held }: Holder): void {
     if (held !== undefined) this.#isFit(name, 'it has', held);
   }
 
-  sent({ name }: DataInstance, { step, payload = '' }: Message): void {
+  sent({ name }: Pick<Holder, 'name'>, { step, payload = '' }: Message): void {
     if (step !== 'write' || markIn(payload) !== undefined) return;
     const serial = serialIn(payload);
     this.#holds(this.#fit.has(serial), () => `${name}: ${serial} is published, which was refused`);
