@@ -298,6 +298,13 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     entry.pins -= 1;
   }
 
+  /** Unpins an entry behind all callers. One that was evicted meanwhile, and is not being loaded, does not come back. */
+  release(entry: KeyedEntry<K, V>): void {
+    entry.pins -= 1;
+    if (entry.pins === 0 && entry.isEvicted && !isKept(entry)) this.#active.delete(entry.id);
+    else this.changed(entry);
+  }
+
   loadBegan(entry: KeyedEntry<K, V>): void {
     entry.loadEpoch = this.epochs.now;
   }
@@ -340,9 +347,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;
-    // A key that was deleted while its lease is being released goes to the negative cache after that.
-    const isKept = entry.isLoaded ? isLoading(entry) : isBusy(entry);
-    if (entry.pins === 0 && !isKept) this.#active.delete(id);
+    if (entry.pins === 0 && !isKept(entry)) this.#active.delete(id);
   }
 
   #activate(id: KeyId, key: K): KeyedEntry<K, V> {
@@ -418,6 +423,11 @@ function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
 /** It is being loaded, or its lease is not released yet. */
 function isBusy({ flight, waiters, coordinated }: KeyedEntry<unknown, unknown>): boolean {
   return flight !== undefined || waiters !== undefined || coordinated?.isBusy === true;
+}
+
+/** It stays active though it was evicted. A key that was deleted while its lease is being released is absent after that. */
+function isKept(entry: KeyedEntry<unknown, unknown>): boolean {
+  return entry.isLoaded ? isLoading(entry) : isBusy(entry);
 }
 
 /** Only its value and its times are to be remembered. */

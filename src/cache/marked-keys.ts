@@ -18,7 +18,7 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     // A key that was changed has that version itself.
     const version = mark.of === 'key' ? upTo : upTo + 1;
     const isMeant = (entry: KeyedEntry<K, V>): boolean =>
-      this.#refresher.coordinator?.isBehind(entry, version, markedAt) === true;
+      this.#refresher.coordinator?.isBehind(entry, mark.mark, version, markedAt) === true;
     if (mark.of === 'tag') this.#entries.markTag(mark.tag);
     else if (mark.of === 'key') this.#applyToKey(mark, isMeant);
     else if (mark.mark === 'dropped')
@@ -37,16 +37,32 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     this.#entries.useId(id, key, (entry) => {
       if (!isMeant(entry)) return;
       if (mark !== 'changed') this.#invalidate(entry, mark === 'dropped');
-      else this.#takeOver(entry, at);
+      else if (entry.isLoaded) void this.#takeOver(entry, at, isMeant);
+      else this.#expect(entry, at);
     });
   }
 
-  /** Looks for a newer value behind the read that has led here. A load under way may be older: then the next one does. */
-  #takeOver(entry: KeyedEntry<K, V>, version: number): void {
-    if (entry.flight !== undefined || !entry.isLoaded) this.#invalidate(entry, false);
+  /** The key is not loaded again for it, nor does a cool-down keep it. Never rejects. */
+  async #takeOver(
+    entry: KeyedEntry<K, V>,
+    version: number,
+    isMeant: (entry: KeyedEntry<K, V>) => boolean,
+  ): Promise<void> {
+    const { coordinator } = this.#refresher;
+    this.#entries.pin(entry);
+    try {
+      await coordinator?.takeOver(this.#refresher.followed(entry), version);
+      if (isMeant(entry)) this.#expect(entry, version); // it could not be read, or may not be adopted: a load decides
+    } finally {
+      this.#entries.release(entry);
+    }
+  }
+
+  /** The next round looks for that version. A load under way may be older: then the next one does. */
+  #expect(entry: KeyedEntry<K, V>, version: number): void {
+    if (entry.flight !== undefined) this.#invalidate(entry, false);
     this.#refresher.coordinator?.expect(entry, version);
     entry.setDueNow();
-    if (entry.isLoaded) this.#refresher.startAhead(entry, this.#refresher.options.clock.monotonic(), 0);
   }
 
   #invalidate(entry: KeyedEntry<K, V>, drop: boolean): void {

@@ -70,8 +70,8 @@ export class MemberCoordinator implements Coordinator {
     await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
   }
 
-  isBehind(entry: Entry<unknown>, version: number, at: number): boolean {
-    return sharedStateOf(entry).isBehind(version, entry.isLoaded ? entry.loadedAt : -Infinity, at);
+  isBehind(entry: Entry<unknown>, by: KeysMark['mark'], version: number, at: number): boolean {
+    return sharedStateOf(entry).isBehind(entry, by, version, at);
   }
 
   invalidatedElsewhere(entry: Entry<unknown>, invalidate: () => void): void {
@@ -82,6 +82,17 @@ export class MemberCoordinator implements Coordinator {
   expect(entry: Entry<unknown>, version: number): void {
     const state = sharedStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
+  }
+
+  async takeOver<T>(host: FollowedEntry<T>, version: number): Promise<void> {
+    const { entry } = host;
+    const state = sharedStateOf(entry);
+    const followed = new FollowedValue(this.#member, host);
+    for (;;) {
+      await followed.adoptNewer(version);
+      if (state.round === undefined || !state.isBehind(entry, 'changed', version, -Infinity)) return;
+      await state.round.over;
+    }
   }
 
   begin<T>(entry: Entry<T>, host: RoundHost): CoordinatedRound<T> {

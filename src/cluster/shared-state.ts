@@ -1,4 +1,4 @@
-import type { Mark } from '../data/mark.ts';
+import type { KeysMark, Mark } from '../data/mark.ts';
 import type { CoordinatedEntry } from '../engine/coordinated-entry.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
@@ -98,11 +98,19 @@ export class SharedState implements CoordinatedEntry {
   /**
    * It is older than a version that was published.
    *
-   * @param loadedAt when the value was loaded or set (monotonic).
-   * @param at when the version was published at the latest (monotonic).
+   * @param by what that version is.
+   * @param at when it was published at the latest (monotonic).
    */
-  isBehind(version: number, loadedAt: number, at: number): boolean {
-    return this.isLocal ? loadedAt < at : this.newest < version;
+  isBehind(
+    { isLoaded, loadedAt }: Entry<unknown>,
+    by: KeysMark['mark'],
+    version: number,
+    at: number,
+  ): boolean {
+    if (this.isLocal) return !isLoaded || loadedAt < at;
+    // A mark that is known leaves the value in place until a load has ended: only what is newer itself escapes a drop.
+    const newest = by === 'dropped' && isLoaded ? this.version : this.newest;
+    return newest < version;
   }
 
   /**

@@ -74,7 +74,7 @@ export interface Coordinator {
    *
    * @param at when that was published at the latest (monotonic): a value without a version is older if it was set before.
    */
-  isBehind(entry: Entry<unknown>, version: number, at: number): boolean;
+  isBehind(entry: Entry<unknown>, by: KeysMark['mark'], version: number, at: number): boolean;
   /**
    * Invalidates the entry for another instance. Unlike after an invalidation here, its next round looks first for a snapshot
    * that is newer than all marks on the entry, and loads if there is none.
@@ -82,6 +82,11 @@ export interface Coordinator {
   invalidatedElsewhere(entry: Entry<unknown>, invalidate: () => void): void;
   /** The next round looks first for the snapshot of that version, unless only a load will do. */
   expect(entry: Entry<unknown>, version: number): void;
+  /**
+   * Puts the version of the entry that the store has into place, which is that one or a newer one, without a load. Waits while
+   * a round is under way here whose result may be newer. Never rejects; it may not be there to be adopted.
+   */
+  takeOver<T>(host: FollowedEntry<T>, version: number): Promise<void>;
   /** The store, the same for all members that use the object; `undefined`: there is none. */
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */

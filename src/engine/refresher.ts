@@ -6,7 +6,7 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
-import type { CoordinationProblem, Coordinator, ShareRequest } from './coordinator.ts';
+import type { CoordinationProblem, Coordinator, FollowedEntry, ShareRequest } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
@@ -64,7 +64,12 @@ export class Refresher<T> {
 
   /** The entry follows other instances between its loads: see {@link Coordinator.follow}. */
   follow(entry: Entry<T>): void {
-    this.coordinator?.follow({
+    this.coordinator?.follow(this.followed(entry));
+  }
+
+  /** The entry as the coordinator changes it between its loads. */
+  followed(entry: Entry<T>): FollowedEntry<T> {
+    return {
       entry,
       adopt: (remote) => {
         if (this.runState !== 'closed') this.loader.adopt(entry, remote);
@@ -72,7 +77,7 @@ export class Refresher<T> {
       invalidate: (drop) => {
         if (this.runState !== 'closed') this.#outdate(entry, drop);
       },
-    });
+    };
   }
 
   /** Starts the entry if it is due. Waits if the caller wants to, or by default before the first success. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isClosedError, loaded } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
@@ -45,6 +46,30 @@ describe('a key that is changed everywhere', () => {
     expect(b.link.take().filter((step) => step === 'check').length).toBeLessThan(3);
   });
 
+  it.each([
+    ['whose loads fail', 'fails'],
+    ['that was invalidated here before, while its loads fail', 'invalidated'],
+    ['that is loading the key', 'loads'],
+    ['that is paused', 'is paused'],
+  ])('by set is taken over within the time by an instance %s', async (_, how) => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
+    if (how === 'is paused') b.cache.pause();
+    else {
+      if (how === 'invalidated') b.cache.invalidate('k');
+      b.link.break('refused', 'acquire');
+      const refreshed = b.cache.refresh('k').catch(() => {});
+      await cluster.clock.flush();
+      if (how !== 'loads') b.calls[0]?.reject(new Error('down'));
+      else void cluster.clock.advance(500).then(() => b.calls[0]?.reject(new Error('down')));
+      if (how !== 'loads') await refreshed;
+      b.link.mend();
+    }
+    await cluster.clock.advance(1);
+    await a.cache.set('k', 'by hand', everywhere);
+    await readFor(cluster, [b], WITHIN);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', how === 'is paused' ? 0 : 1]);
+  });
+
   it('by refresh is taken over too', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     const refreshed = a.cache.refresh('k', everywhere);
@@ -72,6 +97,25 @@ describe('a key that is changed everywhere', () => {
     expect(a.cache.peek('k')).toBe(undefined);
     await readFor(cluster, [b], WITHIN);
     expect([b.cache.peek('k'), b.calls.length]).toEqual([undefined, 1]);
+  });
+
+  it('by a drop is not served any longer, though a load of it has read the mark before, and failed', async () => {
+    const within = 20_000;
+    const { cluster, a, b } = await warm({ k: 'x' }, { schedule: 25_000, propagateWithin: within });
+    await cluster.clock.advance(within);
+    await readFor(cluster, [b], 10); // checks
+    await cluster.clock.advance(5000);
+    const published = new Deferred<void>();
+    a.link.break(published.promise, 'acquire');
+    const dropped = a.cache.invalidate('k', { everywhere: true, drop: true });
+    await readFor(cluster, [b], 20); // finds the lease held, and looks for the result
+    published.resolve();
+    await dropped;
+    await readFor(cluster, [b], 4000);
+    expect(b.link.take().slice(0, 4)).toEqual(['check', 'acquire', 'read', 'acquire']);
+    b.calls[0]?.reject(new Error('down'));
+    await readFor(cluster, [b], within);
+    expect(b.cache.peek('k')).toBe(undefined);
   });
 
   it('is known without checks with its next load, since the mark is in its own place in the store', async () => {
@@ -196,6 +240,14 @@ describe('a cache that is cleared everywhere', () => {
     b.cache.pause();
     await readFor(cluster, [b], WITHIN, ['m']);
     expect(['k', 'l', 'm'].map((key) => b.cache.peek(key))).toEqual(['k2', 'by hand', undefined]);
+  });
+
+  it('has no value that was invalidated on an instance which did not know of the clearing', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.clear(everywhere);
+    await cluster.clock.advance(10);
+    await b.cache.invalidate('k', everywhere);
+    expect(b.cache.peek('k')).toBe(undefined);
   });
 
   it('is refused once the cache is closed', async () => {
