@@ -59,6 +59,11 @@ export function withMarks(journal: Journal, marks: readonly KeysMark[], version:
   return bounded({ ...base, entries: [...entries.values()] });
 }
 
+/** The journal as it is known, where that of a later version can't be read: its marks may concern any key. */
+export function lostUpTo(journal: Journal, version: number): Journal {
+  return { ...journal, invalidatedUpTo: version };
+}
+
 function bounded(journal: Journal): Journal {
   const { entries } = journal;
   let characters = 0;

@@ -7,7 +7,15 @@ import { OptionError } from '../errors.ts';
 import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { reasonIn } from './fleet-report.ts';
-import { EMPTY, type Journal, type MarksOnKeys, marksAfter, outOfDateUpTo, withMarks } from './journal.ts';
+import {
+  EMPTY,
+  type Journal,
+  lostUpTo,
+  type MarksOnKeys,
+  marksAfter,
+  outOfDateUpTo,
+  withMarks,
+} from './journal.ts';
 import { ManualRound } from './manual-round.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
@@ -82,7 +90,13 @@ export class KeyMarks implements Followed, MarksOnKeys {
   }
 
   /** Never rejects. */
-  adoptNewer(_version?: number, waits: boolean = true): Promise<void> {
+  async adoptNewer(version: number = 0, waits: boolean = true): Promise<void> {
+    const wasReading = this.#reading !== undefined;
+    await this.#readOnce(waits);
+    if (wasReading && version > this.knownVersion) await this.#readOnce(waits); // that was answered before
+  }
+
+  #readOnce(waits: boolean): Promise<void> {
     this.#reading ??= this.#read(waits).then(
       () => {
         this.#reading = undefined;
@@ -159,12 +173,15 @@ export class KeyMarks implements Followed, MarksOnKeys {
   async #read(waits: boolean): Promise<void> {
     const snapshot = await this.#member.store?.present(this.#entry, waits);
     this.#isKnown = true;
-    if (snapshot === undefined || snapshot.version <= this.#applied) return;
-    const journal = snapshot.value as Journal;
+    const { clock } = this.#member.options;
+    const version = snapshot?.version ?? sharedStateOf(this.#entry).rejectedVersion;
+    if (version <= this.#applied) return;
+    const journal = snapshot === undefined ? lostUpTo(this.#journal, version) : (snapshot.value as Journal);
     const marks = marksAfter(journal, this.#applied);
     this.#put(journal);
-    this.#applied = snapshot.version;
-    for (const { mark, upTo } of marks) this.#keys.apply(mark, upTo, snapshot.writtenAt);
+    this.#applied = version;
+    for (const { mark, upTo } of marks)
+      this.#keys.apply(mark, upTo, snapshot?.writtenAt ?? clock.monotonic());
   }
 
   #put(journal: Journal): void {

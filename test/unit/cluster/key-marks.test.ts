@@ -271,4 +271,36 @@ describe('the journal of a cache', () => {
     const { payload = '' } = (await cluster.store.read('c')) ?? {};
     expect(payload.length).toBeLessThan(150_000);
   });
+
+  it('is read again where a check finds it newer than the one that is being read', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { propagateWithin: 500 });
+    await a.cache.invalidateTag('z', everywhere);
+    const answered = new Deferred<void>();
+    b.link.breakOnce(answered.promise, 'read');
+    await readFor(cluster, [b], 500);
+    await a.cache.clear(everywhere);
+    await readFor(cluster, [b], 500);
+    expect([b.link.take().filter((step) => step === 'read').length, b.cache.peek('k')]).toEqual([1, 'k1']);
+    answered.resolve();
+    await cluster.clock.flush();
+    expect(b.cache.peek('k')).toBe(undefined);
+  });
+
+  it('that is damaged makes all keys due up to its version, and so says the next one', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', l: 'y' });
+    await cluster.clock.advance(10);
+    await a.cache.invalidateTag('x', everywhere);
+    const { version = 0 } = (await cluster.store.read('c')) ?? {};
+    await cluster.store.write('c', '{', version);
+    await cluster.clock.advance(1); // a load of the same instant would count as older
+    const later = keyedInstance(cluster, own);
+    await readFor(cluster, [later], 100, ['k', 'l']);
+    expect(later.calls.map(({ key }) => key)).toEqual(['k', 'l']);
+    for (const { key, resolve } of later.calls) resolve(`${key}2`);
+    await readFor(cluster, [b], 2 * WITHIN, ['k', 'l']);
+    expect([b.cache.peek('k'), b.cache.peek('l'), b.calls.length]).toEqual(['k2', 'l2', 0]);
+    await b.cache.invalidateTag('y', everywhere);
+    const { payload = '' } = (await cluster.store.read('c')) ?? {};
+    expect(payload).toContain(`"invalidatedUpTo":${version}`);
+  });
 });
