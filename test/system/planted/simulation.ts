@@ -1,5 +1,6 @@
 import type { Rule } from '../simulation/referee.ts';
 import { ofData } from './data.ts';
+import { ofKeys } from './keys.ts';
 import type { Fault } from './plant.ts';
 
 /** A fault that the simulation must find. */
@@ -9,7 +10,7 @@ export interface SimulationFault extends Fault {
   /** The worlds that find it. */
   readonly seeds: readonly number[];
   /** The kind of the worlds. @default 'cluster' */
-  readonly world?: 'data';
+  readonly world?: 'data' | 'keys';
 }
 
 export const simulation: readonly SimulationFault[] = [
@@ -490,4 +491,5 @@ export const simulation: readonly SimulationFault[] = [
     by: '(entry, value, cause, version) => original({ ...entry, value }, value, cause, version)',
   },
   ...ofData,
+  ...ofKeys,
 ];

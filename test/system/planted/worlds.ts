@@ -1,6 +1,7 @@
 import { expect, inject, it } from 'vitest';
 import type { Cluster } from '../simulation/cluster.ts';
 import { DataWorld } from '../simulation/data/world.ts';
+import { KeysWorld } from '../simulation/keys/world.ts';
 import { World } from '../simulation/world.ts';
 import { simulation } from './simulation.ts';
 
@@ -11,8 +12,13 @@ const fault = simulation.find(({ name }) => globalThis.planted === `simulation: 
 
 it('the rules hold', { timeout: 3_600_000 }, async () => {
   let world: Cluster | undefined;
-  const kinds = { cluster: [World], data: [DataWorld], both: [World, DataWorld] };
-  const of = fault === undefined ? 'both' : (fault.world ?? 'cluster');
+  const kinds = {
+    cluster: [World],
+    data: [DataWorld],
+    keys: [KeysWorld],
+    all: [World, DataWorld, KeysWorld],
+  };
+  const of = fault === undefined ? 'all' : (fault.world ?? 'cluster');
   process.on('unhandledRejection', (reason) => {
     world?.referee.holds(6, false, () => `an unhandled rejection: ${reason}`);
   });

@@ -5,6 +5,7 @@
 
 import type { Cluster } from './cluster.ts';
 import { DataWorld } from './data/world.ts';
+import { KeysWorld } from './keys/world.ts';
 import type { Verdict } from './verdict.ts';
 import { World } from './world.ts';
 
@@ -16,7 +17,7 @@ process.on('unhandledRejection', (reason) => {
 /** Runs the worlds of a seed, which share nothing. */
 async function run(seed: number, isTraced: boolean): Promise<void> {
   const verdicts: Verdict[] = [];
-  for (const Kind of [World, DataWorld]) {
+  for (const Kind of [World, DataWorld, KeysWorld]) {
     const next = new Kind(seed, isTraced);
     world = next;
     verdicts.push(await next.run());

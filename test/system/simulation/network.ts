@@ -49,6 +49,8 @@ export interface Message {
   readonly requestId?: string;
   /** Of `write`; of `versions`: the report. */
   readonly payload?: string;
+  /** Of a report: the id of the instance. */
+  readonly instance?: string;
   /** Of `release`. */
   readonly as?: 'done' | 'failed' | 'abandoned';
 }
@@ -178,8 +180,8 @@ export class Link {
   }
 }
 
-function payloadOf(report: InstanceReport | undefined): { readonly payload?: string } {
-  return report === undefined ? {} : { payload: report.text };
+function payloadOf(report: InstanceReport | undefined): Pick<Message, 'payload' | 'instance'> {
+  return report === undefined ? {} : { payload: report.text, instance: report.instance };
 }
 
 /** The answer of the backend in a few words: the decisive fields of its rows and snapshots only. */

@@ -1,14 +1,18 @@
 import { expect, it } from 'vitest';
 import { DataWorld } from './data/world.ts';
+import { KeysWorld } from './keys/world.ts';
 import { World } from './world.ts';
 
 /** The trace without the names that differ in each process. */
-async function traceOf(Kind: typeof World | typeof DataWorld, seed: number): Promise<string> {
+async function traceOf(
+  Kind: typeof World | typeof DataWorld | typeof KeysWorld,
+  seed: number,
+): Promise<string> {
   const { trace } = await new Kind(seed, true).run();
   return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
 }
 
-it.each([World, DataWorld])(
+it.each([World, DataWorld, KeysWorld])(
   'the same seed is the same %o, and another seed another one',
   async (Kind) => {
     const [first, again, other] = [await traceOf(Kind, 3), await traceOf(Kind, 3), await traceOf(Kind, 4)];
@@ -28,6 +32,7 @@ it('a world without a trace runs the same way', async () => {
 it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
   ['bad data, guards, quarantines, pins, marks', DataWorld, () => WORDS_OF_DATA],
+  ['marks on keys, guards, evicted keys', KeysWorld, () => WORDS_OF_KEYS],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
   const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
@@ -107,4 +112,11 @@ const WORDS_OF_DATA = [
   'took-over',
   'comes back empty',
   'has damaged its snapshots',
+];
+
+const WORDS_OF_KEYS = [
+  ...['set (', 'set here (', 'refresh (', 'drop (', 'invalidated (', 'dropped ('],
+  ...['invalidated of the tag x (', 'invalidated of the tag y (', 'dropped of all keys ('],
+  ...['cause loaded', 'cause adopted', 'cause set', 'evicted', 'value-rejected', 'cooling-down'],
+  ...['LockUnavailableError', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
 ];

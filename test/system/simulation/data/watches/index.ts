@@ -1,6 +1,7 @@
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 import { BadLoads } from './bad-loads.ts';
+import { Fleet } from './fleet.ts';
 import { Marks } from './marks.ts';
 import { Pins } from './pins.ts';
 import { Previous } from './previous.ts';
@@ -22,7 +23,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     ...(hasLock ? [new BadLoads(world)] : []),
     new Versions(world),
     new Promises(world),
-    ...(marks.isMarked ? [new Marks(world), new Reports(world)] : []),
+    ...(marks.isMarked ? [new Marks(world), new Reports(world), new Fleet(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];
 }

@@ -1,0 +1,118 @@
+import type { SimulationFault } from './simulation.ts';
+
+/** Faults of marks on keys, of the fleet, and of guards on keys, which the worlds of keys must find. */
+const faults: readonly Omit<SimulationFault, 'world'>[] = [
+  {
+    name: 'marks on keys are not applied',
+    rules: [24],
+    seeds: [1],
+    in: 'src/cache/marked-keys.ts',
+    replace: 'MarkedKeys.apply',
+    by: '() => {}',
+  },
+  {
+    name: 'a key that was set everywhere waits for its cool-down',
+    rules: [24],
+    seeds: [13],
+    in: 'src/cluster/member-coordinator.ts',
+    replace: 'MemberCoordinator.takeOver',
+    by: 'async () => {}',
+  },
+  {
+    name: 'a mark that a load has read is taken for applied',
+    rules: [24],
+    seeds: [29],
+    in: 'src/cluster/shared-state.ts',
+    replace: 'SharedState.isBehind',
+    by: "(entry, by, version, at) => original(entry, 'changed', version, at)",
+  },
+  {
+    name: 'the journal is not asked about what it says of a snapshot',
+    rules: [24],
+    seeds: [2],
+    in: 'src/cluster/key-marks.ts',
+    replace: 'KeyMarks.outOfDateUpTo',
+    by: '() => 0',
+  },
+  {
+    name: 'an instance that starts does not read the journal first',
+    rules: [24],
+    seeds: [12],
+    in: 'src/cluster/key-marks.ts',
+    replace: 'KeyMarks.known',
+    by: 'async () => {}',
+  },
+  {
+    name: 'a journal takes the place of the marks of others',
+    rules: [24],
+    seeds: [2],
+    in: 'src/cluster/journal.ts',
+    replace: 'withMarks',
+    by: '(journal, marks, version) => original(EMPTY, marks, version)',
+  },
+  {
+    name: 'a cleared cache keeps its values on other instances',
+    rules: [24],
+    seeds: [2],
+    in: 'src/cache/keyed-entries.ts',
+    replace: 'KeyedEntries.forgetIf',
+    by: '() => {}',
+  },
+  {
+    name: 'a report claims a later mark',
+    rules: ['everywhere'],
+    seeds: [1],
+    in: 'src/cluster/key-marks.ts',
+    replace: 'KeyMarks.reported',
+    by: `() => {
+      const reported = original();
+      return { ...reported, version: reported.version && reported.version + 1 };
+    }`,
+  },
+  {
+    name: 'a report lasts for an hour',
+    rules: ['everywhere'],
+    seeds: [1],
+    in: 'src/cluster/instance-reporter.ts',
+    replace: 'InstanceReporter.next',
+    by: `(...given) => {
+      const next = original(...given);
+      return next && { ...next, report: { ...next.report, keepFor: 3_600_000 } };
+    }`,
+  },
+  {
+    name: 'a report is left when something has changed, and not renewed',
+    rules: ['everywhere'],
+    seeds: [1],
+    in: 'src/cluster/instance-reporter.ts',
+    replace: 'InstanceReporter.next',
+    by: `(members, now, withinMs, isForced) => {
+      if (this.#last !== undefined) this.#last = { ...this.#last, at: now };
+      return original(members, now, withinMs, isForced);
+    }`,
+  },
+  {
+    name: 'the guard of a key is not asked',
+    rules: [23],
+    seeds: [4],
+    in: 'src/guard/guarded-load.ts',
+    replace: 'guardedLoad',
+    by: '(load, options) => original(load, { ...options, accept: undefined })',
+  },
+  {
+    name: 'a refused round of a key is held as briefly as any other that failed',
+    rules: [5],
+    seeds: [4],
+    in: 'src/cluster/round.ts',
+    replace: 'Round.#failed',
+    by: `(error) => {
+      const { coolDown, random } = this.#member.options;
+      return { ...original(error), holdFor: coolDownMs(coolDown, 1, random()) };
+    }`,
+  },
+];
+
+export const ofKeys: readonly SimulationFault[] = faults.map((fault) => ({
+  ...fault,
+  world: 'keys' as const,
+}));

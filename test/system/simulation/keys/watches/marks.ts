@@ -1,0 +1,219 @@
+import type { TicklessEvent, WriteAnswer } from '../../../../../src/index.ts';
+import { type Edition, markIn, serialIn } from '../../data/edition.ts';
+import type { DataRun } from '../../data/watch.ts';
+import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';
+import type { HeldKey } from '../held-key.ts';
+import type { KeysInstance } from '../instance.ts';
+import { NAME, nameOf } from '../scenario.ts';
+import type { KeyOrder, KeysWatch } from '../watch.ts';
+import type { KeysWorld } from '../world.ts';
+
+/** A check that is under way when something is published ends within that, and the next one is due. */
+const UNDER_WAY_MS = 15;
+
+/** The check, a read of the journal and one of the key, with their ways and the lateness of timers. */
+const COMMANDS_MS = 50;
+
+/** A backend that has not answered rests for half a minute at most. */
+const RESTS_MS = 35_000;
+
+/** So many of the last orders of each subject are watched. */
+const WATCHED = 8;
+
+/** What a person has done for all instances, and the store has it. */
+interface Known {
+  readonly order: KeyOrder;
+  readonly version: number;
+  readonly resolvedAt: number;
+  /** The first read of each instance that must have led to a check which finds it. */
+  readonly readAt: Map<KeysInstance, number>;
+}
+
+/**
+ * Rule 24 for keys: an instance that is read, and can reach the store, serves nothing that is older than a dropping mark of its
+ * key or of all keys, or than a value that was set or loaded for all, for longer than `propagateWithin` and three commands.
+ * What is older than a mark of its tag, or of an invalidation, is due from then on. None of that is adopted again, also by an
+ * instance that starts later.
+ *
+ * A value is newer if it was published under a higher version, or if its load or its `set` began after the order. What was set
+ * has no tags.
+ */
+export class Marks implements KeysWatch {
+  readonly #world: KeysWorld;
+  /** When the load or the `set` of each value began. */
+  readonly #begun: Map<number, number> = new Map();
+  /** The last version under which each value was published. */
+  readonly #versions: Map<number, number> = new Map();
+  /** The highest version of each name. */
+  readonly #highest: Map<string, number> = new Map();
+  /** The last mark, or journal, of each name that each instance has published. */
+  readonly #marks: Map<KeysInstance, Map<string, number>> = new Map();
+  readonly #setByHand: Set<number> = new Set();
+  /** When the checks of an instance failed last, as it says. */
+  readonly #failedAt: Map<KeysInstance, number> = new Map();
+  /** The last ones of each key, of each tag, and of all keys. */
+  readonly #known: Map<string, Known[]> = new Map();
+  /** The changes of people that are being published. */
+  readonly #underWay: Set<KeyOrder> = new Set();
+  #spoiledAt = Number.NEGATIVE_INFINITY;
+  /** When each was last invalidated everywhere, or that has ended. */
+  readonly #outdatedAt: Map<string, number> = new Map();
+
+  constructor(world: KeysWorld) {
+    this.#world = world;
+  }
+
+  began({ serial, begunAt }: DataRun<HeldKey>): void {
+    this.#begun.set(serial, begunAt);
+  }
+
+  /** A load without a lease, while the lock is unavailable, is in no order with what others do: its end counts. */
+  returned({ serial, token }: DataRun<HeldKey>): void {
+    if (token === undefined) this.#begun.set(serial, this.#world.timeline.now);
+  }
+
+  arrived(instance: KeysInstance, { step, name, payload = '' }: Message, answer: unknown): void {
+    if (step !== 'write') return;
+    const { kind, version } = answer as WriteAnswer;
+    if (kind !== 'written' || version <= (this.#highest.get(name) ?? 0)) return;
+    this.#highest.set(name, version);
+    if (name !== NAME && markIn(payload) === undefined) {
+      this.#versions.set(serialIn(payload), version);
+      return;
+    }
+    const marks = this.#marks.get(instance) ?? new Map<string, number>();
+    this.#marks.set(instance, marks.set(name, version));
+  }
+
+  spoiled(): void {
+    this.#known.clear();
+    this.#underWay.clear();
+    this.#spoiledAt = this.#world.timeline.now;
+  }
+
+  ordered(order: KeyOrder): void {
+    const { serial, at, mark } = order;
+    this.#underWay.add(order);
+    if (mark === 'invalidated') this.#outdatedAt.set(subjectOf(order), at);
+    if (serial === undefined) return;
+    this.#begun.set(serial, at);
+    this.#setByHand.add(serial);
+  }
+
+  settled(order: KeyOrder): void {
+    this.#underWay.delete(order);
+    if (order.mark === 'invalidated') this.#outdatedAt.set(subjectOf(order), this.#world.timeline.now);
+    const version = this.#versionOf(order);
+    if (version === undefined || order.at <= this.#spoiledAt) return;
+    const { timeline } = this.#world;
+    const known = { order, version, resolvedAt: timeline.now, readAt: new Map() };
+    const subject = subjectOf(order);
+    this.#known.set(subject, [...(this.#known.get(subject) ?? []), known].slice(-WATCHED));
+  }
+
+  read(instance: KeysInstance): void {
+    const { timeline, scenario } = this.#world;
+    for (const all of this.#known.values()) {
+      for (const { readAt, resolvedAt } of all) {
+        const isDue = timeline.now >= resolvedAt + scenario.propagateWithin + UNDER_WAY_MS;
+        if (isDue && !readAt.has(instance)) readAt.set(instance, timeline.now);
+      }
+    }
+  }
+
+  emitted(key: HeldKey, event: TicklessEvent): void {
+    const value = key.peek();
+    if (value === undefined) return;
+    // The source says the same again.
+    if (event.type === 'load-kept') this.#begun.set(value.serial, this.#world.timeline.now);
+    if (event.type !== 'snapshot-adopted') return;
+    for (const known of this.#of(key)) {
+      const { process } = key;
+      const isKnown = this.#mustBeKnown(known, process) || process.bornAt >= known.resolvedAt;
+      if (!isKnown || !this.#isWell(process, known) || !this.#concerns(known, value)) continue;
+      this.#holds(key, this.#isNewer(value, known), known, `adopts version ${event.version}`);
+    }
+  }
+
+  stepped(key: HeldKey): void {
+    const { held, status, process } = key;
+    if (status?.checks?.failingSince !== undefined) this.#failedAt.set(process, this.#world.timeline.now);
+    if (held === undefined || process.closing !== 'no' || this.#isInNoOrder(key)) return;
+    for (const known of this.#of(key)) {
+      if (!this.#mustBeKnown(known, process) || !this.#isWell(process, known)) continue;
+      if (!this.#concerns(known, held) || this.#isNewer(held, known)) continue;
+      const { mark, at } = known.order;
+      if (mark === undefined && this.#outdated(key) >= at) continue; // only a load answers that
+      const isDue = mark === 'invalidated' && status?.isStale === true;
+      this.#holds(key, isDue, known, `serves ${held.serial}${mark === 'invalidated' ? ' as fresh' : ''}`);
+    }
+  }
+
+  /** What it has under way is in no order with the versions of others: what checks find counts from its end. */
+  #isInNoOrder(key: HeldKey): boolean {
+    const isBusy =
+      [...this.#underWay].some(({ instance, kind }) => instance === key && kind === 'set') ||
+      [...key.running].some(({ token }) => token === undefined);
+    if (isBusy) for (const { readAt } of this.#of(key)) readAt.delete(key.process);
+    return isBusy;
+  }
+
+  /** When it was last invalidated here, or everywhere. */
+  #outdated(key: HeldKey): number {
+    const times = subjectsOf(key).map((subject) => this.#outdatedAt.get(subject) ?? 0);
+    return Math.max(key.invalidatedAt, ...times);
+  }
+
+  #versionOf({ kind, of, mark, serial, instance, outcome }: KeyOrder): number | undefined {
+    if (outcome === undefined || 'error' in outcome) return undefined;
+    if (kind === 'set') return this.#versions.get(serial as number);
+    if (kind === 'refresh') return this.#versions.get((outcome.value as Edition).serial);
+    if (mark === undefined) return undefined;
+    return this.#marks.get(instance.process)?.get(of === 'key' ? nameOf(instance.key) : NAME);
+  }
+
+  #of(key: HeldKey): Known[] {
+    return subjectsOf(key).flatMap((subject) => this.#known.get(subject) ?? []);
+  }
+
+  #concerns({ order }: Known, { serial }: Edition): boolean {
+    return order.of !== 'tag' || !this.#setByHand.has(serial);
+  }
+
+  #isNewer({ serial }: Edition, { order, version }: Known): boolean {
+    const isLater = (this.#begun.get(serial) ?? 0) >= order.at;
+    const held = this.#versions.get(serial) ?? 0;
+    return isLater || (order.mark === undefined ? held >= version : held > version);
+  }
+
+  #mustBeKnown({ readAt }: Known, instance: KeysInstance): boolean {
+    return this.#world.timeline.now >= (readAt.get(instance) ?? Number.POSITIVE_INFINITY) + COMMANDS_MS;
+  }
+
+  /** It could reach the store since then, waits for no answer that was lost before, and does not rest after a failure. */
+  #isWell(instance: KeysInstance, { resolvedAt }: Known): boolean {
+    const { now } = this.#world.timeline;
+    const ms = now - resolvedAt + CLIENT_TIMEOUT_MS;
+    if (!this.#world.isWellFor(instance, ms)) return false;
+    const hasFailed = now - (this.#failedAt.get(instance) ?? Number.NEGATIVE_INFINITY) <= ms;
+    return !hasFailed || this.#world.isWellFor(instance, ms + RESTS_MS);
+  }
+
+  #holds({ name }: HeldKey, condition: boolean, { order, version, resolvedAt }: Known, what: string): void {
+    this.#world.referee.holds(24, condition, () => {
+      const { id, mark, kind, of, instance } = order;
+      const ago = (this.#world.timeline.now - resolvedAt).toFixed(0);
+      return `${name}: it ${what}, though ${instance.name} has ${mark ?? kind} of ${of} (${id}), version ${version}, ${ago} ms ago`;
+    });
+  }
+}
+
+function subjectsOf({ key, tag }: HeldKey): string[] {
+  return [`key ${key}`, `tag ${tag}`, 'all'];
+}
+
+/** The orders that a later one takes the place of. */
+function subjectOf({ of, instance }: KeyOrder): string {
+  if (of === 'all') return of;
+  return of === 'tag' ? `tag ${instance.tag}` : `key ${instance.key}`;
+}

@@ -1,0 +1,33 @@
+import type { StoredSnapshot } from '../../../../../src/index.ts';
+import type { Message } from '../../network.ts';
+import type { KeysInstance } from '../instance.ts';
+import { NAME } from '../scenario.ts';
+import type { KeysWatch } from '../watch.ts';
+import type { KeysWorld } from '../world.ts';
+
+/** The fleet: a report claims no mark that its instance can't know. */
+export class Reports implements KeysWatch {
+  readonly #world: KeysWorld;
+  /** The last version of the journal that each has read or written. */
+  readonly #known: Map<KeysInstance, number> = new Map();
+
+  constructor(world: KeysWorld) {
+    this.#world = world;
+  }
+
+  arrived(instance: KeysInstance, { step, name }: Message, answer: unknown): void {
+    if (name !== NAME || (step !== 'read' && step !== 'write')) return;
+    const { version = 0 } = (answer as Pick<StoredSnapshot, 'version'> | undefined) ?? {};
+    this.#known.set(instance, Math.max(version, this.#known.get(instance) ?? 0));
+  }
+
+  sent(instance: KeysInstance, { step, payload }: Message): void {
+    if (step !== 'versions' || payload === undefined || payload === '-') return;
+    const { members } = JSON.parse(payload) as { readonly members: readonly { readonly version?: number }[] };
+    const reported = members[0]?.version ?? 0;
+    const known = this.#known.get(instance) ?? 0;
+    this.#world.referee.holds('everywhere', reported <= known, () => {
+      return `${instance.name}: it reports the mark ${reported}, and knows ${known}`;
+    });
+  }
+}
