@@ -4,8 +4,6 @@ import { type EventFilter, type EventType, eventTypes, type TicklessEvent } from
 import type { Instrument } from './instrument.ts';
 import type { SafeLogger } from './logger.ts';
 
-const NONE: readonly Instrument[] = [];
-
 type Listener = (event: TicklessEvent) => unknown;
 
 /** The listeners of one member, or of all members of a group. */
@@ -42,12 +40,12 @@ export class Listeners {
 
   has(type: EventType): boolean {
     const isHeard = this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
-    return isHeard || this.wanted.some(({ event }) => event !== undefined);
+    return isHeard || (this.instruments.size > 0 && this.wanted.some(({ event }) => event !== undefined));
   }
 
   /** The instruments that have subscribers. */
   get wanted(): readonly Instrument[] {
-    return this.instruments.size === 0 ? NONE : [...this.instruments].filter(({ isWanted }) => isWanted);
+    return [...this.instruments].filter(({ isWanted }) => isWanted);
   }
 
   /** Calls those of its type in the order of registration, those of `*`, the instruments. The error of one is logged. */
@@ -62,6 +60,7 @@ export class Listeners {
         );
       }
     }
+    if (this.instruments.size === 0) return;
     for (const instrument of this.wanted) instrument.event?.(event);
   }
 
