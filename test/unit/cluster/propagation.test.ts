@@ -66,7 +66,7 @@ describe('checks of the store', () => {
       await cluster.clock.flush();
     }
     link.commands.length = 0;
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 105; i++) {
       values[4]?.value.current;
       await cluster.clock.advance(WITHIN / 100);
     }
