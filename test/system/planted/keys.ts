@@ -72,7 +72,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a report lasts for an hour',
     rules: ['everywhere'],
-    seeds: [1],
+    seeds: [8],
     in: 'src/cluster/instance-reporter.ts',
     replace: 'InstanceReporter.next',
     by: `(...given) => {
