@@ -26,6 +26,7 @@ export class RemoteSnapshots<T> {
   readonly #isBackground: boolean;
   readonly #patience: () => BackendPatience;
   readonly #validSince: () => number;
+  readonly #beganAt: number;
   /** The store has answered the last read. */
   wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
@@ -33,7 +34,8 @@ export class RemoteSnapshots<T> {
 
   /**
    * @param patience how long the load waits for the store.
-   * @param validSince snapshots loaded before this instant (monotonic) were invalidated since.
+   * @param validSince snapshots loaded before this instant (monotonic) were invalidated since. One that was being loaded then
+   * is an answer to readers of before only: where the round began before.
    */
   constructor(
     member: ClusterMember,
@@ -48,6 +50,7 @@ export class RemoteSnapshots<T> {
     this.#isBackground = isBackground;
     this.#patience = patience;
     this.#validSince = validSince;
+    this.#beganAt = member.options.clock.monotonic();
   }
 
   /** No caller waits here for the result, and there is a value to serve meanwhile. */
@@ -189,8 +192,10 @@ export class RemoteSnapshots<T> {
   #isUsable(snapshot: ReadSnapshot): boolean {
     // A person has pinned it after its load.
     if (snapshot.version <= this.#outOfDateUpTo(snapshot.tags)) return false;
-    if ((this.#isPinned(snapshot) ? snapshot.writtenAt : snapshot.loadedAt) < this.#validSince())
-      return false;
+    const { writtenAt, loadedAt, took } = snapshot;
+    const validSince = this.#validSince();
+    const startedAt = validSince > this.#beganAt ? loadedAt : loadedAt - took;
+    if ((this.#isPinned(snapshot) ? writtenAt : startedAt) < validSince) return false;
     return !this.#isTooOld(snapshot) && !this.#isOlder(snapshot);
   }
 

@@ -113,6 +113,22 @@ describe('what was given up here is not revived from the store', () => {
     'invalidate of all': (cache) => cache.invalidate(),
     invalidateTag: (cache) => cache.invalidateTag('red'),
   };
+  it.each(Object.entries(ofOthers))('by %s, while another instance loads it', async (_, giveUp) => {
+    const cluster = new ManualCluster();
+    const [a, b] = [keyedInstance(cluster), keyedInstance(cluster)];
+    const first = a.cache.get('x');
+    await cluster.clock.advance(10);
+    giveUp(b.cache);
+    await cluster.clock.advance(10);
+    a.calls[0]?.resolve('ex');
+    await first;
+    await cluster.clock.flush();
+    const read = b.cache.get('x');
+    await cluster.clock.flush();
+    b.calls[0]?.resolve('ex 2');
+    expect(await read).toBe('ex 2');
+  });
+
   for (const [way, giveUp] of Object.entries(ofOthers)) {
     it(`by ${way}, of a key that was pushed out before`, async () => {
       const cluster = new ManualCluster();

@@ -44,6 +44,8 @@ export class Marks implements KeysWatch {
   readonly #begun: Map<number, number> = new Map();
   /** The last version under which each value was published. */
   readonly #versions: Map<number, number> = new Map();
+  /** When each arrived in the store. */
+  readonly #publishedAt: Map<number, number> = new Map();
   /** The highest version of each name. */
   readonly #highest: Map<string, number> = new Map();
   /** The last mark, or journal, of each name that each instance has published. */
@@ -79,6 +81,7 @@ export class Marks implements KeysWatch {
     this.#highest.set(name, version);
     if (name !== NAME && markIn(payload) === undefined) {
       this.#versions.set(serialIn(payload), version);
+      this.#publishedAt.set(serialIn(payload), this.#world.timeline.now);
       return;
     }
     const marks = this.#marks.get(instance) ?? new Map<string, number>();
@@ -142,7 +145,9 @@ export class Marks implements KeysWatch {
     for (const known of this.#of(key)) {
       if (!this.#mustBeKnown(known, process) || !this.#isWell(process, known)) continue;
       if (!this.#concerns(known, held) || this.#isNewer(held, known)) continue;
-      const { mark, at } = known.order;
+      const { mark, at, instance } = known.order;
+      // By the age that it has when it arrives: its load may have begun before.
+      if (instance.process === process && (this.#publishedAt.get(held.serial) ?? 0) >= at) continue;
       if (mark === undefined && this.#outdated(key) >= at) continue; // only a load answers that
       const isDue = mark === 'invalidated' && status?.isStale === true;
       this.#holds(key, isDue, known, `serves ${held.serial}${mark === 'invalidated' ? ' as fresh' : ''}`);
