@@ -1,4 +1,5 @@
 import { Counters } from '../observe/counters.ts';
+import type { EventType } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
 import type { Member } from './member.ts';
 
@@ -21,10 +22,10 @@ export function groupStats(all: readonly Member[]): GroupStats {
 
 function add(counters: Counters, total: Counters): void {
   for (const name of NUMBERS) total[name] += counters[name];
-  for (const [type, count] of counters.events) total.count(type, count);
+  for (const [type, count] of Object.entries(counters.events)) total.count(type as EventType, count);
   const { loading } = counters;
   for (const [bucket, count] of loading.counts.entries()) {
-    total.loading.counts[bucket] = (total.loading.counts[bucket] as number) + count;
+    total.loading.counts[bucket] = (total.loading.counts[bucket] ?? 0) + count;
   }
   total.loading.total += loading.total;
   total.loading.longest = Math.max(total.loading.longest, loading.longest);

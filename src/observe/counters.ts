@@ -15,11 +15,11 @@ export class Counters {
   storeCommands: number = 0;
   readonly loading: LoadTimeCounter = new LoadTimeCounter();
   /** How many events of each type there were. */
-  readonly events: Map<EventType, number> = new Map();
+  readonly events: { [type in EventType]?: number } = {};
   /** That of the option `freshness`; `undefined`: none. */
   objective: FreshnessObjective | undefined = undefined;
 
   count(type: EventType, times: number = 1): void {
-    this.events.set(type, (this.events.get(type) ?? 0) + times);
+    this.events[type] = (this.events[type] ?? 0) + times;
   }
 }

@@ -10,9 +10,10 @@ type Listener = (event: TicklessEvent) => unknown;
 export class Listeners {
   readonly #name: string;
   readonly #byType: Map<EventFilter, Set<Listener>> = new Map();
-  readonly instruments: Set<Instrument> = new Set();
+  /** Made with the first one: most members never have any. */
+  instruments: Set<Instrument> | undefined;
   /** The last event that was reported of each outage. */
-  readonly #outages: WeakMap<object, EventType> = new WeakMap();
+  #outages: WeakMap<object, EventType> | undefined;
 
   /** @param name of the member or the group, in errors. */
   constructor(name: string) {
@@ -40,12 +41,14 @@ export class Listeners {
 
   has(type: EventType): boolean {
     const isHeard = this.#byType.size > 0 && (this.#byType.has(type) || this.#byType.has('*'));
-    return isHeard || (this.instruments.size > 0 && this.wanted.some(({ event }) => event !== undefined));
+    return (
+      isHeard || (this.instruments !== undefined && this.wanted.some(({ event }) => event !== undefined))
+    );
   }
 
   /** The instruments that have subscribers. */
   get wanted(): readonly Instrument[] {
-    return [...this.instruments].filter(({ isWanted }) => isWanted);
+    return [...(this.instruments ?? [])].filter(({ isWanted }) => isWanted);
   }
 
   /** Calls those of its type in the order of registration, those of `*`, the instruments. The error of one is logged. */
@@ -60,19 +63,20 @@ export class Listeners {
         );
       }
     }
-    if (this.instruments.size === 0) return;
+    if (this.instruments === undefined) return;
     for (const instrument of this.wanted) instrument.event?.(event);
   }
 
   /** Whether these listeners have not heard of that event of the outage. It counts as heard from now on. */
   isNews(outage: object, type: EventType): boolean {
-    if (!this.has(type) || this.#outages.get(outage) === type) return false;
+    if (!this.has(type) || this.#outages?.get(outage) === type) return false;
+    this.#outages ??= new WeakMap();
     this.#outages.set(outage, type);
     return true;
   }
 
   clear(): void {
     this.#byType.clear();
-    this.instruments.clear();
+    this.instruments?.clear();
   }
 }

@@ -15,13 +15,15 @@ const BOUNDS: readonly number[] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 500
 
 /** Counts loads by their length, in fixed buckets: those of several members or instances add up. */
 export class LoadTimeCounter {
-  readonly counts: number[] = BOUNDS.map(() => 0);
+  /** Of each bucket up to the last one that has any. */
+  readonly counts: number[] = [];
   total: number = 0;
   longest: number = 0;
 
   /** @param ms how long it took. */
   add(ms: number): void {
     const bucket = BOUNDS.findIndex((bound) => ms <= bound);
+    while (this.counts.length <= bucket) this.counts.push(0);
     this.counts[bucket] = (this.counts[bucket] as number) + 1;
     this.total += ms;
     this.longest = Math.max(this.longest, ms);
@@ -29,7 +31,7 @@ export class LoadTimeCounter {
 
   get times(): LoadTimes {
     const { total, longest } = this;
-    const buckets = BOUNDS.map((upTo, index) => ({ upTo, count: this.counts[index] as number }));
+    const buckets = BOUNDS.map((upTo, index) => ({ upTo, count: this.counts[index] ?? 0 }));
     return { count: buckets.reduce((sum, { count }) => sum + count, 0), total, longest, buckets };
   }
 }

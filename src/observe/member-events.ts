@@ -30,7 +30,7 @@ export class Events {
   /** An execution is about to begin. `undefined`: there is no instrument that has subscribers. */
   begin(details: LoadDetails): ExecutionTraces | undefined {
     const group = this.#ofGroup;
-    if (this.own.instruments.size === 0 && !group?.instruments.size) return undefined;
+    if (this.own.instruments === undefined && group?.instruments === undefined) return undefined;
     const wanted = [...(group?.wanted ?? []), ...this.own.wanted];
     const traces = wanted.flatMap((instrument) => instrument.begin?.(this.#name, details) ?? []);
     return traces.length === 0 ? undefined : new ExecutionTraces(traces);

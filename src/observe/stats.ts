@@ -48,7 +48,7 @@ export interface MemberStats {
 
 export function memberStats(counters: Counters): MemberStats {
   const { reads, misses, waited, bytesPublished, lockCommands, storeCommands } = counters;
-  const of = (type: EventType): number => counters.events.get(type) ?? 0;
+  const of = (type: EventType): number => counters.events[type] ?? 0;
   const failures = of('load-failed') + of('load-timed-out');
   return Object.freeze({
     reads,

@@ -13,7 +13,9 @@ export type Observed<T = unknown> = Lifecycle<T> | GroupLike;
  * @throws {OptionError} when it is neither.
  */
 export function instrumented<T>(source: Observed<T>, instrument: Instrument): () => void {
-  const { instruments } = listenersOf(source);
+  const listeners = listenersOf(source);
+  listeners.instruments ??= new Set();
+  const { instruments } = listeners;
   instruments.add(instrument);
   return () => void instruments.delete(instrument);
 }
