@@ -7,14 +7,14 @@ describe('the headers of a response', () => {
     const { value, clock } = fakeValue(() => 1, { schedule: 60_000 });
     expect(ageHeaders(value.inspect())).toEqual({ 'Cache-Status': 'tickless; fwd=miss' });
     expect(value.current).toBe(1);
-    const after = async (ms: number): Promise<unknown> => {
+    const headersAfter = async (ms: number): Promise<unknown> => {
       await clock.advance(ms);
       return Object.values(ageHeaders(value.inspect()));
     };
-    expect(await after(0)).toEqual(['0', 'tickless; hit; ttl=60']);
-    expect(await after(1999)).toEqual(['1', 'tickless; hit; ttl=58']);
-    expect(await after(58_001)).toEqual(['60', 'tickless; hit; ttl=0']);
-    expect(await after(30_000)).toEqual(['90', 'tickless; hit; ttl=-30']);
+    expect(await headersAfter(0)).toEqual(['0', 'tickless; hit; ttl=60']);
+    expect(await headersAfter(1999)).toEqual(['1', 'tickless; hit; ttl=58']);
+    expect(await headersAfter(58_001)).toEqual(['60', 'tickless; hit; ttl=0']);
+    expect(await headersAfter(30_000)).toEqual(['90', 'tickless; hit; ttl=-30']);
   });
 
   it('say that a stale value waits for the end of a cool-down, and nothing of a value that is never due', async () => {
