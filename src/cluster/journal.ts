@@ -53,7 +53,7 @@ export function withMarks(journal: Journal, marks: readonly KeysMark[], version:
     const subject = subjectOf(mark);
     const before = entries.get(subject);
     entries.delete(subject); // the last one is at the end
-    const droppedBy = mark.mark === 'invalidated' && before !== undefined ? dropOf(before) : undefined;
+    const droppedBy = mark.mark !== 'dropped' && before !== undefined ? dropOf(before) : undefined;
     entries.set(subject, { ...mark, version, ...(droppedBy && { droppedBy }) });
   }
   return bounded({ ...base, entries: [...entries.values()] });

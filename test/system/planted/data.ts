@@ -123,7 +123,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a pin is never checked again',
     rules: ['rest', 25],
-    seeds: [2],
+    seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'StillPinned.applyTo',
     by: `(entry) => {
@@ -150,7 +150,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a check comes half as often as it must',
     rules: [24],
-    seeds: [2],
+    seeds: [4],
     in: 'src/cluster/store-checks.ts',
     replace: 'StoreChecks.#pauseMs',
     by: '(random) => 2 * original(random)',
@@ -174,7 +174,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark takes the place of a pinned version',
     rules: [25],
-    seeds: [4],
+    seeds: [9],
     in: 'src/cluster/manual-round.ts',
     replace: 'ManualRound.#throwIfPinned',
     by: 'async () => {}',

@@ -118,6 +118,21 @@ describe('a key that is changed everywhere', () => {
     expect(b.cache.peek('k')).toBe(undefined);
   });
 
+  it.each([
+    ['invalidated', undefined],
+    ['set', 'by hand'],
+  ])(
+    'by a drop is not served any longer by an instance that was away, though it was set and %s since',
+    async (how, served) => {
+      const { cluster, a, b } = await warm({ k: 'x' });
+      await a.cache.invalidate('k', { everywhere: true, drop: true });
+      await a.cache.set('k', 'by hand', everywhere);
+      if (how === 'invalidated') await a.cache.invalidate('k', everywhere);
+      await readFor(cluster, [b], WITHIN);
+      expect(b.cache.peek('k')).toBe(served);
+    },
+  );
+
   it('is known without checks with its next load, since the mark is in its own place in the store', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { schedule: 1000, propagateWithin: undefined });
     await a.cache.invalidate('k', everywhere);
