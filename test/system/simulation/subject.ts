@@ -116,6 +116,8 @@ export class Subject {
   mark: Change | undefined;
   /** Calls waited at that change: they may get a result that is older than an invalidation. */
   wasAwaited: boolean = false;
+  /** A load, or the look for a snapshot, was under way at that change: what it returns is due at once after an invalidation. */
+  wasRunning: boolean = false;
   /** The last of them that set or dropped the value: no load that began before it is served. */
   replaced: Change | undefined;
   /** All drops: calls before one may get the result of a load that is not held. */
@@ -161,6 +163,7 @@ export class Subject {
     if (['set', 'invalidate', 'drop'].includes(change.kind)) {
       this.mark = change;
       this.wasAwaited = this.waiting.size > 0;
+      this.wasRunning = this.status?.running === true;
     }
     if (change.kind === 'set' || change.kind === 'drop') this.replaced = change;
     if (change.kind === 'drop') this.drops.push(change);

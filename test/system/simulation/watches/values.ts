@@ -91,11 +91,11 @@ export class Values implements Watch {
 
   /** After a change a snapshot of another instance is adopted only if its load ended after the change, or during it. */
   #isRightlyAdopted(run: LoadRun): void {
-    const { id, mark, wasAwaited } = this.#subject;
+    const { id, mark, wasAwaited, wasRunning } = this.#subject;
     const { referee, leases } = this.#world;
     // A call for many keys has the token of one key only.
     if (mark === undefined || run.endedAt === undefined || run.isBatched) return;
-    if (mark.kind === 'invalidate' && wasAwaited) return;
+    if (mark.kind === 'invalidate' && (wasAwaited || wasRunning)) return;
     const lease =
       run.token === undefined ? undefined : leases.of(run.subject.options.lockName ?? '', run.token);
     const endedAt = mark.kind === 'set' ? run.endedAt : Math.max(run.endedAt, lease?.endedAt ?? 0);

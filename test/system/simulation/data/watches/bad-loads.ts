@@ -18,6 +18,7 @@ interface Judged {
 /** A value was refused, and its round was released. */
 interface Refused {
   readonly run: DataRun<Holder>;
+  readonly at: number;
   /** The cool-down of its instance ends then, by the clock of the world. */
   readonly until: number;
   /** The number of leases that were granted before it was released. */
@@ -33,6 +34,8 @@ export class BadLoads implements DataWatch<Holder> {
   readonly #last: Map<Holder, DataRun<Holder>> = new Map();
   /** The calls of `refresh()` that wait: a due load that they join is forced. */
   readonly #forced: Set<Order<Holder>> = new Set();
+  /** When each lease was first asked for. */
+  readonly #askedAt: Map<string, number> = new Map();
   #isRejected: Holder | undefined;
   #refused: Refused | undefined;
 
@@ -58,10 +61,18 @@ export class BadLoads implements DataWatch<Holder> {
     const refused = this.#refused;
     if (!refused?.isReleased || leases.grantedOf(this.#name) !== refused.granted + 1) return;
     if (leases.of(this.#name, refused.run.token as number)?.isForgotten) return;
+    // Asked for before, and on its way until now.
+    const { requestId = '' } = leases.of(this.#name, token) ?? {};
+    if ((this.#askedAt.get(requestId) ?? 0) < refused.at) return;
     const early = refused.until - ROUNDING_MS - timeline.now;
     referee.holds(5, early <= 0, () => {
       return `${instance.name}: load ${serial} begins ${early.toFixed(1)} ms before the cool-down of ${refused.run.serial}, which was refused, is over`;
     });
+  }
+
+  sent(_instance: unknown, { step, requestId }: Message): void {
+    if (step === 'acquire' && requestId !== undefined && !this.#askedAt.has(requestId))
+      this.#askedAt.set(requestId, this.#world.timeline.now);
   }
 
   emitted(instance: Holder, event: TicklessEvent): void {
@@ -72,7 +83,8 @@ export class BadLoads implements DataWatch<Holder> {
     if (run?.token === undefined) return;
     const { timeline, leases } = this.#world;
     const granted = leases.grantedOf(this.#name);
-    this.#refused = { run, until: timeline.now + event.delay, granted, isReleased: false };
+    const { now } = timeline;
+    this.#refused = { run, at: now, until: now + event.delay, granted, isReleased: false };
   }
 
   arrived(_instance: unknown, { step, name, as, token }: Message, answer: unknown): void {

@@ -37,6 +37,7 @@ export class Guards implements KeysWatch {
 
   sent(instance: KeysInstance, message: Message): void {
     if (message.name !== NAME) this.#refusals.sent(instance, message); // not the journal
+    for (const watch of this.#badLoads.values()) watch.sent(instance, message);
   }
 
   arrived(instance: KeysInstance, message: Message, answer: unknown): void {
