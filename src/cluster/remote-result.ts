@@ -129,7 +129,7 @@ export class StillPinned<T> implements RemoteResult<T> {
   }
 
   applyTo(entry: Entry<T>): void {
-    keepUntilCheck(entry, this.#pin, this.#options);
+    if (entry.isLoaded) keepUntilCheck(entry, this.#pin, this.#options); // a check may have dropped it meanwhile
   }
 
   report(): void {}

@@ -182,7 +182,7 @@ export class Outcomes<T> {
     remote.applyTo(entry, this.#timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
-    const mayWait = remote.isUnlessAwaited || isFreshRequired;
+    const mayWait = remote.isUnlessAwaited || isFreshRequired || !entry.isLoaded;
     if (mayWait && isAwaited) return { kind: 'again', wanted: isFreshRequired ? 'forced' : 'read' };
     return { kind: 'loaded', value: entry.value as T, isForAll: false, settled: undefined };
   }
