@@ -3,6 +3,7 @@ import type { FollowedEntry } from '../engine/coordinator.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { reasonIn } from './fleet-report.ts';
+import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
@@ -71,8 +72,10 @@ export class FollowedValue<T> implements Followed {
       const awaitsLoad = entry.isInvalidated && !isAnswer;
       this.#host.adopt(adoption);
       if (awaitsLoad) state.stillInvalidated(() => this.#host.invalidate(false));
-    } else if (mark !== undefined && isBehind)
+    } else if (mark !== undefined && isBehind) {
+      endPin(entry, this.#member.options); // no mark takes the place of a pinned version
       state.invalidatedElsewhere(entry, mark.version, () => this.#host.invalidate(mark.mark === 'dropped'));
+    }
   }
 
   /** No round under way here stands against that version. */
