@@ -17,6 +17,8 @@ type Command =
 
 const of = doing<Command>;
 const source = fc.constantFrom(0, 1, 2);
+const names = ['a', 'b', 'c'] as const;
+
 const commands = fc.array(
   fc.oneof(
     of(6, ['set', 'load', 'keep', 'fail', 'drop'], { source }),
@@ -32,12 +34,13 @@ it('is computed at most once per version of its sources, of what they hold, and 
       const clock = new FakeClock();
       const freshAt: number[] = [];
       const make = (): From => ({ ids: [freshAt.push(clock.monotonic()) - 1] });
-      let answer: () => LoadAnswer<From> = make;
-      const sources = ['a', 'b', 'c'].map(
+      /** Of one source: loads of others may run behind the same step. */
+      let special: { readonly source: string; readonly answer: () => LoadAnswer<From> } | undefined;
+      const sources = names.map(
         (name) =>
           new RefreshingValue<From>({
             name,
-            load: () => answer(),
+            load: () => (special?.source === name ? special.answer() : make()),
             schedule: 100,
             retry: false,
             logger: false,
@@ -98,15 +101,15 @@ it('is computed at most once per version of its sources, of what they hold, and 
           if (other !== undefined) checkRead(other, before);
         } else {
           const target = sources[step.source];
-          answer = make;
           if (step.do === 'set') target.set(make());
           else if (step.do === 'drop') target.invalidate({ drop: true });
           else {
             const id = target.peek()?.ids[0];
-            if (step.do === 'fail') answer = () => { throw new Error('down'); }; // biome-ignore format: short
-            if (step.do === 'keep') answer = keep;
+            const source = names[step.source];
+            if (step.do === 'fail') special = { source, answer: () => { throw new Error('down'); } }; // biome-ignore format: short
+            if (step.do === 'keep') special = { source, answer: keep };
             await target.refresh().then(() => { if (step.do === 'keep') freshAt[id as number] = clock.monotonic(); }, () => {}); // biome-ignore format: short
-            answer = make;
+            special = undefined;
           }
         }
         check();
