@@ -47,7 +47,7 @@ const MAY_IMPORT = {
   memory: [],
   lock: [...BASE, 'cluster', ...BACKENDS],
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
-  testing: [...BASE, 'cluster'],
+  testing: [...BASE, 'cluster', 'lock', 'store'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],

@@ -2,3 +2,14 @@ export type { ConformanceCase } from './conformance.ts';
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts';
 export { type DamagedField, type LockSubject, lockConformance } from './lock-conformance.ts';
 export { type StoreSubject, storeConformance } from './store-conformance.ts';
+export type { RunOptions, RunResult } from './virtual/run-reads.ts';
+export type { VirtualBackend } from './virtual/virtual-backend.ts';
+export {
+  type VirtualCluster,
+  type VirtualClusterOptions,
+  type VirtualInstances,
+  virtualCluster,
+} from './virtual/virtual-cluster.ts';
+export type { VirtualInstance, VirtualProcess } from './virtual/virtual-instance.ts';
+export type { VirtualCall, VirtualRemote } from './virtual/virtual-remote.ts';
+export type { VirtualSource } from './virtual/virtual-source.ts';

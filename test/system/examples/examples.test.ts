@@ -161,6 +161,7 @@ const EXPECTED: Record<string, readonly string[]> = {
     'the one that hung: clean-up: the lease is lost…',
   ],
   'locked-task-croner': ['instance … has sent the report', 'fired … times in … seconds, run … times'],
+  'outage-test': ['…survives an outage of the price source…'],
   'postal-codes-fastify': [
     '100 requests, 1 load of 44175 codes',
     '90210 is Beverly Hills, CA',

@@ -260,7 +260,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 12,
     name: 'the store takes an older token',
-    in: 'src/store/memory.ts',
+    in: 'src/store/memory-store.ts',
     replace: 'MemoryStore.write',
     by: `(name, payload, token) => {
       if (token !== undefined) this.#snapshots.delete(name);
@@ -340,7 +340,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 17,
     name: 'a snapshot is as young as its read',
-    in: 'src/store/memory.ts',
+    in: 'src/store/memory-store.ts',
     replace: 'MemoryStore.read',
     by: `async (name, newerThan) => {
       const stored = await original(name, newerThan);
