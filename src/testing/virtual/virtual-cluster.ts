@@ -61,7 +61,7 @@ const MOST_INSTANCES = 1000;
  *     new RefreshingValue({ name: 'rates', load: () => source(), schedule: { minutes: 5 }, clock, lock, store, random }),
  * });
  * await cluster.run({ hours: 1 }, { every: { seconds: 30 }, read: (rates) => rates.get() });
- * console.log(cluster.source.calls.length); // 12
+ * console.log(cluster.source.calls.length); // 13
  * ```
  *
  * Give `clock`, `lock`, `store` and `random` to all members of the service. A member without them runs in real time, or by
