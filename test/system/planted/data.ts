@@ -1,15 +1,9 @@
+import { guardIsNotAsked, refusedIsHeldAsAnyFailure } from './guards.ts';
 import type { SimulationFault } from './simulation.ts';
 
 /** Faults of guards, quarantines, pins, marks and reports, which the data worlds must find. */
 const faults: readonly Omit<SimulationFault, 'world'>[] = [
-  {
-    name: 'a guard is not asked',
-    rules: [23],
-    seeds: [1],
-    in: 'src/guard/guarded-load.ts',
-    replace: 'guardedLoad',
-    by: '(load, options) => original(load, { ...options, accept: undefined })',
-  },
+  { ...guardIsNotAsked, name: 'a guard is not asked', seeds: [1] },
   {
     name: 'a reason of a guard is taken for a yes',
     rules: [23],
@@ -39,15 +33,9 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: 'async () => undefined',
   },
   {
+    ...refusedIsHeldAsAnyFailure,
     name: 'a refused round is held as briefly as any other that failed',
-    rules: [5],
     seeds: [2],
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
-    by: `(error) => {
-      const { coolDown, random } = this.#member.options;
-      return { ...original(error), holdFor: coolDownMs(coolDown, 1, random()) };
-    }`,
   },
   {
     name: 'a discarded candidate stays in quarantine',

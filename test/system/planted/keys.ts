@@ -1,3 +1,4 @@
+import { guardIsNotAsked, refusedIsHeldAsAnyFailure } from './guards.ts';
 import type { SimulationFault } from './simulation.ts';
 
 /** Faults of marks on keys, of the fleet, and of guards on keys, which the worlds of keys must find. */
@@ -91,24 +92,11 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
       return original(members, now, withinMs, isForced);
     }`,
   },
+  { ...guardIsNotAsked, name: 'the guard of a key is not asked', seeds: [4] },
   {
-    name: 'the guard of a key is not asked',
-    rules: [23],
-    seeds: [4],
-    in: 'src/guard/guarded-load.ts',
-    replace: 'guardedLoad',
-    by: '(load, options) => original(load, { ...options, accept: undefined })',
-  },
-  {
+    ...refusedIsHeldAsAnyFailure,
     name: 'a refused round of a key is held as briefly as any other that failed',
-    rules: [5],
     seeds: [4],
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
-    by: `(error) => {
-      const { coolDown, random } = this.#member.options;
-      return { ...original(error), holdFor: coolDownMs(coolDown, 1, random()) };
-    }`,
   },
 ];
 
