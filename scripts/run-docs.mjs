@@ -26,6 +26,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
 import { folder as driversFolder, installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
@@ -149,16 +150,22 @@ const agrees = (printed, expected) => {
   return new RegExp(`^${parts.join('.*')}$`).test(printed.trim());
 };
 
+/** The block as JavaScript: plain Node starts in a fifth of the time that one with a loader for TypeScript takes. */
+function compiled(block) {
+  const source = join(folder, nameOf(block));
+  const file = source.replace(/\.ts$/, '.mjs');
+  const how = { loader: 'ts', format: 'esm', target: 'node20', sourcemap: 'inline', sourcefile: source };
+  writeFileSync(file, transformSync(readFileSync(source, 'utf8'), how).code);
+  return file;
+}
+
 async function execute(block) {
   const place = `${block.file}:${block.line}`;
-  const { code, stdout, output } = await run(
-    [process.execPath, '--import', 'tsx', join(folder, nameOf(block))],
-    {
-      cwd: folder, // for blocks that write files
-      timeoutMs: TIMEOUT_MS,
-      env: { NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: undefined },
-    },
-  );
+  const { code, stdout, output } = await run([process.execPath, '--enable-source-maps', compiled(block)], {
+    cwd: folder, // for blocks that write files
+    timeoutMs: TIMEOUT_MS,
+    env: { NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: undefined },
+  });
   if (code !== 0) return failures.push(`${place}: the block ends with exit code ${code}\n${located(output)}`);
   const printed = stdout.split('\n');
   let next = 0;

@@ -323,9 +323,9 @@ describe('absent keys', () => {
   });
 });
 
-describe('20,000 look-ups of nonsense keys', () => {
+describe('4000 look-ups of nonsense keys', () => {
   const reals = Array.from({ length: 100 }, (_, index) => `real${index}`);
-  const nonsense = Array.from({ length: 20_000 }, (_, index) => `x${index}`);
+  const nonsense = Array.from({ length: 4000 }, (_, index) => `x${index}`);
   const answers: [string, () => KeyedAnswer<string>][] = [
     ['absent', absent],
     [
@@ -349,14 +349,14 @@ describe('20,000 look-ups of nonsense keys', () => {
         else for (const key of nonsense) await rejectionOf(cache.get(key));
         expect([...cache.keys()]).toEqual(reals);
         reals.forEach((key) => void cache.current(key));
-        expect(asked.length).toBe(20_100);
+        expect(asked.length).toBe(4100);
         // Of absent keys a tenth of max is remembered; of failing ones, which must cool down, as many as max.
         const remembered = nonsense.filter((key) => cache.inspect(key) !== undefined);
         expect(remembered).toEqual(nonsense.slice(what === 'absent' ? -10 : -100));
         for (const key of remembered) await rejectionOf(cache.get(key));
-        expect(asked.length).toBe(20_100);
+        expect(asked.length).toBe(4100);
         await rejectionOf(cache.get('x0'));
-        expect([asked.at(-1), asked.length, clock.timerCount]).toEqual(['x0', 20_101, 0]);
+        expect([asked.at(-1), asked.length, clock.timerCount]).toEqual(['x0', 4101, 0]);
       });
     }
   }
