@@ -116,7 +116,7 @@ export {
   TicklessError,
   ValueRejectedError,
 } from './errors.ts';
-export type { HealthProblem } from './group/member.ts';
+export type { GroupMember, HealthProblem } from './group/member.ts';
 export {
   type GroupDefaults,
   type GroupStartOptions,

@@ -130,6 +130,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const required = resolved.required && new RequiredKeys(resolved.required, entries, refresher);
     entries.required = required;
     member.group.addKeyed({
+      self: this,
       options: member,
       refresher,
       required,

@@ -26,13 +26,19 @@ interface Part {
  * The instances that have left these reports. A text that is not a report counts as absent.
  *
  * @param of only these members, and the instances that have one of them. @default all
+ * @param asker the id of the instance that asks. @default unknown
  */
-export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[]): Fleet {
+export function fleetOf(
+  reports: readonly StoredReport[],
+  of?: readonly MemberName[],
+  asker?: string,
+): Fleet {
   const ids = of && new Set(of.map(idOf));
   const instances = reports
     .flatMap((report) => readReport(report, ids) ?? [])
     .filter(({ members }) => of === undefined || members.length > 0)
     .map(withoutTwins)
+    .map((instance) => (instance.id === asker ? { ...instance, isHere: true as const } : instance))
     .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
   const parts = new Map<string, Part[]>();
   for (const { id, host, members } of instances) {

@@ -38,7 +38,7 @@ export class StoreFleet {
   /** Those with these members. Rejects with `StoreUnavailableError`. */
   async read(of: readonly MemberName[], asker: Checker): Promise<Fleet> {
     const asked = await this.#ask(asker);
-    if (asked.kind === 'answered') return fleetOf(asked.answer, of);
+    if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#checks.instance);
     throw storeUnavailable(asked.cause, asker.options.name);
   }
 

@@ -38,6 +38,8 @@ export interface InstanceName {
 
 /** An instance, as it has reported itself. */
 export interface FleetInstance extends InstanceName {
+  /** It is the one that asks; not present for the others, and in `store.fleet()`. */
+  readonly isHere?: true;
   /** How long ago its first member was made, in milliseconds. */
   readonly upFor: number;
   /** The age of its report in milliseconds. */

@@ -2,12 +2,13 @@ import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
 import { backendHealth, failureKind, objectiveHealth, runStateHealth } from './health.ts';
-import type { HealthProblem, Member } from './member.ts';
+import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
 /** A cache as a member of a group. */
 export class CacheMember<V> implements Member {
   readonly name: string;
+  readonly public: GroupMember;
   readonly isRequired: boolean;
   readonly refresher: Member['refresher'];
   readonly status: (hasValues: boolean) => unknown;
@@ -17,6 +18,7 @@ export class CacheMember<V> implements Member {
   /** @param keys its due keys. */
   constructor(member: KeyedMember<V>, keys: Refreshable) {
     this.name = member.options.name;
+    this.public = groupMember(member);
     this.isRequired = member.required !== undefined;
     this.refresher = member.refresher;
     this.status = member.status;

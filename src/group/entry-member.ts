@@ -4,11 +4,12 @@ import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
 import { backendHealth, entryHealth, objectiveHealth, runStateHealth } from './health.ts';
-import type { HealthProblem, Member } from './member.ts';
+import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
 export class EntryMember<T> implements Member, EntryOwner<T> {
   readonly name: string;
+  readonly public: GroupMember;
   readonly isRequired: boolean;
   readonly refresher: Member['refresher'];
   readonly status: (hasValues: boolean) => unknown;
@@ -22,6 +23,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   /** @param join makes its slot. */
   constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {
     this.name = member.options.name;
+    this.public = groupMember(member);
     this.isRequired = member.isRequired;
     this.refresher = member.refresher;
     this.status = member.status;

@@ -1,5 +1,11 @@
 import type { Refreshable } from '../due/refreshable.ts';
+import type { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Refresher } from '../engine/refresher.ts';
+import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { SingleMember } from '../options/group-handle.ts';
+import type { PeriodicExecutor } from '../value/periodic-executor.ts';
+import type { RefreshingValue } from '../value/refreshing-value.ts';
 
 /** One problem of a member. */
 export interface HealthProblem {
@@ -38,8 +44,40 @@ export interface HealthProblem {
   readonly error?: Error | undefined;
 }
 
+interface AnyMember {
+  /** Its option `name`, unique in the group. */
+  readonly name: string;
+  /** Its own, or that of the group; `undefined`: none. */
+  readonly namespace: string | undefined;
+  /** The lock and the store that it uses, as they were given to it or to the group; `undefined`: none. */
+  readonly lock: LockLike | undefined;
+  readonly store: StoreLike | undefined;
+}
+
+/** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
+export type GroupMember = AnyMember &
+  (
+    | { readonly kind: 'value'; readonly member: RefreshingValue<unknown> }
+    | { readonly kind: 'cache'; readonly member: RefreshingCache<unknown, unknown> }
+    | { readonly kind: 'executor'; readonly member: PeriodicExecutor }
+  );
+
+/** The kinds of members, by those of their options. */
+const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] } = {
+  value: 'value',
+  key: 'cache',
+  task: 'executor',
+};
+
+/** A member as the group returns it to tools. */
+export function groupMember({ self, options }: Pick<SingleMember<never>, 'self' | 'options'>): GroupMember {
+  const { name, namespace, kind, lock, store } = options;
+  return { kind: KINDS[kind], name, namespace, lock, store, member: self } as GroupMember;
+}
+
 /** A member, as its group sees it. */
 export interface Member extends Refreshable {
+  readonly public: GroupMember;
   readonly name: string;
   readonly isRequired: boolean;
   readonly refresher: Pick<

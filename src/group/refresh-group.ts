@@ -30,7 +30,7 @@ import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';
-import type { HealthProblem, Member } from './member.ts';
+import type { GroupMember, HealthProblem, Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
@@ -252,6 +252,14 @@ export class RefreshGroup implements GroupLike {
       closed: this.#closing !== undefined,
       members: this.#all.map((member) => member.status(hasValues) as GroupStatus['members'][number]),
     });
+  }
+
+  /**
+   * The members with their backends, in the order in which they were made: for tools that act on any group, such as a
+   * console. A copy.
+   */
+  members(): readonly GroupMember[] {
+    return this.#all.map((member) => member.public);
   }
 
   /**

@@ -1,13 +1,22 @@
 import type { GroupSlot, Refreshable } from '../due/refreshable.ts';
+import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Listeners } from '../observe/listeners.ts';
 
+/** The backends of a member, as it was given them. */
+export interface Backends {
+  readonly lock: LockLike | undefined;
+  readonly store: StoreLike | undefined;
+}
+
 /** A value or an executor, as it joins a group. */
 export interface SingleMember<T> {
-  readonly options: ResolvedOptions;
+  /** The value or the executor itself. */
+  readonly self: object;
+  readonly options: ResolvedOptions & Backends;
   /** `ready()` of the group waits for its first success. */
   readonly isRequired: boolean;
   readonly entry: Entry<T>;
@@ -36,9 +45,11 @@ export interface RequiredEntries<V> {
 
 /** A cache, as it joins a group. */
 export interface KeyedMember<V> {
+  /** The cache itself. */
+  readonly self: object;
   /** `undefined`: none. */
   readonly required: RequiredEntries<V> | undefined;
-  readonly options: ResolvedOptions;
+  readonly options: ResolvedOptions & Backends;
   readonly refresher: Refresher<V>;
   /** Its due keys join a queue. */
   readonly joinQueue: (join: (keys: Refreshable) => GroupSlot) => void;

@@ -14,11 +14,11 @@ import { showDuration } from '../time/show-duration.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { defaults } from './defaults.ts';
 import { resolveCoolDown, resolveRetry } from './failure-options.ts';
-import type { GroupHandle } from './group-handle.ts';
+import type { Backends, GroupHandle } from './group-handle.ts';
 import type { FreshnessOptions, SingleSharedOptions, ValueSharedOptions } from './shared-options.ts';
 
 /** The resolved options of a member, with those for its constructor and its group. */
-export interface MemberOptions extends EngineOptions {
+export interface MemberOptions extends EngineOptions, Backends {
   /** The schedule in milliseconds, where it is a duration; else NaN. */
   readonly periodMs: number;
   /** The guard of loaded values. */
@@ -197,6 +197,8 @@ export function resolveOptions(
     now: membership?.now ?? wallClock(clock),
     random: guarded(random, safeLogger),
     whenLockUnavailable,
+    lock,
+    store,
     membership,
     loadLimit: group?.loadLimit,
     listeners: group?.listeners,

@@ -40,7 +40,8 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, refresher: Refresher<T>) {
     super(refresher);
     this.#entry = entry;
-    group?.addSingle({ options, isRequired, entry, refresher, status: (values) => this.inspect({ values }) });
+    const status = (values: boolean): ExecutionStatus => this.inspect({ values });
+    group?.addSingle({ self: this, options, isRequired, entry, refresher, status });
   }
 
   /**
