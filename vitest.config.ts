@@ -23,14 +23,15 @@ export default defineConfig({
       { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
       { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
       {
-        find: /^tickless\/(guards|worker|diagnostics|prometheus|otel)$/,
+        find: /^tickless\/(guards|worker|diagnostics|prometheus|otel|console)$/,
         replacement: source('src/$1/index.ts'),
       },
+      { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],
   },
   test: {
-    globalSetup: [source('scripts/thread-code.mjs')],
+    globalSetup: [source('scripts/thread-code.mjs'), source('scripts/console-page.mjs')],
     // Far beyond what a test takes on a busy machine.
     testTimeout: 60_000,
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
+import { setup as generateConsolePage } from './console-page.mjs';
 import { root } from './support/project.mjs';
 import { setup as generateThreadCode } from './thread-code.mjs';
 
@@ -20,7 +21,7 @@ const entries = Object.values(exports).flatMap(
   ({ default: file }) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? [],
 );
 
-await generateThreadCode();
+await Promise.all([generateThreadCode(), generateConsolePage()]);
 
 /** Leaves in the maps where each line comes from: a third of their size. */
 const slimMaps = {

@@ -122,6 +122,7 @@ export {
   type GroupStartOptions,
   type GroupStatus,
   type Health,
+  type HealthOptions,
   type ReadyOptions,
   RefreshGroup,
   type RefreshGroupOptions,

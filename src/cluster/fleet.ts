@@ -28,11 +28,7 @@ interface Part {
  * @param of only these members, and the instances that have one of them. @default all
  * @param asker the id of the instance that asks. @default unknown
  */
-export function fleetOf(
-  reports: readonly StoredReport[],
-  of?: readonly MemberName[],
-  asker?: string,
-): Fleet {
+export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberName[], asker?: string): Fleet {
   const ids = of && new Set(of.map(idOf));
   const instances = reports
     .flatMap((report) => readReport(report, ids) ?? [])

@@ -1,5 +1,5 @@
-import type { Refreshable } from '../due/refreshable.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';

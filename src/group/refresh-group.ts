@@ -92,6 +92,12 @@ export interface ReadyOptions {
   readonly timeout?: DurationLike | undefined;
 }
 
+/** The options of `health`. */
+export interface HealthOptions {
+  /** Starts what is due, once the problems are known. @default true */
+  readonly start?: boolean | undefined;
+}
+
 /** The options of `requestStart` of a group. */
 export interface GroupStartOptions {
   /** Receives a promise of the end of all loads that this call starts, also of those that wait for their turn. It never rejects. */
@@ -230,11 +236,14 @@ export class RefreshGroup implements GroupLike {
    * not make `ok` false. A strict endpoint checks `problems.length`.
    *
    * It counts as a request, so that probes keep a service without traffic fresh: it reports what it finds, and then starts
-   * what is due, as {@link requestStart} does. {@link inspect} starts nothing.
+   * what is due, as {@link requestStart} does. With `{ start: false }` it only reports. {@link inspect} starts nothing.
+   *
+   * @throws {OptionError} for an unknown option.
    */
-  health(): Health {
+  health(options?: HealthOptions): Health {
+    namesArgument(this.#options.name, options, ['start']);
     const health = this.#healthOf(this.#all);
-    this.#queue.request();
+    if (options?.start !== false) this.#queue.request();
     return health;
   }
 

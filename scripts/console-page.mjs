@@ -1,0 +1,70 @@
+// Generates src/console/page-text.ts: the page of `tickless/console`, bundled from src/console/page into strings. Git ignores
+// the file. `npm test`, each build and each run of Vitest generate it.
+//
+//   node scripts/console-page.mjs
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './support/project.mjs';
+
+/** The packages in the bundle, whose licenses ask for their notice. */
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
+
+function notice(name) {
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+  const license = readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
+  const [copyright] = /^\s*Copyright.*$/m.exec(license) ?? [`The authors of ${name}`];
+  return `${name} ${version}, ${copyright.trim()}, MIT license`;
+}
+
+/** Called by Vitest too, as a global setup. */
+export async function setup() {
+  const { outputFiles } = await build({
+    entryPoints: {
+      app: join(root, 'src/console/page/main.tsx'),
+      style: join(root, 'src/console/page/page.css'),
+    },
+    outdir: join(root, '.tmp'), // nothing is written
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: ['es2022'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    write: false,
+  });
+  const text = (extension) => outputFiles.find(({ path }) => path.endsWith(extension)).text;
+  const script = `/* With ${PACKAGES.map(notice).join('; ')}. */\n${text('.js')}`;
+  const page = {
+    html: readFileSync(join(root, 'src/console/page/page.html'), 'utf8'),
+    script,
+    style: text('.css'),
+  };
+  const lines = Object.entries(page).map(([name, content]) => {
+    const hash = createHash('sha256').update(content).digest('base64url').slice(0, 16);
+    return `  ${name}: { text: ${JSON.stringify(content)}, hash: '${hash}' },`;
+  });
+  const generated = [
+    '// Generated from src/console/page by scripts/console-page.mjs.',
+    '',
+    '/** A file of the page, with the hash of its text. */',
+    'interface PageText {',
+    '  readonly text: string;',
+    '  readonly hash: string;',
+    '}',
+    '',
+    '/** The page of the console. Strings, because the path of a file would break when the package is bundled. */',
+    "export const pageText: { readonly [name in 'html' | 'script' | 'style']: PageText } = {",
+    ...lines,
+    '};',
+    '',
+  ].join('\n');
+  const file = join(root, 'src/console/page-text.ts');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== generated) writeFileSync(file, generated);
+}
+
+if (process.argv[1] === import.meta.filename) await setup();

@@ -1,0 +1,19 @@
+/** The names of what operators can do, as `actions` of the options takes them. */
+export const ACTION_NAMES = [
+  'refresh',
+  'invalidate',
+  'pause',
+  'resume',
+  'reschedule',
+  'end-cool-down',
+  'cancel',
+  'release-lock',
+  'accept-quarantined',
+  'discard-quarantined',
+  'rollback',
+  'pin',
+  'unpin',
+] as const;
+
+/** One of them. */
+export type ActionName = (typeof ACTION_NAMES)[number];

@@ -1,0 +1,48 @@
+import { ACTION_NAMES, type ActionName } from './action-names.ts';
+import type { ActionRequest } from './actions.ts';
+
+/** In characters. */
+const LONGEST_NOTE = 500;
+
+/** A year. */
+const LONGEST_MS = 365 * 86_400_000;
+
+const FIELDS = ['id', 'key', 'lock', 'everywhere', 'drop', 'note', 'version', 'holdMs', 'everyMs', 'token'];
+
+/** The request in a body; a text: why it is refused. Pure. */
+export function actionRequest(
+  action: string,
+  body: { readonly [field: string]: unknown },
+  by: string,
+): ActionRequest | string {
+  if (!ACTION_NAMES.includes(action as ActionName))
+    return `unknown action (one of ${ACTION_NAMES.join(', ')})`;
+  const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) return `unknown field ${unknown.slice(0, 50)} (one of ${FIELDS.join(', ')})`;
+  const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
+  if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
+    return 'everywhere and drop must be true or false';
+  if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
+    return `note must be a text of at most ${LONGEST_NOTE} characters`;
+  }
+  for (const [field, given] of Object.entries({ version, token })) {
+    if (given !== undefined && !(Number.isSafeInteger(given) && (given as number) > 0)) {
+      return `${field} must be a whole number over 0`;
+    }
+  }
+  for (const [field, given] of Object.entries({ holdMs, everyMs })) {
+    const isDuration = typeof given === 'number' && given >= 1 && given <= LONGEST_MS;
+    if (given !== undefined && !isDuration) return `${field} must be milliseconds from 1 to ${LONGEST_MS}`;
+  }
+  return {
+    action: action as ActionName,
+    by,
+    everywhere,
+    drop,
+    note,
+    version,
+    holdMs,
+    everyMs,
+    token,
+  } as ActionRequest;
+}

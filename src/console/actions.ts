@@ -1,0 +1,192 @@
+import type {
+  GroupMember,
+  LockProvider,
+  PeriodicExecutor,
+  RefreshingCache,
+  RefreshingValue,
+} from '../index.ts';
+import { showDuration } from '../time/show-duration.ts';
+import type { ActionName } from './action-names.ts';
+import { Refusal } from './refusals.ts';
+
+/** An action, with its arguments checked. */
+export interface ActionRequest {
+  readonly action: ActionName;
+  readonly by: string;
+  readonly everywhere: boolean;
+  /** Forget the value too. */
+  readonly drop: boolean;
+  readonly note: string | undefined;
+  /** Of `rollback`. */
+  readonly version: number | undefined;
+  /** Of `rollback` and `pin`, in milliseconds; `undefined`: until it is unpinned. */
+  readonly holdMs: number | undefined;
+  /** Of `reschedule`, in milliseconds. */
+  readonly everyMs: number | undefined;
+  /** Of `release-lock`. */
+  readonly token: number | undefined;
+}
+
+/** What pauses members on all instances; `undefined`: the console has no lock and store of its own. */
+export interface PausesEverywhere {
+  set(name: string, isPaused: boolean, by: string): Promise<void>;
+}
+
+/**
+ * Carries an action out through the public API of the member.
+ *
+ * @param key of a cache; empty: the cache as a whole.
+ * @returns what happened, for the operator. Rejects with a {@link Refusal}, or with the error of the member.
+ */
+export async function act(
+  { kind, member, name }: GroupMember,
+  key: readonly [key?: unknown],
+  request: ActionRequest,
+  pauses: PausesEverywhere | undefined,
+): Promise<string> {
+  const { action, everywhere, by } = request;
+  if (action === 'pause' || action === 'resume') {
+    const isPaused = action === 'pause';
+    if (everywhere && pauses === undefined) {
+      throw new Refusal('pausing everywhere needs the options lock and store of the console');
+    }
+    if (isPaused) member.pause();
+    else member.resume();
+    if (everywhere) await pauses?.set(name, isPaused, by);
+    return `${isPaused ? 'paused' : 'resumed'} ${everywhere ? 'everywhere' : 'on this instance'}`;
+  }
+  if (action === 'reschedule') {
+    if (request.everyMs === undefined) throw new Refusal('every is missing');
+    member.reschedule(request.everyMs);
+    return `is loaded every ${showDuration(request.everyMs)} from now on, on this instance, until it is started again`;
+  }
+  if (kind === 'cache') return actOnCache(member, key, request);
+  return kind === 'value' ? actOnValue(member, request) : actOnExecutor(member, request);
+}
+
+async function actOnValue(value: RefreshingValue<unknown>, request: ActionRequest): Promise<string> {
+  const { action, everywhere, drop, by, note, version, holdMs } = request;
+  switch (action) {
+    case 'end-cool-down':
+    case 'refresh': {
+      if (action === 'end-cool-down') coolingDown(value.inspect({ values: false }).failures);
+      await value.refresh({ everywhere });
+      return `loaded, version ${value.inspect({ values: false }).lock?.version ?? 'none'}`;
+    }
+    case 'invalidate':
+      if (everywhere) await value.invalidate({ drop, everywhere });
+      else value.invalidate({ drop });
+      return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
+    case 'cancel':
+      return cancelled(value.cancel(`by ${by} in the console`));
+    case 'accept-quarantined':
+      if (!(await value.acceptQuarantined())) throw new Refusal('there is no value in quarantine');
+      return 'the refused value is in place';
+    case 'discard-quarantined':
+      if (!value.discardQuarantined()) throw new Refusal('there is no value in quarantine');
+      return 'the refused value is forgotten';
+    case 'rollback':
+    case 'pin': {
+      const to = action === 'pin' ? await presentVersion(value) : version;
+      const hold = holdMs ?? Infinity;
+      const made = await value.rollback({
+        by,
+        hold,
+        ...(to === undefined ? {} : { to }),
+        ...(note ? { note } : {}),
+      });
+      return `version ${to ?? 'before the present one'} is in place as version ${made}, pinned ${until(holdMs)}`;
+    }
+    case 'unpin':
+      if (!(await value.unpin())) throw new Refusal('no version is pinned');
+      return 'unpinned; the next read loads it';
+    default:
+      throw new Refusal(`a value has no ${action}`);
+  }
+}
+
+async function actOnCache(
+  cache: RefreshingCache<unknown, unknown>,
+  keys: readonly [key?: unknown],
+  { action, everywhere, drop, by }: ActionRequest,
+): Promise<string> {
+  if (keys.length === 0) {
+    if (action !== 'invalidate') throw new Refusal(`${action} of a cache needs a key`);
+    if (everywhere) await cache.clear({ everywhere });
+    else if (drop) cache.clear();
+    else cache.invalidate();
+    return `all keys are ${everywhere || drop ? 'dropped' : 'invalidated'} ${where(everywhere)}`;
+  }
+  const [key] = keys;
+  switch (action) {
+    case 'end-cool-down':
+    case 'refresh':
+      if (action === 'end-cool-down') coolingDown(cache.inspect(key, { values: false })?.failures ?? 0);
+      await cache.refresh(key, { everywhere });
+      return 'loaded';
+    case 'invalidate':
+      if (everywhere) await cache.invalidate(key, { drop, everywhere });
+      else cache.invalidate(key, { drop });
+      return `${drop ? 'dropped' : 'invalidated'} ${where(everywhere)}; the next read loads it`;
+    case 'cancel':
+      return cancelled(cache.cancel(key, `by ${by} in the console`));
+    case 'accept-quarantined':
+      if (!(await cache.acceptQuarantined(key))) throw new Refusal('there is no value in quarantine');
+      return 'the refused value is in place';
+    case 'discard-quarantined':
+      if (!cache.discardQuarantined(key)) throw new Refusal('there is no value in quarantine');
+      return 'the refused value is forgotten';
+    default:
+      throw new Refusal(`a key of a cache has no ${action}`);
+  }
+}
+
+async function actOnExecutor(executor: PeriodicExecutor, { action, by }: ActionRequest): Promise<string> {
+  switch (action) {
+    case 'end-cool-down':
+    case 'refresh':
+      if (action === 'end-cool-down') coolingDown(executor.inspect().failures);
+      await executor.execute();
+      return 'executed';
+    case 'cancel':
+      return cancelled(executor.cancel(`by ${by} in the console`));
+    default:
+      throw new Refusal(`an executor has no ${action}`);
+  }
+}
+
+/** Ends the lease of a token at a lock. */
+export async function releaseLock(
+  lock: LockProvider,
+  name: string,
+  token: number | undefined,
+): Promise<string> {
+  if (token === undefined) throw new Refusal('token is missing: that of the holder who was shown');
+  if (!(await lock.forceRelease(name, token))) {
+    throw new Refusal(`token ${token} does not hold it any longer; nothing was changed`);
+  }
+  return `the lease of token ${token} is over; any instance may begin`;
+}
+
+async function presentVersion(value: RefreshingValue<unknown>): Promise<number> {
+  const present = (await value.history()).find(({ mark }) => mark === undefined);
+  if (present === undefined) throw new Refusal('the store has no version of it');
+  return present.version;
+}
+
+function coolingDown(failures: number): void {
+  if (failures === 0) throw new Refusal('it is not cooling down');
+}
+
+function cancelled(was: boolean): string {
+  if (!was) throw new Refusal('no load is under way here');
+  return 'the load under way is cancelled; it counts as failed';
+}
+
+function where(everywhere: boolean): string {
+  return everywhere ? 'everywhere' : 'on this instance';
+}
+
+function until(holdMs: number | undefined): string {
+  return holdMs === undefined ? 'until it is unpinned' : `for ${showDuration(holdMs)}`;
+}

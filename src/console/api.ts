@@ -1,0 +1,182 @@
+import { thisHost } from '../cluster/identity.ts';
+import type { RefreshGroup } from '../index.ts';
+import type { Access } from './access.ts';
+import { actionRequest } from './action-request.ts';
+import { type ActionRequest, act, releaseLock } from './actions.ts';
+import { apiSchema } from './api-schema.ts';
+import { Audit } from './audit.ts';
+import { jsonBody } from './body.ts';
+import type { ResolvedConsoleOptions } from './console-options.ts';
+import type { CsrfTokens } from './csrf.ts';
+import { detailOf, keysOf } from './detail.ts';
+import { Live } from './live.ts';
+import { Locks } from './locks.ts';
+import { keyOf, memberOf, shownKey } from './member-access.ts';
+import { Overviews } from './overview.ts';
+import { Pauses } from './pauses.ts';
+import { isRefusal, Refusal } from './refusals.ts';
+import { type ErrorCode, json, problem, respond } from './responses.ts';
+import { shownDifference } from './shown-value.ts';
+
+/** The JSON API, for requests that are authorized. */
+export class Api {
+  readonly #group: RefreshGroup;
+  readonly #options: ResolvedConsoleOptions;
+  readonly #tokens: CsrfTokens;
+  readonly #overviews: Overviews;
+  readonly #live: Live;
+  readonly #locks: Locks;
+  readonly #audit: Audit;
+  readonly #pauses: Pauses | undefined;
+
+  constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
+    const { lock, store, locks, onAudit, refreshEveryMs } = options;
+    const backend = lock && store && { lock, store };
+    this.#group = group;
+    this.#options = options;
+    this.#tokens = tokens;
+    this.#pauses = backend && new Pauses(group, backend);
+    this.#overviews = new Overviews(group);
+    this.#live = new Live(group, this.#overviews, refreshEveryMs, () => this.#pauses?.check());
+    this.#locks = new Locks(group, locks);
+    this.#audit = new Audit(backend, onAudit);
+  }
+
+  async get(path: string, request: Request, { by, actions }: Access): Promise<Response> {
+    const query = new URL(request.url).searchParams;
+    switch (path) {
+      case 'api/session': {
+        const token = await this.#tokens.issue(by, Date.now());
+        const { showValue, refreshEveryMs } = this.#options;
+        const canPauseEverywhere = this.#pauses !== undefined;
+        const showsValues = showValue !== undefined;
+        return json({ by, actions: [...actions], token, refreshEveryMs, showsValues, canPauseEverywhere });
+      }
+      case 'api/overview':
+        this.#pauses?.check();
+        return json(await this.#overviews.now());
+      case 'api/member':
+        return this.#member(query);
+      case 'api/keys':
+        return this.#keys(query);
+      case 'api/compare':
+        return this.#compare(query);
+      case 'api/locks':
+        return json(await this.#locks.list((query.get('prefix') ?? '').slice(0, 1000)));
+      case 'api/audit':
+        return json(await this.#audit.list());
+      case 'api/live': {
+        const stream = this.#live.open(by);
+        if (stream === undefined) return problem('too-many', 'too many pages are open');
+        return respond(200, 'text/event-stream; charset=utf-8', stream, { 'x-accel-buffering': 'no' });
+      }
+      case 'api/schema':
+        return json(apiSchema);
+      default:
+        return problem('not-found', 'there is nothing here; api/schema lists the paths');
+    }
+  }
+
+  async post(path: string, request: Request, { by, actions }: Access): Promise<Response> {
+    const action = /^api\/actions\/([a-z-]{1,40})$/.exec(path)?.[1];
+    if (action === undefined)
+      return problem('not-found', 'there is nothing here; api/schema lists the paths');
+    const body = await jsonBody(request);
+    if (typeof body === 'string') return problem('invalid', body);
+    const asked = actionRequest(action, body, by);
+    if (typeof asked === 'string') return problem('invalid', asked);
+    if (!actions.has(asked.action)) {
+      const message = `${action} is not allowed: the option actions of the console, or the rights of ${by}, leave it out`;
+      return this.#answer('refused', message, asked, body, 'read-only');
+    }
+    try {
+      return await this.#answer('done', await this.#carryOut(asked, body), asked, body);
+    } catch (error) {
+      const isRefused = isRefusal(error);
+      const message = error instanceof Error ? error.message : String(error);
+      return this.#answer(
+        isRefused ? 'refused' : 'failed',
+        message,
+        asked,
+        body,
+        isRefused ? 'conflict' : 'failed',
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#live.close();
+    await this.#pauses?.close();
+  }
+
+  async #carryOut(asked: ActionRequest, body: Readonly<Record<string, unknown>>): Promise<string> {
+    if (asked.action === 'release-lock') {
+      const found = await this.#locks.find(String(body.id ?? ''), body.lock);
+      if (found === undefined) throw new Refusal('there is no such lock');
+      return releaseLock(found.lock, found.name, asked.token);
+    }
+    const member = memberOf(this.#group, body.id);
+    if (member === undefined) throw new Refusal('there is no such member');
+    if (body.key === undefined) return act(member, [], asked, this.#pauses);
+    const key = member.kind === 'cache' ? keyOf(member.member, body.key) : [];
+    if (key.length === 0) throw new Refusal('there is no such key');
+    return act(member, key as [unknown], asked, this.#pauses);
+  }
+
+  /** Records the action, and answers it. */
+  async #answer(
+    result: 'done' | 'failed' | 'refused',
+    message: string,
+    { action, by, everywhere, note }: ActionRequest,
+    { id, key }: Readonly<Record<string, unknown>>,
+    code?: ErrorCode,
+  ): Promise<Response> {
+    const member = memberOf(this.#group, id);
+    const audit = await this.#audit.add({
+      at: Date.now(),
+      by,
+      action,
+      name: (member?.name ?? String(id ?? '')).slice(0, 1000),
+      ...(key === undefined ? {} : { key: String(key).slice(0, 200) }),
+      ...(everywhere ? { everywhere: true } : {}),
+      ...(note ? { note } : {}),
+      result,
+      message: message.slice(0, 1000),
+      host: thisHost(),
+    });
+    const more = audit === undefined ? '' : ` (${audit})`;
+    return code === undefined ? json({ result, message: message + more }) : problem(code, message + more);
+  }
+
+  async #member(query: URLSearchParams): Promise<Response> {
+    const member = memberOf(this.#group, query.get('id'));
+    if (member === undefined) return problem('not-found', 'there is no such member');
+    const events = this.#live.eventsOf(query.get('id') ?? '');
+    const { showValue } = this.#options;
+    if (!query.has('key')) return json(await detailOf(this.#group, member, [], events, showValue));
+    const key = member.kind === 'cache' ? keyOf(member.member, query.get('key')) : [];
+    if (key.length === 0) return problem('not-found', 'there is no such key');
+    const { text } = shownKey(key[0]);
+    const own = events.filter((event) => event.key === text);
+    return json(await detailOf(this.#group, member, key as [unknown], own, showValue));
+  }
+
+  #keys(query: URLSearchParams): Response {
+    const member = memberOf(this.#group, query.get('id'));
+    if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
+    return json(keysOf(member.member, (query.get('search') ?? '').slice(0, 1000)));
+  }
+
+  async #compare(query: URLSearchParams): Promise<Response> {
+    const member = memberOf(this.#group, query.get('id'));
+    if (member?.kind !== 'value') return problem('not-found', 'there is no such value');
+    const [before, after] = [Number(query.get('before')), Number(query.get('after'))];
+    try {
+      const difference = await member.member.compare(before, after);
+      return json(shownDifference(difference, member.name, this.#options.showValue));
+    } catch (error) {
+      const code = isRefusal(error) ? 'invalid' : 'unavailable';
+      return problem(code, error instanceof Error ? error.message : String(error));
+    }
+  }
+}

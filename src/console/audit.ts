@@ -1,0 +1,54 @@
+import type { AuditRecord } from './audit-record.ts';
+import { Journal, type JournalBackend } from './journal.ts';
+import { shownJson } from './redact.ts';
+
+/** How many records are kept. */
+const MOST_RECORDS = 200;
+
+/** The name of the audit at the lock and the store. */
+const NAME = 'tickless-console-audit';
+
+/** The last actions of operators: of this instance, and with a backend of all that share it. */
+export class Audit {
+  readonly #journal: Journal | undefined;
+  readonly #onAudit: ((record: AuditRecord) => void) | undefined;
+  /** Newest first. */
+  #own: readonly AuditRecord[] = [];
+
+  constructor(backend: JournalBackend | undefined, onAudit: ((record: AuditRecord) => void) | undefined) {
+    this.#journal = backend && new Journal(backend, NAME);
+    this.#onAudit = onAudit;
+  }
+
+  /** @returns why it is not in the backend; `undefined`: it is, or there is none. Never rejects. */
+  async add(given: AuditRecord): Promise<string | undefined> {
+    const record = JSON.parse(shownJson(given)) as AuditRecord; // no credentials in the backend either
+    this.#own = [record, ...this.#own].slice(0, MOST_RECORDS);
+    try {
+      this.#onAudit?.(record);
+    } catch {} // user code
+    try {
+      await this.#journal?.add(record, MOST_RECORDS);
+      return undefined;
+    } catch (error) {
+      return `the audit record is of this instance only: ${(error as Error).message}`;
+    }
+  }
+
+  /** Newest first. Where the backend does not answer, those of this instance with the reason. */
+  async list(): Promise<{ readonly records: readonly AuditRecord[]; readonly problem?: string }> {
+    if (this.#journal === undefined) return { records: this.#own };
+    try {
+      return { records: (await this.#journal.read()).filter(isRecord) };
+    } catch (error) {
+      return { records: this.#own, problem: (error as Error).message };
+    }
+  }
+}
+
+/** It comes from outside. */
+function isRecord(given: unknown): given is AuditRecord {
+  const record = given as AuditRecord | null;
+  const texts = [record?.by, record?.action, record?.name, record?.message, record?.host, record?.result];
+  return typeof record?.at === 'number' && texts.every((text) => typeof text === 'string');
+}

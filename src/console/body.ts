@@ -1,0 +1,36 @@
+/** A body with more bytes is refused. */
+const MOST_BYTES = 16_384;
+
+/** The JSON object in a body; a text: why it is refused. */
+export async function jsonBody(request: Request): Promise<{ readonly [field: string]: unknown } | string> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type)) return 'the body must be application/json';
+  const text = await boundedText(request);
+  if (text === undefined) return `the body must be at most ${MOST_BYTES} bytes long`;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject ? (parsed as { readonly [field: string]: unknown }) : 'the body must be a JSON object';
+  } catch {
+    return 'the body is not JSON';
+  }
+}
+
+/** Reads no more than is allowed, whatever `content-length` says. */
+async function boundedText(request: Request): Promise<string | undefined> {
+  if (Number(request.headers.get('content-length')) > MOST_BYTES) return undefined;
+  const reader = request.body?.getReader();
+  if (reader === undefined) return '';
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MOST_BYTES) {
+      await reader.cancel().catch(() => {});
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}

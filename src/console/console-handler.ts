@@ -1,0 +1,109 @@
+import type { RefreshGroup } from '../index.ts';
+import { type Access, accessOf } from './access.ts';
+import { Api } from './api.ts';
+import { assets } from './assets.ts';
+import { type ConsoleOptions, resolveConsoleOptions } from './console-options.ts';
+import { CsrfTokens } from './csrf.ts';
+import { Rates } from './rates.ts';
+import { problem, respond } from './responses.ts';
+import { crossSiteReason } from './same-origin.ts';
+
+/** Answers requests for the console. */
+export interface ConsoleHandler {
+  /**
+   * Answers a request for the page or its API; one for another path with 404. Never rejects.
+   *
+   * @param context is passed to `authorize`: what your framework knows of the request.
+   */
+  (request: Request, context?: unknown): Promise<Response>;
+  /** Ends all streams to open pages, and the member that keeps marks of paused members. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Reads: a page asks for a detail every two seconds, and for more as the operator clicks. */
+const READS = { burst: 60, perSecond: 10 };
+const ACTIONS = { burst: 10, perSecond: 0.5 };
+
+/**
+ * The console of a group in the browser: a page that shows the members on all instances, and a JSON API for it.
+ *
+ * ```ts
+ * import { RefreshGroup } from 'tickless';
+ * import { consoleHandler } from 'tickless/console';
+ *
+ * const group = new RefreshGroup();
+ * const handler = consoleHandler(group, {
+ *   authorize: (request) => (request.headers.get('authorization') === 'Bearer of-ann' ? 'ann' : undefined),
+ * });
+ * const headers = { authorization: 'Bearer of-ann' };
+ * const response = await handler(new Request('http://localhost/tickless/api/overview', { headers }));
+ * console.log(response.status); // 200
+ * console.log((await handler(new Request('http://localhost/tickless/'))).status); // 403
+ * await handler.close();
+ * ```
+ *
+ * Nothing is shown without `authorize`, nothing can be done without `actions`, and no value is shown without `showValue`.
+ * While no page is open it holds no timer and no listener.
+ *
+ * @throws {OptionError} naming every option that breaks a rule.
+ */
+export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): ConsoleHandler {
+  const resolved = resolveConsoleOptions(options);
+  const { base, origin, secret } = resolved;
+  const tokens = new CsrfTokens(secret);
+  const api = new Api(group, resolved, tokens);
+  const [reads, actions] = [new Rates(READS), new Rates(ACTIONS)];
+
+  async function handle(request: Request, context: unknown): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === base) return respond(308, 'text/plain', null, { location: `${base}/` });
+    if (!pathname.startsWith(`${base}/`)) return problem('not-found', 'there is nothing here');
+    const path = pathname.slice(base.length + 1);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead && request.method !== 'POST')
+      return problem('method', 'use GET or POST', { allow: 'GET, HEAD, POST' });
+    const access = await accessOf(request, context, resolved);
+    if (access instanceof Response) return access;
+    if (typeof access === 'string') return refused(path, access);
+    const reason = crossSiteReason(request, origin);
+    if (reason !== undefined) return problem('cross-site', reason);
+    const waits = (isRead ? reads : actions).take(access.by, performance.now());
+    if (waits > 0) return busy(waits);
+    if (isRead) return read(path, request, access);
+    const isOwn = await tokens.isValid(request.headers.get('x-tickless-token'), access.by, Date.now());
+    if (!isOwn) return problem('token', 'the header x-tickless-token must have the token of api/session');
+    return api.post(path, request, access);
+  }
+
+  function read(path: string, request: Request, access: Access): Promise<Response> | Response {
+    const asset = assets[path];
+    if (asset === undefined) return api.get(path, request, access);
+    const headers = { etag: asset.etag, 'cache-control': 'private, no-cache' };
+    const isKnown = request.headers.get('if-none-match') === asset.etag;
+    return isKnown ? respond(304, asset.type, null, headers) : respond(200, asset.type, asset.text, headers);
+  }
+
+  const handler = async (request: Request, context?: unknown): Promise<Response> => {
+    try {
+      const response = await handle(request, context);
+      if (request.method !== 'HEAD') return response;
+      await response.body?.cancel();
+      return new Response(null, response);
+    } catch {
+      return problem('failed', 'the console failed; the request may have been carried out');
+    }
+  };
+  return Object.assign(handler, { close: () => api.close() });
+}
+
+function busy(seconds: number): Response {
+  return problem('too-many', `too many requests; try again in ${seconds} s`, {
+    'retry-after': String(seconds),
+  });
+}
+
+/** As text for a browser, as JSON for a program. */
+function refused(path: string, message: string): Response {
+  const isApi = path.startsWith('api/');
+  return isApi ? problem('forbidden', message) : respond(403, 'text/plain; charset=utf-8', `${message}\n`);
+}

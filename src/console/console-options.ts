@@ -1,0 +1,167 @@
+import type { LockProvider, Store } from '../index.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { ACTION_NAMES, type ActionName } from './action-names.ts';
+import type { AuditRecord } from './audit-record.ts';
+import { urlOf } from './same-origin.ts';
+
+/** A person or a program, as `authorize` knows it. */
+export interface Operator {
+  /** The name, for the audit and for other operators. Not empty. */
+  readonly by: string;
+  /** What it may do, of what the option `actions` allows. `false`: only read. @default true: all of these */
+  readonly actions?: boolean | readonly ActionName[] | undefined;
+}
+
+/** The result of `authorize`: who it is, a response to send instead (a login page, 401), or nothing for a refusal. */
+export type Authorized = string | Operator | Response | undefined | null | false;
+
+/** A value that is about to be shown. */
+export interface ShownAbout {
+  /** The name of the member. */
+  readonly name: string;
+  /** The key, of a cache. */
+  readonly key?: unknown;
+  /** Of a part of a value, in the comparison of two versions: what tells it from the others. */
+  readonly part?: unknown;
+}
+
+/** The options of {@link consoleHandler}. */
+export interface ConsoleOptions {
+  /**
+   * Returns who it is that sends the request, from its cookie or header: a name, or an {@link Operator} with rights of its
+   * own. `undefined`, `null`, `false`, an empty name, or an error that it throws refuse with 403; a `Response` is sent as it
+   * is. May be asynchronous. It must not read the body of the request.
+   *
+   * @param context the second argument of the handler: of `tickless/console/node` the request of Node.
+   * @default undefined: every request is refused with 403
+   */
+  readonly authorize?:
+    | ((request: Request, context: unknown) => Authorized | PromiseLike<Authorized>)
+    | undefined;
+  /** What operators may do: `true` everything, or a list of names. @default false: nothing, the console is read-only */
+  readonly actions?: boolean | readonly ActionName[] | undefined;
+  /**
+   * Returns what is shown of a value, to operators, as JSON: leave out what they must not see. `undefined`: nothing is shown.
+   * At most 64 kB of it are shown; an error that it throws shows nothing.
+   * @default undefined: no values and no parts of values are shown
+   */
+  readonly showValue?: ((value: unknown, about: ShownAbout) => unknown) | undefined;
+  /** The path of the page; the API is below it. Begins with `/`. @default '/tickless' */
+  readonly path?: string | undefined;
+  /**
+   * The origin under which browsers see it, such as `https://admin.example`: requests for another host are refused. Set
+   * it where a proxy changes the host, and against DNS rebinding where `authorize` trusts a network.
+   * @default undefined: the `Origin` of a request must have the host of its URL
+   */
+  readonly origin?: string | undefined;
+  /**
+   * Signs the tokens against cross-site requests; at least 32 characters, the same on all instances behind one address.
+   * @default random: a token of one instance is not valid on another, nor after a restart; the page then asks again
+   */
+  readonly secret?: string | undefined;
+  /** Further locks whose records are shown, such as that of a `lockedTask`. Those of members are known. @default none */
+  readonly locks?: readonly LockProvider[] | undefined;
+  /**
+   * Where audit records and marks of paused members are kept for all instances: a lock and a store that they share. Without
+   * them the audit is of this instance, and pausing everywhere is refused. @default none
+   */
+  readonly lock?: (LockProvider & object) | undefined;
+  readonly store?: Store | undefined;
+  /** Receives each audit record, for a log of yours. Its errors are ignored. @default none */
+  readonly onAudit?: ((record: AuditRecord) => void) | undefined;
+  /**
+   * How often an open page is sent what has changed without an event, in milliseconds: from 250 to 60,000. Nothing runs while
+   * no page is open. @default 2000
+   */
+  readonly refreshEvery?: number | undefined;
+}
+
+/** The options with nothing optional left. */
+export interface ResolvedConsoleOptions {
+  readonly authorize: ConsoleOptions['authorize'];
+  readonly actions: ReadonlySet<ActionName>;
+  readonly showValue: ConsoleOptions['showValue'];
+  /** Without a slash at its end; empty: the root. */
+  readonly base: string;
+  readonly origin: URL | undefined;
+  readonly secret: string;
+  readonly locks: readonly LockProvider[];
+  readonly lock: LockProvider | undefined;
+  readonly store: Store | undefined;
+  readonly onAudit: ConsoleOptions['onAudit'];
+  readonly refreshEveryMs: number;
+}
+
+const NAMES: readonly (keyof ConsoleOptions)[] = [
+  'authorize',
+  'actions',
+  'showValue',
+  'path',
+  'origin',
+  'secret',
+  'locks',
+  'lock',
+  'store',
+  'onAudit',
+  'refreshEvery',
+];
+
+/** @throws {OptionError} naming every option that breaks a rule. */
+export function resolveConsoleOptions(given: ConsoleOptions = {}): ResolvedConsoleOptions {
+  const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
+  const { locks = [], lock, store, onAudit, refreshEvery = 2000 } = given;
+  const checks = new OptionChecks('console');
+  checks.names('', given, NAMES);
+  for (const [option, received] of Object.entries({ authorize, showValue, onAudit })) {
+    if (received !== undefined) checks.function(option, received);
+  }
+  const rule = `must be true, false or a list of ${ACTION_NAMES.join(', ')}`;
+  checks.that(isActions(actions), 'actions', rule, actions);
+  const isPath = typeof path === 'string' && /^\/[\w\-./~]*$/.test(path);
+  checks.that(isPath, 'path', 'must begin with / and consist of letters, digits and -._~/', path);
+  const parsed = typeof origin === 'string' ? urlOf(origin) : undefined;
+  const isOrigin = origin === undefined || parsed?.origin === origin;
+  checks.that(isOrigin, 'origin', 'must be an origin such as https://admin.example', origin);
+  const isSecret = secret === undefined || (typeof secret === 'string' && secret.length >= 32);
+  checks.that(isSecret, 'secret', 'must be a text of at least 32 characters', secret && '(not shown)');
+  const areLocks = Array.isArray(locks) && locks.every((one) => typeof one?.list === 'function');
+  checks.that(areLocks, 'locks', 'must be an array of locks', locks);
+  if (lock !== undefined) checks.methods('lock', lock, ['acquire', 'release']);
+  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
+  checks.that(
+    (lock === undefined) === (store === undefined),
+    'store',
+    'must be given together with lock',
+    store,
+  );
+  const isEvery = typeof refreshEvery === 'number' && refreshEvery >= 250 && refreshEvery <= 60_000;
+  checks.that(isEvery, 'refreshEvery', 'must be a number of milliseconds from 250 to 60,000', refreshEvery);
+  checks.done();
+  return {
+    authorize,
+    actions: new Set(chosen(actions, ACTION_NAMES)),
+    showValue,
+    base: path.replace(/\/+$/, ''),
+    origin: parsed,
+    secret: secret ?? `${crypto.randomUUID()}${crypto.randomUUID()}`,
+    locks,
+    lock,
+    store,
+    onAudit,
+    refreshEveryMs: refreshEvery,
+  };
+}
+
+/** The actions that are meant, of those that may be. */
+export function chosen(
+  actions: boolean | readonly ActionName[],
+  allowed: Iterable<ActionName>,
+): readonly ActionName[] {
+  if (typeof actions === 'boolean') return actions ? [...allowed] : [];
+  return [...allowed].filter((action) => actions.includes(action));
+}
+
+function isActions(actions: unknown): boolean {
+  if (typeof actions === 'boolean') return true;
+  return Array.isArray(actions) && actions.every((action) => ACTION_NAMES.includes(action));
+}

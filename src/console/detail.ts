@@ -1,0 +1,139 @@
+import type {
+  GroupMember,
+  LockProvider,
+  LockRecord,
+  RefreshGroup,
+  RefreshingCache,
+  ValueStatus,
+  VersionRecord,
+} from '../index.ts';
+import { type ShownKey, searchKeys, shownKey } from './member-access.ts';
+import { type HereStatus, hereOf } from './rows.ts';
+import { keyText } from './short-id.ts';
+import { type ShownError, shownError } from './shown-error.ts';
+import type { ShownEvent } from './shown-event.ts';
+import { type ShowValue, shownValue } from './shown-value.ts';
+
+/** A member in full, or one key of a cache. */
+export interface Detail {
+  /** Epoch milliseconds by the clock of this instance. */
+  readonly at: number;
+  readonly name: string;
+  readonly kind: GroupMember['kind'];
+  readonly key?: ShownKey;
+  readonly here: HereStatus;
+  readonly error?: ShownError;
+  readonly quarantine?: ValueStatus<unknown>['quarantine'];
+  /** As `showValue` returns it, as JSON. */
+  readonly value?: string;
+  /** When changes of other instances were last known, and why they are not now. */
+  readonly checks?: { readonly checkedAt?: number | undefined; readonly error?: string | undefined };
+  readonly backends: { readonly lock: boolean; readonly store: boolean };
+  /** The record of the lock; left out: there is none. */
+  readonly lock?: LockRecord;
+  readonly lockError?: string;
+  /** Newest first; empty: there are none. */
+  readonly history: readonly VersionRecord[];
+  readonly historyError?: string;
+  /** Those since a page was opened, oldest first. */
+  readonly events: readonly ShownEvent[];
+}
+
+/** Fills in what `inspect()` knows, and asks the lock and the store. Starts no load. Never rejects. */
+export async function detailOf(
+  group: RefreshGroup,
+  given: GroupMember,
+  key: readonly [key?: unknown],
+  events: readonly ShownEvent[],
+  showValue: ShowValue | undefined,
+): Promise<Detail> {
+  const { kind, name, member, lock, store } = given;
+  const at = Date.now();
+  const isKey = kind === 'cache' && key.length > 0;
+  const status = isKey
+    ? (member as RefreshingCache<unknown, unknown>).inspect(key[0])
+    : statusOf(group, given);
+  const one = status as Partial<ValueStatus<unknown>> | undefined;
+  const here = hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at);
+  const hasValue = one !== undefined && 'value' in one;
+  const about = { name, ...(isKey ? { key: key[0] } : {}) };
+  const value = hasValue ? shownValue(one.value, about, showValue) : undefined;
+  const [record, versions] = await Promise.all([
+    settled(lockRecord(given, key)),
+    settled(kind === 'value' && store !== undefined ? member.history() : undefined),
+  ]);
+  return {
+    at,
+    name,
+    kind,
+    ...(isKey ? { key: shownKey(key[0]) } : {}),
+    here,
+    ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError) }),
+    ...(one?.quarantine === undefined ? {} : { quarantine: one.quarantine }),
+    ...(value === undefined ? {} : { value }),
+    ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
+    backends: { lock: lock !== undefined, store: store !== undefined },
+    ...('value' in record
+      ? record.value === undefined
+        ? {}
+        : { lock: record.value }
+      : { lockError: record.error }),
+    history: 'value' in versions ? (versions.value ?? []) : [],
+    ...('error' in versions ? { historyError: versions.error } : {}),
+    events,
+  };
+}
+
+/** The status of a key that the cache does not have. */
+const NOTHING = { state: 'empty', failures: 0, nextExecuteTime: Infinity };
+
+/** A key in the list of a cache. */
+export interface KeyRow extends ShownKey {
+  readonly here: HereStatus;
+}
+
+/** The keys of a cache that contain a text. */
+export function keysOf(
+  cache: RefreshingCache<unknown, unknown>,
+  search: string,
+): {
+  readonly at: number;
+  readonly size: number;
+  readonly matching: number;
+  readonly keys: readonly KeyRow[];
+} {
+  const at = Date.now();
+  const { keys, matching } = searchKeys(cache, search);
+  const rows = keys.flatMap((key) => {
+    const status = cache.inspect(key, { values: false });
+    return status === undefined ? [] : [{ ...shownKey(key), here: hereOf('value', status, at) }];
+  });
+  return { at, size: cache.size, matching, keys: rows };
+}
+
+/** Of a cache as a whole only its group knows the status. */
+function statusOf(group: RefreshGroup, { kind, member, name }: GroupMember): object | undefined {
+  if (kind !== 'cache') return member.inspect();
+  return group.inspect({ values: false }).members.find((status) => status.name === name);
+}
+
+/** The name of the lock is that of the member, or of its key, in its namespace. */
+async function lockRecord(
+  { name, namespace, lock, kind }: GroupMember,
+  key: readonly [key?: unknown],
+): Promise<LockRecord | undefined> {
+  const provider = lock as LockProvider | undefined;
+  if (provider === undefined || (kind === 'cache' && key.length === 0)) return undefined;
+  const own = key.length === 0 ? name : `${name}[${keyText(key[0])}]`;
+  return provider.inspect(namespace === undefined ? own : `${namespace}/${own}`);
+}
+
+async function settled<T>(
+  promise: T | Promise<T>,
+): Promise<{ readonly value: T } | { readonly error: string }> {
+  try {
+    return { value: await promise };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,270 @@
+import type {
+  CacheStatus,
+  ExecutionStatus,
+  Fleet,
+  FleetInstance,
+  GroupMember,
+  HealthProblem,
+  ReportedMember,
+  ValueStatus,
+} from '../index.ts';
+import { shortId } from './short-id.ts';
+
+/** How much a member wants the attention of an operator; the first ones are listed first. */
+export const LEVELS = ['bad', 'warn', 'note', 'ok'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** An instance, a column of the matrix. */
+export interface InstanceColumn {
+  readonly id: string;
+  readonly host: string;
+  /** The one that answers. */
+  readonly isHere: boolean;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** When it was last heard of, in epoch milliseconds. */
+  readonly seenAt: number;
+  /** How many of its members are not in its report. */
+  readonly leftOut: number;
+}
+
+/** A member on one instance: what its last report says. */
+export interface Cell {
+  /** The id of the instance. */
+  readonly on: string;
+  readonly version?: number;
+  /** Epoch milliseconds. */
+  readonly loadedAt?: number;
+  /** It has an older version than another instance. */
+  readonly behind?: true;
+  readonly failures?: number;
+  readonly error?: string;
+  readonly pinnedBy?: string;
+  readonly quarantine?: string;
+}
+
+/** A member on this instance. Fields that do not apply are left out. */
+export interface HereStatus {
+  readonly state: 'fresh' | 'stale' | 'too-stale' | 'empty' | 'absent' | 'done' | 'due' | 'keys';
+  readonly running?: true;
+  readonly paused?: true;
+  readonly closed?: true;
+  /** Epoch milliseconds. */
+  readonly loadedAt?: number;
+  /** When the next load may start, in epoch milliseconds; left out: at once, or never by itself. */
+  readonly nextAt?: number;
+  /** The limit of the age in milliseconds; left out: none. */
+  readonly maxStaleness?: number;
+  readonly failures?: number;
+  readonly error?: string;
+  readonly version?: number;
+  /** This instance holds the lease. */
+  readonly isHolder?: true;
+  /** The pin of an operator. */
+  readonly pinned?: { readonly by: string; readonly note?: string | undefined; readonly until?: number };
+  /** Why the last loaded value was refused. */
+  readonly quarantine?: string;
+  /** Of a cache: how many values it has, and how many keys have a load under way. */
+  readonly size?: number;
+  readonly loading?: number;
+}
+
+/** A problem as `health()` of the group reports it. */
+export interface RowProblem {
+  readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
+  readonly isFatal: boolean;
+  readonly message: string;
+}
+
+/** A member, a row of the matrix. */
+export interface MemberRow {
+  /** Names it in the API. */
+  readonly id: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly kind: GroupMember['kind'];
+  readonly level: Level;
+  readonly problems: readonly RowProblem[];
+  readonly here: HereStatus;
+  /** On how many instances it is, and how many of these have the newest version; left out: it is not in the fleet. */
+  readonly fleet?: { readonly of: number; readonly holding: number; readonly version?: number };
+  readonly cells: readonly Cell[];
+}
+
+type Status = ExecutionStatus | ValueStatus<unknown> | CacheStatus;
+
+/** All rows, in the order of the group. Pure. */
+export function rowsOf(
+  members: readonly GroupMember[],
+  statuses: readonly object[],
+  problems: readonly HealthProblem[],
+  fleet: Fleet | undefined,
+  now: number,
+): MemberRow[] {
+  const cells = cellsOf(fleet, now);
+  const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
+  const byName = grouped(problems);
+  return members.map((member, at) => {
+    const { name, namespace, kind } = member;
+    const line = lines.get(idOf(member));
+    const here = hereOf(kind, statuses[at] as Status, now);
+    const own = (byName.get(name) ?? []).map(({ kind: of, isFatal, message }) => ({
+      kind: of,
+      isFatal,
+      message,
+    }));
+    const elsewhere = line === undefined ? [] : elsewhereOf(line, here);
+    const all: readonly RowProblem[] = [...own, ...elsewhere];
+    return {
+      id: shortId(name),
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      kind,
+      level: levelOf(all, here, line?.pinned.length ?? 0),
+      problems: all,
+      here,
+      ...(line === undefined ? {} : { fleet: countsOf(line) }),
+      cells: cells.get(idOf(member)) ?? [],
+    };
+  });
+}
+
+/** The columns, this instance first. Pure. */
+export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn[] {
+  const columns = (fleet?.instances ?? []).map((instance) => ({
+    id: instance.id,
+    host: instance.host,
+    isHere: instance.isHere === true,
+    startedAt: now - instance.upFor,
+    seenAt: now - instance.seenAgo,
+    leftOut: instance.leftOut,
+  }));
+  return columns.sort((a, b) => Number(b.isHere) - Number(a.isHere));
+}
+
+/** Problems first: reads that fail, then loads that do, then what operators have done. */
+function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number): Level {
+  if (problems.some(({ isFatal, kind }) => isFatal || kind === 'too-stale')) return 'bad';
+  if (problems.some(({ kind }) => kind !== 'paused' && kind !== 'behind')) return 'warn';
+  return problems.length > 0 || here.pinned !== undefined || pins > 0 ? 'note' : 'ok';
+}
+
+/** What other instances report of a member. */
+function elsewhereOf(line: Fleet['members'][number], here: HereStatus): RowProblem[] {
+  const { behind, failing, quarantine } = line;
+  const named = (all: readonly { readonly host: string }[]): string =>
+    `${all
+      .slice(0, 3)
+      .map(({ host }) => host)
+      .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
+  const found: RowProblem[] = [];
+  if (behind.length > 0) found.push(elsewhere('behind', `older version on ${named(behind)}`));
+  if (failing.length > 0 && here.failures === undefined) {
+    found.push(
+      elsewhere('failing-elsewhere', `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`),
+    );
+  }
+  if (here.quarantine !== undefined) found.push(elsewhere('quarantine', `refused here: ${here.quarantine}`));
+  else if (quarantine[0] !== undefined) {
+    found.push(elsewhere('quarantine', `refused on ${named(quarantine)}: ${quarantine[0].reason}`));
+  }
+  return found;
+}
+
+function countsOf({ of, holding, version }: Fleet['members'][number]): NonNullable<MemberRow['fleet']> {
+  return { of, holding, ...(version === undefined ? {} : { version }) };
+}
+
+function elsewhere(kind: RowProblem['kind'], message: string): RowProblem {
+  return { kind, isFatal: false, message };
+}
+
+function cellsOf(fleet: Fleet | undefined, now: number): Map<string, Cell[]> {
+  const newest = new Map(fleet?.members.map((member) => [idOf(member), member.version]));
+  const cells = new Map<string, Cell[]>();
+  for (const instance of fleet?.instances ?? []) {
+    for (const member of instance.members) {
+      const id = idOf(member);
+      const cell = cellOf(instance, member, newest.get(id), now);
+      const others = cells.get(id);
+      if (others === undefined) cells.set(id, [cell]);
+      else others.push(cell);
+    }
+  }
+  return cells;
+}
+
+function cellOf(
+  { id }: FleetInstance,
+  member: ReportedMember,
+  newest: number | undefined,
+  now: number,
+): Cell {
+  const { version, age, failures, error, pinned, quarantine } = member;
+  const isEmpty = version === undefined && age === undefined;
+  return {
+    on: id,
+    ...(version === undefined ? {} : { version }),
+    ...(age === undefined ? {} : { loadedAt: now - age }),
+    ...(!isEmpty && newest !== undefined && version !== newest ? { behind: true as const } : {}),
+    ...(failures > 0 ? { failures } : {}),
+    ...(error === undefined ? {} : { error }),
+    ...(pinned === undefined ? {} : { pinnedBy: pinned.by }),
+    ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
+  };
+}
+
+/** The state of a member here. Pure. */
+export function hereOf(kind: GroupMember['kind'], status: Status, now: number): HereStatus {
+  const flags = {
+    ...(status.paused ? { paused: true as const } : {}),
+    ...(status.closed ? { closed: true as const } : {}),
+  };
+  if (kind === 'cache') {
+    const { size, running, failing } = status as CacheStatus;
+    const failures = failing > 0 ? { failures: failing } : {};
+    return { state: 'keys', size, loading: running, ...failures, ...flags };
+  }
+  const one = status as ExecutionStatus & Partial<ValueStatus<unknown>>;
+  const { age, quarantine, maxStaleness = Infinity, lock, pinned, lastError, failures, lastEndedAt } = one;
+  const loadedAt = kind === 'value' ? (age === undefined ? undefined : now - age) : lastEndedAt;
+  const isAhead = one.nextExecuteTime > now && one.nextExecuteTime < Infinity;
+  return {
+    state: one.state ?? (one.isDue ? 'due' : 'done'),
+    ...(one.running ? { running: true as const } : {}),
+    ...flags,
+    ...(loadedAt === undefined ? {} : { loadedAt }),
+    ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
+    ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
+    ...(failures > 0 ? { failures } : {}),
+    ...(lastError === undefined ? {} : { error: lastError.message }),
+    ...(lock?.version === undefined ? {} : { version: lock.version }),
+    ...(lock?.isHolder ? { isHolder: true as const } : {}),
+    ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),
+    ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
+  };
+}
+
+function pinOf({
+  by,
+  note,
+  until,
+}: NonNullable<ExecutionStatus['pinned']>): NonNullable<HereStatus['pinned']> {
+  return { by, note, ...(Number.isFinite(until) ? { until } : {}) };
+}
+
+function grouped(problems: readonly HealthProblem[]): Map<string, HealthProblem[]> {
+  const groups = new Map<string, HealthProblem[]>();
+  for (const problem of problems) groups.set(problem.name, [...(groups.get(problem.name) ?? []), problem]);
+  return groups;
+}
+
+function idOf({
+  name,
+  namespace = '',
+}: {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}): string {
+  return `${namespace}\0${name}`;
+}

@@ -1,0 +1,24 @@
+import { lockName } from '../errors.ts';
+
+/** In characters: longer ones would not fit into a URL. */
+const LONGEST = 200;
+
+/** What names a member or a key in the API: the text itself, or of a long one its hash. */
+export function shortId(text: string): string {
+  return text.length <= LONGEST ? text : `#${hash(text)}${text.length}`;
+}
+
+/** A key of a cache as text: strings in quotes, others as JSON or as they are written. Well-formed, whatever the key is. */
+export function keyText(key: unknown): string {
+  return lockName('', key).slice(1, -1);
+}
+
+/** The 64 bits of two FNV-1a hashes. It names, and protects nothing: who asks for two texts of one hash is refused. */
+function hash(text: string): string {
+  let [one, other] = [0x811c9dc5, 0x01000193];
+  for (let at = 0; at < text.length; at++) {
+    one = Math.imul(one ^ text.charCodeAt(at), 0x01000193);
+    other = Math.imul(other ^ text.charCodeAt(at), 0x85ebca6b);
+  }
+  return [one, other].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
+}

@@ -1,0 +1,74 @@
+import type { Difference } from '../index.ts';
+import type { ConsoleOptions, ShownAbout } from './console-options.ts';
+
+export type ShowValue = NonNullable<ConsoleOptions['showValue']>;
+
+/** In characters. */
+const LONGEST_VALUE = 65_536;
+
+/** A value as `showValue` returns it, as JSON; `undefined`: it is not shown. Never throws. */
+export function shownValue(
+  value: unknown,
+  about: ShownAbout,
+  showValue: ShowValue | undefined,
+): string | undefined {
+  if (showValue === undefined) return undefined;
+  try {
+    const shown = JSON.stringify(showValue(value, about), jsonField, 2);
+    return shown?.slice(0, LONGEST_VALUE);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A part of a value that differs between two versions. Without `showValue` there are none: their ids are part of the value. */
+export interface ShownPart {
+  readonly id: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** The changes between two versions, with as much of the values as is shown. */
+export interface ShownDifference {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Samples, at most 20 of each kind. */
+  readonly parts: readonly ShownPart[];
+}
+
+export function shownDifference(
+  { added, removed, changed, unchanged }: Difference,
+  name: string,
+  showValue: ShowValue | undefined,
+): ShownDifference {
+  const shown = (value: unknown, part: unknown): string | undefined =>
+    shownValue(value, { name, part }, showValue);
+  const partOf = (id: unknown, sides: Readonly<Record<string, unknown>>): ShownPart => {
+    const texts = Object.entries(sides).flatMap(([side, value]) => {
+      const text = shown(value, id);
+      return text === undefined ? [] : [[side, text]];
+    });
+    return { id: String(id).slice(0, 200), ...Object.fromEntries(texts) };
+  };
+  const parts = [
+    ...added.samples.map(({ id, value }) => partOf(id, { after: value })),
+    ...removed.samples.map(({ id, value }) => partOf(id, { before: value })),
+    ...changed.samples.map(({ id, before, after }) => partOf(id, { before, after })),
+  ];
+  return {
+    added: added.count,
+    removed: removed.count,
+    changed: changed.count,
+    unchanged,
+    // What `showValue` shows nothing of has no id either.
+    parts: parts.filter(({ before, after }) => before !== undefined || after !== undefined),
+  };
+}
+
+/** Maps and Sets as arrays, so that `showValue` may return a value as it is. */
+function jsonField(_: string, field: unknown): unknown {
+  if (field instanceof Map || field instanceof Set) return [...field];
+  return typeof field === 'bigint' ? String(field) : field;
+}
