@@ -1,3 +1,15 @@
 import { render } from 'preact';
+import { open, session } from './api.ts';
+import { App, failure } from './app.tsx';
+import { follow } from './feed.ts';
+import { followRoute } from './route.ts';
 
-render(<p>console</p>, document.getElementById('app') as HTMLElement);
+render(<App />, document.getElementById('app') as HTMLElement);
+followRoute();
+open().then(
+  () => follow((message) => (failure.value = message)),
+  (error: Error) => {
+    failure.value = error.message;
+    if (session.value === undefined) follow((message) => (failure.value = message));
+  },
+);

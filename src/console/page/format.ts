@@ -1,0 +1,54 @@
+import { printable } from '../../printable.ts';
+import { showDuration } from '../../time/show-duration.ts';
+import { now } from './state.ts';
+
+/** A text of others in one line, without marks that turn its direction. */
+export function text(given: string, longest: number = 300): string {
+  return printable(given, longest);
+}
+
+/** How long ago: `3 min`. Renders anew each second. */
+export function ago(at: number): string {
+  return duration(now.value - at);
+}
+
+/** How long it takes until then; `now` when it is over. */
+export function until(at: number): string {
+  const left = at - now.value;
+  return left <= 0 ? 'now' : `in ${duration(left)}`;
+}
+
+/** Whole seconds below ten of them too: the page counts seconds. */
+export function duration(ms: number): string {
+  if (ms < 1000) return ms < 1 ? '0 s' : `${Math.round(ms)} ms`;
+  return showDuration(Math.round(ms / 1000) * 1000);
+}
+
+/** How old, in whole seconds. */
+export function age(at: number): string {
+  const ms = now.value - at;
+  return ms < 1000 ? '0 s' : duration(ms);
+}
+
+/** Versions are instants in microseconds: what tells one from another is at the end. */
+export function version(given: number | undefined): string {
+  if (given === undefined) return 'none';
+  const digits = String(given);
+  return digits.length > 8 ? `…${digits.slice(-7)}` : digits;
+}
+
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+export function time(at: number): string {
+  return TIME.format(at);
+}
+
+export function clock(at: number): string {
+  return CLOCK.format(at);
+}
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
+}

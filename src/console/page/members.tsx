@@ -1,0 +1,107 @@
+import { type Signal, signal } from '@preact/signals';
+import type { ComponentChild } from 'preact';
+import { LEVELS, type Level } from '../rows.ts';
+import { text } from './format.ts';
+import { Matrix } from './matrix.tsx';
+import { counts, level, order, overview, search, shown } from './state.ts';
+
+const LABELS: { readonly [level in Level]: string } = {
+  bad: 'serving fails',
+  warn: 'failing',
+  note: 'to know',
+  ok: 'fine',
+};
+
+/** All members on all instances, problems first. */
+export function Members(): ComponentChild {
+  const known = overview.value;
+  if (known === undefined) return <p class="quiet">Loading…</p>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Members</h1>
+      {known.fleetError !== undefined && (
+        <p class="alert" role="alert">
+          Other instances are not known: {text(known.fleetError)}
+        </p>
+      )}
+      {known.group.closed && <p class="alert">The group is closed: nothing is loaded any more.</p>}
+      {known.group.paused && <p class="alert">The group is paused on this instance.</p>}
+      <div class="filters">
+        {LEVELS.map((one) => (
+          <LevelFilter key={one} of={one} />
+        ))}
+        <label class="search">
+          <span>Search</span>
+          <input
+            type="search"
+            value={search.value}
+            onInput={(event) => (search.value = event.currentTarget.value)}
+            placeholder="name or problem"
+          />
+        </label>
+        <p class="quiet" role="status">
+          {shown.value.length === order.value.length
+            ? `${order.value.length} members`
+            : `${shown.value.length} of ${order.value.length} members`}
+          {known.instances.length > 0 && `, ${known.instances.length} instances`}
+        </p>
+      </div>
+      {order.value.length === 0 ? <p class="quiet">The group has no members.</p> : <Matrix />}
+      <Legend />
+    </>
+  );
+}
+
+function LevelFilter({ of }: { of: Level }) {
+  const isOn = level.value === of;
+  return (
+    <button
+      type="button"
+      class={`chip ${of}`}
+      aria-pressed={isOn}
+      onClick={() => (level.value = isOn ? undefined : of)}
+    >
+      <b>{counts.value[of]}</b> {LABELS[of]}
+    </button>
+  );
+}
+
+const isLegendOpen: Signal<boolean> = signal(false);
+
+function Legend() {
+  return (
+    <details
+      class="legend"
+      open={isLegendOpen.value}
+      onToggle={(event) => (isLegendOpen.value = event.currentTarget.open)}
+    >
+      <summary>What the signs mean</summary>
+      <ul>
+        <li>
+          <span class="cell ok">●</span> has the newest version
+        </li>
+        <li>
+          <span class="cell note">▲</span> has an older version than another instance
+        </li>
+        <li>
+          <span class="cell warn">✕</span> its last load failed
+        </li>
+        <li>
+          <span class="cell warn">!</span> its last loaded value was refused
+        </li>
+        <li>
+          <span class="cell note">◆</span> an operator has pinned the version
+        </li>
+        <li>
+          <span class="cell none">○</span> has no value
+        </li>
+        <li>
+          <span class="cell none">·</span> does not have the member, or does not report it
+        </li>
+      </ul>
+      <p>
+        Instances are known by their reports, which need a store and <code>propagateWithin</code>.
+      </p>
+    </details>
+  );
+}

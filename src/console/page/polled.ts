@@ -1,0 +1,43 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get } from './api.ts';
+import { overview } from './state.ts';
+
+/** What the API answers, asked again with each change of the overview while it is shown. */
+export function usePolled<T>(
+  path: string,
+  query: Readonly<Record<string, string>> = {},
+): {
+  readonly data: Signal<T | undefined>;
+  readonly error: Signal<string | undefined>;
+  readonly again: () => void;
+} {
+  const data = useSignal<T | undefined>(undefined);
+  const error = useSignal<string | undefined>(undefined);
+  const asked = useSignal(0);
+  const key = JSON.stringify([path, query]);
+  const at = Math.floor((overview.value?.at ?? 0) / 1000); // once a second at most
+  useEffect(() => {
+    data.value = undefined;
+  }, [key]);
+  useEffect(() => {
+    let isGone = false;
+    get<T>(path, query).then(
+      (answer) => {
+        if (isGone) return;
+        data.value = answer;
+        error.value = undefined;
+      },
+      (failure: Error) => {
+        if (!isGone) error.value = failure.message;
+      },
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [key, at, asked.value]);
+  const again = (): void => {
+    asked.value += 1;
+  };
+  return { data, error, again };
+}

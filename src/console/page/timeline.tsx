@@ -1,0 +1,145 @@
+import type { ComponentChild } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import type { Detail } from '../detail.ts';
+import { clock, duration, text } from './format.ts';
+import { OUTCOMES, type Round, roundsOf } from './rounds.ts';
+import { Scroll } from './scroll.tsx';
+
+/** The last rounds as a picture: when, how long, by which instance, with what outcome; and as a list for screen readers. */
+export function Timeline({ detail, events }: { detail: Detail; events: Detail['events'] }): ComponentChild {
+  const rounds = roundsOf(detail.history, events, detail.at);
+  return (
+    <section class="wide">
+      <h2>Last rounds</h2>
+      {rounds.length === 0 ? (
+        <p class="quiet">
+          None since the page was opened{detail.backends.store ? ', and none in the store' : ''}.
+        </p>
+      ) : (
+        <>
+          <Picture rounds={rounds} />
+          <ul class="outcomes" aria-hidden="true">
+            {Object.entries(OUTCOMES).map(([outcome, { label }]) => (
+              <li key={outcome}>
+                <span class={`swatch ${outcome}`} /> {label}
+              </li>
+            ))}
+          </ul>
+          <details>
+            <summary>As a table</summary>
+            <Scroll label="Rounds">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">At</th>
+                    <th scope="col">Outcome</th>
+                    <th scope="col">Took</th>
+                    <th scope="col">By</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {[...rounds].reverse().map((round) => (
+                    <tr key={`${round.at} ${round.outcome}`}>
+                      <td>{clock(round.at)}</td>
+                      <td>{saysOf(round)}</td>
+                      <td>{round.took === undefined ? '–' : duration(round.took)}</td>
+                      <td>
+                        <bdi>{text(round.by, 80)}</bdi>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          </details>
+        </>
+      )}
+    </section>
+  );
+}
+
+function saysOf({ outcome, tookOver, error }: Round): string {
+  const more = [...(tookOver ? ['took over'] : []), ...(error ? [text(error, 200)] : [])];
+  return [OUTCOMES[outcome].label, ...more].join(', ');
+}
+
+/** One bar a round; its height is how long the load took. */
+function Picture({ rounds }: { rounds: readonly Round[] }) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const data = dataOf(rounds);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const make = (): void => {
+      plot.current?.destroy();
+      plot.current = new uPlot(optionsFor(element), data, element);
+    };
+    make();
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const resize = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: 180 }),
+    );
+    resize.observe(element);
+    dark.addEventListener('change', make);
+    return () => {
+      resize.disconnect();
+      dark.removeEventListener('change', make);
+      plot.current?.destroy();
+    };
+  }, []);
+  const text = JSON.stringify(data);
+  useEffect(() => {
+    if (plot.current?.data !== data) plot.current?.setData(data);
+  }, [text]);
+  const last = rounds.at(-1);
+  const summary = `${rounds.length} rounds, the last one ${last === undefined ? '' : `at ${clock(last.at)}: ${saysOf(last)}`}`;
+  return <div ref={place} class="plot" role="img" aria-label={summary} />;
+}
+
+const NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[];
+
+/** A series for each outcome. What took no time, or is not known, is a bar of 1 ms. */
+function dataOf(rounds: readonly Round[]): uPlot.AlignedData {
+  const times = rounds.map(({ at }) => at / 1000);
+  const series = NAMES.map((name) =>
+    rounds.map(({ outcome, took = 1 }) => (outcome === name ? Math.max(1, took) : null)),
+  );
+  return [times, ...series];
+}
+
+function optionsFor(element: HTMLElement): uPlot.Options {
+  const style = getComputedStyle(element);
+  const color = (name: string): string => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: color('--quiet'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { stroke: color('--line'), width: 1 },
+  };
+  const bars = uPlot.paths.bars?.({ size: [0.6, 24], align: 0 });
+  return {
+    width: element.clientWidth || 600,
+    height: 180,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: true },
+      y: { distr: 3, log: 10, range: (_, low, high) => [Math.max(0.5, low / 2), Math.max(10, high * 2)] },
+    },
+    axes: [
+      axis,
+      { ...axis, size: 64, values: (_, ticks) => ticks.map((ms) => (ms === null ? '' : duration(ms))) },
+    ],
+    series: [
+      {},
+      ...NAMES.map((name) => ({
+        label: OUTCOMES[name].label,
+        stroke: color(OUTCOMES[name].color),
+        fill: color(OUTCOMES[name].color),
+        ...(bars === undefined ? {} : { paths: bars }),
+        points: { show: false },
+      })),
+    ],
+  };
+}
