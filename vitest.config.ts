@@ -72,8 +72,17 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/system/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/system/{integration,examples}/**'],
+          exclude: [...configDefaults.exclude, 'test/system/{integration,examples,console}/**'],
           testTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        // A real Chromium: `node scripts/console.mjs` installs what it needs.
+        test: {
+          name: 'console',
+          include: ['test/system/console/**/*.test.ts'],
+          testTimeout: 90_000,
         },
       },
       {

@@ -7,9 +7,10 @@ export function text(given: string, longest: number = 300): string {
   return printable(given, longest);
 }
 
-/** How long ago: `3 min`. Renders anew each second. */
-export function ago(at: number): string {
-  return duration(now.value - at);
+/** How old, in whole seconds: `3 min`. Renders anew each second. */
+export function age(at: number): string {
+  const ms = now.value - at;
+  return ms < 1000 ? '0 s' : duration(ms);
 }
 
 /** How long it takes until then; `now` when it is over. */
@@ -22,12 +23,6 @@ export function until(at: number): string {
 export function duration(ms: number): string {
   if (ms < 1000) return ms < 1 ? '0 s' : `${Math.round(ms)} ms`;
   return showDuration(Math.round(ms / 1000) * 1000);
-}
-
-/** How old, in whole seconds. */
-export function age(at: number): string {
-  const ms = now.value - at;
-  return ms < 1000 ? '0 s' : duration(ms);
 }
 
 /** Versions are instants in microseconds: what tells one from another is at the end. */

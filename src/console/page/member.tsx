@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
-import { age, ago, clock, duration, text, time, until, version } from './format.ts';
+import { age, clock, duration, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
 import { LockCard } from './locks.tsx';
@@ -187,7 +187,7 @@ function State({ detail: { here, checks, at } }: { detail: Detail }) {
           <>
             <dt>Other instances</dt>
             <dd>
-              {checks.checkedAt === undefined ? 'not asked yet' : `asked ${ago(checks.checkedAt)} ago`}
+              {checks.checkedAt === undefined ? 'not asked yet' : `asked ${age(checks.checkedAt)} ago`}
               {checks.error && (
                 <>
                   : <bdi>{text(checks.error)}</bdi>
@@ -205,7 +205,7 @@ function Quarantine({ reason, since, loadedAt, size, note }: NonNullable<Detail[
   return (
     <section class="warn">
       <h2>Quarantine</h2>
-      <p>The value that was loaded {ago(loadedAt)} ago was refused, and is not served:</p>
+      <p>The value that was loaded {age(loadedAt)} ago was refused, and is not served:</p>
       <p>
         <bdi>{text(reason)}</bdi>
       </p>
@@ -295,7 +295,7 @@ function OnInstances({ id }: { id: string }) {
                   </td>
                   <td>{cell.loadedAt === undefined ? '–' : age(cell.loadedAt)}</td>
                   <td>{cell.failures ? `×${cell.failures}: ${text(cell.error ?? '', 200)}` : '–'}</td>
-                  <td>{instance ? `${ago(instance.seenAt)} ago` : ''}</td>
+                  <td>{instance ? `${age(instance.seenAt)} ago` : ''}</td>
                 </tr>
               );
             })}

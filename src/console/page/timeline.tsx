@@ -69,12 +69,14 @@ function Picture({ rounds }: { rounds: readonly Round[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const data = dataOf(rounds);
+  const latest = useRef(rounds);
+  latest.current = rounds;
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
     const make = (): void => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsFor(element), data, element);
+      plot.current = new uPlot(optionsFor(element, latest), data, element);
     };
     make();
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -100,16 +102,16 @@ function Picture({ rounds }: { rounds: readonly Round[] }) {
 
 const NAMES = Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[];
 
-/** A series for each outcome. What took no time, or is not known, is a bar of 1 ms. */
+/** A series for each outcome; rounds side by side. A time of 0, or an unknown one, is a bar of 1 ms. */
 function dataOf(rounds: readonly Round[]): uPlot.AlignedData {
-  const times = rounds.map(({ at }) => at / 1000);
+  const places = rounds.map((_, index) => index);
   const series = NAMES.map((name) =>
     rounds.map(({ outcome, took = 1 }) => (outcome === name ? Math.max(1, took) : null)),
   );
-  return [times, ...series];
+  return [places, ...series];
 }
 
-function optionsFor(element: HTMLElement): uPlot.Options {
+function optionsFor(element: HTMLElement, rounds: { readonly current: readonly Round[] }): uPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis = {
@@ -117,18 +119,25 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     grid: { stroke: color('--line'), width: 1 },
     ticks: { stroke: color('--line'), width: 1 },
   };
-  const bars = uPlot.paths.bars?.({ size: [0.6, 24], align: 0 });
+  const bars = uPlot.paths.bars?.({ size: [0.5, 32] });
   return {
     width: element.clientWidth || 600,
     height: 180,
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: true },
+      x: { time: false, range: () => [-0.5, Math.max(7.5, rounds.current.length - 0.5)] },
       y: { distr: 3, log: 10, range: (_, low, high) => [Math.max(0.5, low / 2), Math.max(10, high * 2)] },
     },
     axes: [
-      axis,
+      {
+        ...axis,
+        grid: { show: false },
+        size: 50,
+        space: 100,
+        incrs: [1, 2, 5, 10, 20],
+        values: (_, places) => places.map((place) => labelOf(rounds.current[place])),
+      },
       { ...axis, size: 64, values: (_, ticks) => ticks.map((ms) => (ms === null ? '' : duration(ms))) },
     ],
     series: [
@@ -142,4 +151,10 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       })),
     ],
   };
+}
+
+/** When, and which instance led. */
+function labelOf(round: Round | undefined): string {
+  if (round === undefined) return '';
+  return `${clock(round.at)}\n${text(round.by, 14)}${round.tookOver ? ' took over' : ''}`;
 }

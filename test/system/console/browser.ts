@@ -1,11 +1,20 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 /** Debian's, unless told otherwise. */
 const PROGRAM = process.env.TICKLESS_CHROMIUM ?? '/usr/bin/chromium';
 
 export function launch(): Promise<Browser> {
   // Root has no sandbox of its own; a container has a small /dev/shm.
-  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+  return chromium.launch({
+    executablePath: PROGRAM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  });
 }
 
 /** A page that fails the test when it breaks its policy, throws, or asks for anything elsewhere. */
@@ -16,7 +25,11 @@ export interface Watched {
   readonly wrong: string[];
 }
 
-export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
   const wrong: string[] = [];

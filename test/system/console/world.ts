@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ConsoleOptions } from '../../../src/console/index.ts';
+import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { lockedTask, RefreshGroup, type RefreshingValue, type Store } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
@@ -48,10 +48,22 @@ export async function startWorld(
   const all = [0, 1, 2].map(() => instance(backends(), source));
   const [{ group, backend }] = all as [(typeof all)[number]];
   const { lock, store } = backend;
-  const report = lockedTask(async () => 'sent', { name: 'nightly-report', lock, lockAtMostFor: { minutes: 10 }, lockAtLeastFor: { minutes: 5 } });
+  const report = lockedTask(async () => 'sent', {
+    name: 'nightly-report',
+    lock,
+    lockAtMostFor: { minutes: 10 },
+    lockAtLeastFor: { minutes: 5 },
+  });
   await report();
   const secret = 'the tests have a secret of their own';
-  const own: ConsoleOptions = { authorize: () => 'ann', actions: true, showValue: (value) => value, lock, store, secret };
+  const own: ConsoleOptions = {
+    authorize: () => 'ann',
+    actions: true,
+    showValue: (value) => value,
+    lock,
+    store,
+    secret,
+  };
   const console = nodeConsole(group, { ...own, refreshEvery: 500, ...options });
   const server = createServer((request, response) => console(request, response));
   const url = await listen(server);
@@ -81,7 +93,13 @@ export async function startWorld(
 }
 
 function instance(backend: { readonly lock: Lock; readonly store: Store }, source: Source) {
-  const group = new RefreshGroup({ ...backend, schedule: { minutes: 10 }, propagateWithin: 200, retry: false, logger: false });
+  const group = new RefreshGroup({
+    ...backend,
+    schedule: { minutes: 10 },
+    propagateWithin: 200,
+    retry: false,
+    logger: false,
+  });
   const check = async (): Promise<void> => {
     if (source.isDown) throw new Error('connect ECONNREFUSED postgres://reader:hunter2@10.0.0.7:5432/prices');
   };
@@ -91,17 +109,24 @@ function instance(backend: { readonly lock: Lock; readonly store: Store }, sourc
     load: async () => {
       await check();
       source.edition += 1;
-      return new Map(Array.from({ length: 500 }, (_, at) => [`article-${at}`, at + (at % 50 === 0 ? source.edition : 0)]));
+      return new Map(
+        Array.from({ length: 500 }, (_, at) => [`article-${at}`, at + (at % 50 === 0 ? source.edition : 0)]),
+      );
     },
     accept: (value) => (value.size < 100 ? `only ${value.size} of 500 articles` : true),
     required: true,
   });
-  group.value({ name: 'exchange-rates', load: async () => ({ USD: 1.08 + source.edition / 1000, GBP: 0.86 }) });
+  group.value({
+    name: 'exchange-rates',
+    load: async () => ({ USD: 1.08 + source.edition / 1000, GBP: 0.86 }),
+  });
   group.value({
     name: 'suppliers',
     schedule: { seconds: 30 },
     load: async (): Promise<string[]> => {
-      throw new Error('connect ETIMEDOUT https://api:hunter2@suppliers.example/list', { cause: new Error('socket hang up, token=hunter2') });
+      throw new Error('connect ETIMEDOUT https://api:hunter2@suppliers.example/list', {
+        cause: new Error('socket hang up, token=hunter2'),
+      });
     },
   });
   group.cache({ name: 'cities', load: async (code: string) => `City of ${code}` });
@@ -118,6 +143,8 @@ export function sharedMemory(): () => { readonly lock: Lock; readonly store: Sto
 
 export function listen(server: Server): Promise<string> {
   return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    server.listen(0, '127.0.0.1', () =>
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    );
   });
 }

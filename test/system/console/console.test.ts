@@ -1,0 +1,383 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ConsoleOptions } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
+import { launch, openPage, type Watched } from './browser.ts';
+import { manyMembers } from './many.ts';
+import { HOSTILE, listen, startWorld, type World } from './world.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Where the pictures of the documents are put; nowhere without it. */
+const PICTURES = process.env.TICKLESS_PICTURES;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+
+let browser: Browser;
+const open: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  browser = await launch();
+}, 120_000);
+afterAll(() => browser.close());
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function visit(
+  options: ConsoleOptions = {},
+  context: Parameters<typeof openPage>[2] = {},
+): Promise<Watched & { world: World }> {
+  const world = await startWorld(options);
+  open.push(() => world.close());
+  const watched = await openPage(browser, world.url, context);
+  open.push(() => watched.context.close());
+  await watched.page.getByRole('link', { name: 'prices', exact: true }).waitFor();
+  return { ...watched, world };
+}
+
+async function openMember(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { name: 'On this instance' }).waitFor();
+}
+
+/** Clicks an action, confirms it, and returns what the console answered. */
+async function act(
+  page: Page,
+  label: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  await page
+    .getByRole('group', { name: 'Actions' })
+    .getByRole('button', { name: label, exact: true })
+    .click();
+  return confirm(page, fields);
+}
+
+async function confirm(page: Page, fields: Readonly<Record<string, string>> = {}): Promise<string> {
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  for (const [name, value] of Object.entries(fields)) await dialog.locator(`input[name=${name}]`).fill(value);
+  await dialog.locator('button[type=submit]').click();
+  await dialog.waitFor({ state: 'hidden' });
+  const outcome = page.locator('.outcome p span');
+  await outcome.waitFor();
+  const message = await outcome.innerText();
+  await page.getByRole('button', { name: 'Close this message' }).click();
+  return message;
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` });
+}
+
+async function violations(page: Page): Promise<unknown> {
+  await page.context().newCDPSession(page); // evaluates past the policy, as an extension would
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { violations: found } = await (
+      globalThis as never as {
+        axe: {
+          run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+        };
+      }
+    ).axe.run();
+    return found.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ html, failureSummary }) => `${html.slice(0, 150)} ${failureSummary}`)
+          .join(' | ')
+          .slice(0, 900)}`,
+    );
+  });
+}
+
+describe('the page', () => {
+  it('shows members on all instances, problems first, and what is hostile as text', async () => {
+    const { page, wrong } = await visit();
+    const names = await page.locator('.row:not(.head) .name a').allInnerTexts();
+    expect(names.slice(0, 2)).toEqual(['suppliers', 'prices']);
+    expect(names).toEqual(expect.arrayContaining(HOSTILE.slice(0, 2)));
+    expect(await page.locator('.row.head .instance').count()).toBe(3);
+    expect(
+      await page
+        .getByRole('row', { name: /^prices/ })
+        .getByRole('cell', { name: /version/ })
+        .count(),
+    ).toBe(3);
+    expect(await page.title()).toBe('tickless console');
+    expect(await page.content()).not.toContain('hunter2');
+    for (const name of names.slice(-4)) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name: 'On this instance' }).waitFor();
+      await page.getByRole('link', { name: 'All members' }).click();
+    }
+    const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect([width, await page.title(), wrong]).toEqual([0, 'tickless console', []]);
+  });
+
+  it('shows a change, an outage and its end within a second, without a reload', async () => {
+    const { page, world, wrong } = await visit();
+    const [{ prices, group } = expect.unreachable()] = world.instances;
+    const row = page.getByRole('row', { name: /^prices/ });
+    world.source.isDown = true;
+    await prices.refresh().catch(() => {});
+    await row.getByText('ECONNREFUSED').waitFor({ timeout: 3000 });
+    expect(await row.innerText()).not.toContain('hunter2');
+    world.source.isDown = false;
+    await prices.refresh();
+    await row.getByText('ECONNREFUSED').waitFor({ state: 'hidden', timeout: 3000 });
+    group.value({ name: 'made later', lock: false, store: false, load: () => 1 });
+    await page.getByRole('link', { name: 'made later' }).waitFor({ timeout: 3000 });
+    expect(wrong).toEqual([]);
+  });
+
+  it('asks every few seconds where events are not to be had', async () => {
+    const world = await startWorld();
+    open.push(() => world.close());
+    const context = await browser.newContext();
+    open.push(() => context.close());
+    await context.route('**/api/live', (route) => route.abort());
+    const page = await context.newPage();
+    await page.goto(world.url);
+    await page.getByText('Live events are not available').waitFor({ timeout: 30_000 });
+    world.source.isDown = true;
+    await world.instances[0]?.prices.refresh().catch(() => {});
+    await page
+      .getByRole('row', { name: /^prices/ })
+      .getByText('ECONNREFUSED')
+      .waitFor({ timeout: 10_000 });
+  });
+
+  it('says that access is refused, and how to set authorize', async () => {
+    const { page } = await openPage(
+      browser,
+      await (async () => {
+        const world = await startWorld({ authorize: undefined });
+        open.push(() => world.close());
+        return world.url;
+      })(),
+    );
+    expect(await page.locator('body').innerText()).toContain('The console needs the option authorize');
+  });
+
+  it('finds members by name and problem, and keys by a part', async () => {
+    const { page, wrong } = await visit();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('etimedout');
+    expect(await page.locator('.row:not(.head) .name a').allInnerTexts()).toEqual(['suppliers']);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('');
+    await page.getByRole('button', { name: /failing/ }).click();
+    expect(await page.locator('.row:not(.head)').count()).toBe(1);
+    await page.getByRole('button', { name: /failing/ }).click();
+    await page.getByRole('link', { name: 'cities', exact: true }).click();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('25');
+    await page.getByText('1 of 2 keys').waitFor();
+    await page.getByRole('link', { name: '"2513"' }).click();
+    await page.getByRole('heading', { name: 'On this instance' }).waitFor();
+    await page.getByText('"City of 2513"').waitFor();
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('operators', () => {
+  it('carry out each action on a value, and are answered with what happened', async () => {
+    const { page, world, wrong } = await visit();
+    const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];
+    await openMember(page, 'prices');
+    expect(await act(page, 'Refresh now')).toMatch(/^Refresh now: loaded, version \d+$/);
+    expect(await act(page, 'Refresh everywhere')).toContain('loaded, version');
+    expect(await act(page, 'Pin version', { note: 'before the sale' })).toContain(
+      'pinned until it is unpinned',
+    );
+    await page.getByText('before the sale').first().waitFor();
+    expect(prices.inspect().pinned?.by).toBe('ann');
+    expect(await act(page, 'Refresh now')).toContain('pinned');
+    await page.getByRole('button', { name: 'Unpin', exact: true }).waitFor();
+    await picture(page, 'console-member');
+    expect(await act(page, 'Unpin')).toContain('unpinned');
+    await page
+      .getByRole('button', { name: /^Compare version/ })
+      .first()
+      .click();
+    await page.getByText(/added, .* removed/).waitFor();
+    await page
+      .getByRole('button', { name: /^Roll back to version/ })
+      .last()
+      .click();
+    expect(await confirm(page, { holdMs: '5', note: 'wrong prices' })).toMatch(
+      /is in place as version \d+, pinned for 5 min/,
+    );
+    await expect
+      .poll(
+        async () => {
+          await world.read();
+          return other.prices.inspect().pinned?.note;
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('wrong prices');
+    await page.getByRole('button', { name: 'Unpin', exact: true }).waitFor();
+    await act(page, 'Unpin');
+    expect(await act(page, 'Invalidate')).toContain('the next read loads it');
+    expect(await act(page, 'Invalidate everywhere')).toContain('everywhere');
+    expect(await act(page, 'Reschedule', { everyMs: '2' })).toContain('every 2 min');
+    expect(await act(page, 'Pause')).toContain('paused on this instance');
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    expect(await act(page, 'Resume')).toContain('resumed');
+    expect(await act(page, 'Drop')).toContain('dropped');
+    world.source.isDown = true;
+    expect(await act(page, 'Refresh now')).toContain('ECONNREFUSED');
+    await page.getByRole('button', { name: 'End cool-down' }).waitFor();
+    world.source.isDown = false;
+    expect(await act(page, 'End cool-down')).toContain('loaded');
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText('wrong prices').waitFor();
+    expect(await page.locator('tbody tr').count()).toBeGreaterThan(10);
+    await picture(page, 'console-audit');
+    expect(wrong).toEqual([]);
+  });
+
+  it('release a lock by its token, once they have seen who holds it; not that of another holder', async () => {
+    const { page, world, wrong } = await visit();
+    const request = {
+      name: 'stuck',
+      owner: 'o',
+      requestId: 'r',
+      leaseFor: 600_000,
+      host: 'pod-9',
+      force: false,
+    };
+    await world.lock.acquire(request).catch(() => {});
+    const shared = world.lock;
+    await page.getByRole('link', { name: 'Locks' }).click();
+    await page.getByText('nightly-report').waitFor(); // of a lockedTask
+    await page.getByRole('button', { name: 'Release stuck' }).click();
+    expect(await page.getByRole('dialog').innerText()).toContain('pod-9 (o), token');
+    await shared.forceRelease('stuck', (await shared.inspect('stuck'))?.token ?? 0);
+    const { token } = (await shared.acquire({ ...request, requestId: 's' })) as never as { token: number };
+    expect(await confirm(page)).toContain('does not hold it any longer');
+    await page.getByRole('button', { name: 'Release stuck' }).click();
+    await page.getByRole('dialog').getByText('pod-9').waitFor();
+    expect([await confirm(page), token]).toEqual([expect.stringContaining('any instance may begin'), token]);
+    expect((await shared.inspect('stuck'))?.state).toBe('released');
+    expect(wrong).toEqual([]);
+  });
+
+  it('see no action that is not allowed', async () => {
+    const { page } = await visit({ actions: false });
+    await openMember(page, 'prices');
+    expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Roll back/ }).count()).toBe(0);
+    expect(await page.getByText('(read-only)').count()).toBe(1);
+  });
+
+  it('take part by the keyboard alone', async () => {
+    const { page, world, wrong } = await visit();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter'); // skip to the content
+    const reach = async (name: RegExp): Promise<void> => {
+      for (let presses = 0; presses < 60; presses++) {
+        await page.keyboard.press('Tab');
+        if (name.test(await page.evaluate(() => document.activeElement?.textContent ?? ''))) return;
+      }
+      throw new Error(`${name} was not reached`);
+    };
+    await reach(/^prices$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'On this instance' }).waitFor();
+    await reach(/^Refresh now$/);
+    const { edition } = world.source;
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Refresh now');
+    expect(world.source.edition).toBe(edition);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Enter'); // in its field
+    await page.getByText(/Refresh now: loaded/).waitFor();
+    expect([world.source.edition, wrong]).toEqual([edition + 1, []]);
+  });
+});
+
+describe('for everybody', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1400, 390]) {
+      it(`has no violation that axe finds: ${colorScheme}, ${width} pixels wide`, async () => {
+        const { page, world } = await visit({}, { colorScheme, viewport: { width, height: 900 } });
+        expect(await violations(page)).toEqual([]);
+        await picture(page, `console-members-${colorScheme}${width < 720 ? '-narrow' : ''}`);
+        await openMember(page, 'prices');
+        await world.instances[0]?.prices.refresh();
+        await page.getByText('loaded here').first().waitFor();
+        await page
+          .getByRole('button', { name: /^Compare version/ })
+          .first()
+          .click();
+        await page.getByText('unchanged').waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Refresh now' }).click();
+        await page.getByRole('dialog').waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+        for (const other of ['Locks', 'Audit']) {
+          await page.getByRole('link', { name: other }).click();
+          await page.getByRole('heading', { name: other }).waitFor();
+          expect(await violations(page)).toEqual([]);
+        }
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(wide).toBe(0);
+      });
+    }
+    it(`prints all of it: ${colorScheme}`, async () => {
+      const { page } = await visit({}, { colorScheme });
+      const pdf = await page.pdf({ format: 'A4', landscape: true });
+      expect(pdf.length).toBeGreaterThan(10_000);
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('.row:not(.head)').count()).toBe(9);
+      expect(await page.getByRole('navigation').isVisible()).toBe(false);
+    });
+  }
+});
+
+describe('2,000 members on 20 instances', () => {
+  it('scroll without a frame over 50 ms, while rows change', async () => {
+    const console = nodeConsole(manyMembers(2000, 20), { authorize: () => 'ann', refreshEvery: 1000 });
+    const server = createServer((request, response) => console(request, response));
+    const url = `${await listen(server)}/tickless/`;
+    open.push(async () => {
+      await console.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const { page, context, wrong } = await openPage(browser, url);
+    open.push(() => context.close());
+    await page.getByText('2000 members, 20 instances').waitFor();
+    await page.waitForTimeout(1500);
+    const { longest, frames, bottom } = await page.evaluate(async () => {
+      const tasks: number[] = [];
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) tasks.push(duration);
+      }).observe({ type: 'longtask' });
+      const height = document.documentElement.scrollHeight;
+      let count = 0;
+      for (let top = 0; top < height; top += 300) {
+        scrollTo(0, top);
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        count += 1;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const last = document.querySelector('.row:last-child .name a')?.textContent;
+      return { longest: Math.max(0, ...tasks), frames: count, bottom: last };
+    });
+    expect([longest, bottom, wrong]).toEqual([0, 'member-1999', []]);
+    expect(frames).toBeGreaterThan(200);
+    await page.evaluate(() => scrollTo(0, 0));
+    await picture(page, 'console-many');
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2000);
+  });
+});
