@@ -12,7 +12,7 @@ const NAME = 'tickless-console-audit';
 export class Audit {
   readonly #journal: Journal | undefined;
   readonly #onAudit: ((record: AuditRecord) => void) | undefined;
-  /** Newest first. */
+  /** Newest first: all of this instance without a backend, else those that could not be written there. */
   #own: readonly AuditRecord[] = [];
 
   constructor(backend: JournalBackend | undefined, onAudit: ((record: AuditRecord) => void) | undefined) {
@@ -23,23 +23,30 @@ export class Audit {
   /** @returns why it is not in the backend; `undefined`: it is, or there is none. Never rejects. */
   async add(given: AuditRecord): Promise<string | undefined> {
     const record = JSON.parse(shownJson(given)) as AuditRecord; // no credentials in the backend either
-    this.#own = [record, ...this.#own].slice(0, MOST_RECORDS);
     try {
       this.#onAudit?.(record);
     } catch {} // user code
     try {
-      await this.#journal?.add(record, MOST_RECORDS);
+      if (this.#journal === undefined) this.#keep(record);
+      else await this.#journal.add(record, MOST_RECORDS);
       return undefined;
     } catch (error) {
+      this.#keep(record);
       return `the audit record is of this instance only: ${(error as Error).message}`;
     }
+  }
+
+  #keep(record: AuditRecord): void {
+    this.#own = [record, ...this.#own].slice(0, MOST_RECORDS);
   }
 
   /** Newest first. Where the backend does not answer, those of this instance with the reason. */
   async list(): Promise<{ readonly records: readonly AuditRecord[]; readonly problem?: string }> {
     if (this.#journal === undefined) return { records: this.#own };
     try {
-      return { records: (await this.#journal.read()).filter(isRecord) };
+      const shared = (await this.#journal.read()).filter(isRecord);
+      const all = [...this.#own, ...shared].sort((a, b) => b.at - a.at);
+      return { records: all.slice(0, MOST_RECORDS) };
     } catch (error) {
       return { records: this.#own, problem: (error as Error).message };
     }

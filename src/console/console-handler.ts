@@ -22,7 +22,7 @@ export interface ConsoleHandler {
 
 /** Reads: a page asks for a detail every two seconds, and for more as the operator clicks. */
 const READS = { burst: 60, perSecond: 10 };
-const ACTIONS = { burst: 10, perSecond: 0.5 };
+const ACTIONS = { burst: 20, perSecond: 1 };
 
 /**
  * The console of a group in the browser: a page that shows the members on all instances, and a JSON API for it.

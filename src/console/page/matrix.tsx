@@ -12,6 +12,9 @@ const ROW_HEIGHT = 36;
 const NARROW_HEIGHT = 76;
 const NARROW = '(max-width: 720px)';
 
+/** Rows beyond the view, so that the keyboard reaches the next one. */
+const OVERSCAN = 8;
+
 /** Few rows are all rendered: a search of the browser finds them. */
 const ALL_ROWS = 150;
 
@@ -29,7 +32,7 @@ export function Matrix(): ComponentChild {
     getScrollElement: () => window,
     estimateSize: () => (matchMedia(NARROW).matches ? NARROW_HEIGHT : ROW_HEIGHT),
     scrollMargin: list.current?.offsetTop ?? 0,
-    overscan: 12,
+    overscan: OVERSCAN,
     observeElementRect: observeWindowRect,
     observeElementOffset: observeWindowOffset,
     scrollToFn: windowScroll,
@@ -66,6 +69,9 @@ export function Matrix(): ComponentChild {
         const id = ids[index];
         return id === undefined ? [] : [{ id, index, top: start - options.scrollMargin }];
       });
+  // A row that leaves the view gives its elements to the one that comes into it: most signs are the same.
+  const slots = useRef(32);
+  slots.current = Math.max(slots.current, visible.length + 8);
   return (
     <div
       class="matrix"
@@ -91,14 +97,21 @@ export function Matrix(): ComponentChild {
         role="rowgroup"
         ref={list}
         class={isWhole ? 'rows' : 'rows virtual'}
+        onPointerOver={showTitle}
         style={isWhole ? undefined : { height: `${virtual.getTotalSize()}px` }}
       >
         {visible.map(({ id, index, top }) => (
-          <Row key={id} id={id} index={index} top={top} columns={columns} />
+          <Row key={isWhole ? id : index % slots.current} id={id} index={index} top={top} columns={columns} />
         ))}
       </div>
     </div>
   );
+}
+
+/** Shows the label of a sign to the mouse: a title for each would be thousands. */
+function showTitle({ target }: Event): void {
+  if (target instanceof HTMLElement && target.classList.contains('cell'))
+    target.title = target.ariaLabel ?? '';
 }
 
 function Column({ column: { host, isHere, leftOut } }: { column: InstanceColumn }) {
@@ -124,13 +137,20 @@ interface RowProps {
 }
 
 function Row({ id, index, top, columns }: RowProps) {
+  const element = useRef<HTMLDivElement>(null);
+  // Enter on a link must not lead to another member than the one that had the focus.
+  useLayoutEffect(() => {
+    const { activeElement } = document;
+    if (activeElement instanceof HTMLElement && element.current?.contains(activeElement))
+      activeElement.blur();
+  }, [id]);
   const one = row(id)?.value;
   if (one === undefined) return null;
   const { here, level, name, problems, namespace } = one;
   const place = top === undefined ? undefined : { transform: `translateY(${top}px)` };
   const full = text(namespace === undefined ? name : `${namespace}/${name}`);
   return (
-    <div role="row" class={`row ${level}`} aria-rowindex={index + 2} style={place}>
+    <div ref={element} role="row" class={`row ${level}`} aria-rowindex={index + 2} style={place}>
       <span role="rowheader" class="name">
         <a href={memberLink(id)} title={full}>
           <bdi>{full}</bdi>
@@ -200,7 +220,7 @@ function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColum
         const { sign, kind, says } = signOf(of, byInstance.get(id));
         const label = `${text(host, 80)}: ${says}`;
         return (
-          <span key={id} role="cell" class={`cell ${kind}`} title={label} aria-label={label}>
+          <span key={id} role="cell" class={`cell ${kind}`} aria-label={label}>
             {sign}
           </span>
         );

@@ -341,7 +341,7 @@ describe('bounds', () => {
     const authorize = (request: Request): string => request.headers.get('cookie') ?? 'ann';
     const found = withValue({ actions: true, authorize });
     const statuses: number[] = [];
-    for (let at = 0; at < 12; at++) statuses.push((await found.act('resume', { id: 'v' })).status);
+    for (let at = 0; at < 23; at++) statuses.push((await found.act('resume', { id: 'v' })).status);
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
     expect((await found.get('api/overview')).status).toBe(200);
     const { token } = (await found.get('api/session', { cookie: 'bob' })).body;

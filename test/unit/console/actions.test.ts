@@ -1,0 +1,318 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  RefreshGroup as Group,
+  lockedTask,
+  type RefreshGroup,
+  type RefreshingValue,
+} from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { type Answer, TestConsole } from '../../support/console.ts';
+
+interface Instance {
+  readonly console: TestConsole;
+  readonly group: RefreshGroup;
+  readonly prices: RefreshingValue<readonly number[]>;
+}
+
+const closes: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+
+/** Instances with a console each, that share a lock and a store. */
+function instances() {
+  const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 5 })];
+  const source = {
+    prices: [1, 2, 3, 4] as readonly number[],
+    error: undefined as Error | undefined,
+    loads: 0,
+  };
+  const make = (): Instance => {
+    const backend = { lock: asLock(lock), store: asStore(store) };
+    const group = new Group({
+      ...backend,
+      propagateWithin: 30,
+      logger: false,
+      retry: false,
+      schedule: { hours: 1 },
+    });
+    const prices = group.value<readonly number[]>({
+      name: 'prices',
+      load: async () => {
+        source.loads += 1;
+        if (source.error) throw source.error;
+        return source.prices;
+      },
+      accept: (value) => value.length > 2 || 'too few',
+    });
+    const console = new TestConsole(
+      { actions: true, ...backend, authorize: (request) => request.headers.get('cookie') ?? 'ann' },
+      group,
+    );
+    closes.push(
+      () => console.handler.close(),
+      () => group.close({ timeout: 0 }),
+    );
+    return { console, group, prices };
+  };
+  return { source, lock, store, make };
+}
+
+const detail = async (console: TestConsole, id: string): Promise<Answer['body']> =>
+  (await console.get(`api/member?id=${encodeURIComponent(id)}`)).body;
+
+describe('a value', () => {
+  it('is refreshed, pinned, rolled back and unpinned, and the detail shows it', async () => {
+    const { make, source } = instances();
+    const { console, prices } = make();
+    await prices.get();
+    source.prices = [5, 6, 7];
+    const refreshed = await console.act('refresh', { id: 'prices' });
+    expect([refreshed.status, refreshed.body.result]).toEqual([200, 'done']);
+    const { history } = await detail(console, 'prices');
+    expect(history).toHaveLength(2);
+    const to = history[1].version;
+    expect(
+      (await console.get(`api/compare?id=prices&before=${to}&after=${history[0].version}`)).body,
+    ).toEqual({
+      added: 3,
+      removed: 4,
+      changed: 0,
+      unchanged: 0,
+      parts: [],
+    });
+    const rolled = await console.act('rollback', {
+      id: 'prices',
+      version: to,
+      note: 'too cheap',
+      holdMs: 60_000,
+    });
+    expect([rolled.status, prices.peek()]).toEqual([200, [1, 2, 3, 4]]);
+    const pinned = await detail(console, 'prices');
+    expect([pinned.here.pinned.by, pinned.here.pinned.note, pinned.history[0].isPinned]).toEqual([
+      'ann',
+      'too cheap',
+      true,
+    ]);
+    const refused = await console.act('refresh', { id: 'prices' });
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
+    expect((await console.act('unpin', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('unpin', { id: 'prices' })).body.error.message).toContain(
+      'no version is pinned',
+    );
+    expect((await console.act('pin', { id: 'prices' })).status).toBe(200);
+    expect(prices.inspect().pinned?.by).toBe('ann');
+    expect((await console.act('rollback', { id: 'prices', version: 1 })).status).toBe(409);
+  });
+
+  it('is taken from quarantine, or the refused one is discarded', async () => {
+    const { make, source } = instances();
+    const { console, prices } = make();
+    await prices.get();
+    source.prices = [1];
+    expect((await console.act('refresh', { id: 'prices' })).status).toBe(502);
+    expect((await detail(console, 'prices')).quarantine.reason).toBe('too few');
+    expect((await console.act('discard-quarantined', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('accept-quarantined', { id: 'prices' })).status).toBe(409);
+    await prices.refresh().catch(() => {});
+    expect((await console.act('accept-quarantined', { id: 'prices' })).status).toBe(200);
+    expect(prices.peek()).toEqual([1]);
+  });
+
+  it('leaves its cool-down, is cancelled, rescheduled and invalidated', async () => {
+    const { make, source } = instances();
+    const { console, prices } = make();
+    expect((await console.act('end-cool-down', { id: 'prices' })).status).toBe(409);
+    source.error = new Error('down');
+    await prices.get().catch(() => {});
+    source.error = undefined;
+    expect((await console.act('end-cool-down', { id: 'prices' })).status).toBe(200);
+    expect((await console.act('cancel', { id: 'prices' })).body.error.message).toContain(
+      'no load is under way',
+    );
+    expect((await console.act('reschedule', { id: 'prices' })).status).toBe(409);
+    expect((await console.act('reschedule', { id: 'prices', everyMs: 60_000 })).status).toBe(200);
+    expect(prices.inspect().nextExecuteTime - Date.now()).toBeLessThanOrEqual(60_000);
+    expect((await console.act('invalidate', { id: 'prices', everywhere: true })).status).toBe(200);
+    expect(prices.inspect().isDue).toBe(true);
+    expect((await console.act('invalidate', { id: 'prices', drop: true })).status).toBe(200);
+    expect(prices.peek()).toBeUndefined();
+  });
+
+  it('has a load under way cancelled, by name of the operator', async () => {
+    const { make } = instances();
+    const { console, group } = make();
+    const stuck = group.value({
+      name: 'stuck',
+      load: ({ signal }) =>
+        new Promise<number>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    });
+    const waiting = stuck.get().catch((error: Error) => error);
+    expect((await console.act('cancel', { id: 'stuck' })).status).toBe(200);
+    expect(String(((await waiting) as Error).cause)).toContain('by ann in the console');
+  });
+});
+
+describe('a cache', () => {
+  it('has its keys found, shown, refreshed and invalidated, whatever they are', async () => {
+    const { make } = instances();
+    const { console, group } = make();
+    const loads: unknown[] = [];
+    const load = async (key: unknown): Promise<number> => loads.push(key);
+    const cache = group.cache({
+      name: 'c',
+      load,
+      keyOf: (key) => (typeof key === 'object' ? JSON.stringify(key) : (key as string)),
+    });
+    const keys = ['amsterdam', 7, true, { city: 'delft' }, 'x'.repeat(5000), '"\u202e<b>'];
+    for (const key of keys) await cache.get(key);
+    const { body } = await console.get('api/keys?id=c&search=');
+    expect([body.size, body.keys.length]).toEqual([6, 6]);
+    expect(
+      (await console.get('api/keys?id=c&search=AMSTER')).body.keys.map(({ text }: { text: string }) => text),
+    ).toEqual(['"amsterdam"']);
+    for (const { id } of body.keys) {
+      const found = await console.get(`api/member?id=c&key=${encodeURIComponent(id)}`);
+      expect([id, found.body?.here.state]).toEqual([id, 'fresh']);
+      expect((await console.act('refresh', { id: 'c', key: id })).status).toBe(200);
+    }
+    expect(loads.slice(6)).toEqual([...keys].reverse());
+    expect((await console.act('invalidate', { id: 'c', key: '"amsterdam"', everywhere: true })).status).toBe(
+      200,
+    );
+    expect(cache.inspect('amsterdam')?.isDue).toBe(true);
+    expect((await console.act('refresh', { id: 'c' })).body.error.message).toContain('needs a key');
+    expect((await console.act('rollback', { id: 'c', key: '7' })).status).toBe(409);
+    expect((await console.act('invalidate', { id: 'c', drop: true })).status).toBe(200);
+    expect(cache.size).toBe(0);
+  });
+});
+
+describe('a lock', () => {
+  it('is released by the token that was shown, of tasks too; not by another one', async () => {
+    const { make, lock } = instances();
+    const { console } = make();
+    const task = lockedTask(async () => 1, {
+      name: 'report',
+      lock,
+      lockAtMostFor: { hours: 1 },
+      lockAtLeastFor: { minutes: 9 },
+    });
+    await task();
+    const { records, errors } = (await console.get('api/locks?prefix=rep')).body;
+    expect([records.length, errors, records[0].state]).toEqual([1, [], 'done']);
+    const [{ id, lock: at, token }] = records;
+    expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
+    expect((await console.act('release-lock', { id, lock: at })).status).toBe(409);
+    expect((await console.act('release-lock', { id, lock: 99, token })).status).toBe(409);
+    expect((await task()).kind).toBe('done');
+    expect((await console.act('release-lock', { id, lock: at, token })).status).toBe(200);
+    expect((await task()).kind).toBe('executed');
+  });
+});
+
+describe('on all instances', () => {
+  it('a pause holds within its bound, also for an instance that starts later, until it is resumed', async () => {
+    const { make, source } = instances();
+    const [one, other] = [make(), make()];
+    await one.prices.get();
+    await other.prices.get();
+    expect((await one.console.act('pause', { id: 'prices', everywhere: true })).status).toBe(200);
+    const isPaused = async ({ console, prices }: Instance): Promise<boolean> => {
+      await console.get('api/overview');
+      return prices.inspect().paused;
+    };
+    await expect.poll(() => isPaused(other), { timeout: 15_000 }).toBe(true);
+    const third = make();
+    await expect.poll(() => isPaused(third), { timeout: 15_000 }).toBe(true);
+    expect((await other.console.act('resume', { id: 'prices', everywhere: true })).status).toBe(200);
+    await expect.poll(() => isPaused(one), { timeout: 15_000 }).toBe(false);
+    expect(source.loads).toBe(1);
+  });
+
+  it('audit records of all operators are kept, also of those that act at once', async () => {
+    const { make, store } = instances();
+    const [one, other] = [make(), make()];
+    await Promise.all(
+      [one, other, one, other].map(({ console }, at) =>
+        console.act('resume', { id: 'prices', note: `${at}` }),
+      ),
+    );
+    const { records } = (await other.console.get('api/audit')).body;
+    expect(records.map(({ note }: { note: string }) => note).sort()).toEqual(['0', '1', '2', '3']);
+    expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
+  });
+
+  it('an action is carried out and answered where the audit can not be written, and says so', async () => {
+    const { make, lock } = instances();
+    const { console } = make();
+    lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
+    const { status, body } = await console.act('pause', { id: 'prices' });
+    expect([status, body.message]).toEqual([
+      200,
+      expect.stringContaining('the audit record is of this instance only'),
+    ]);
+    expect((await console.get('api/audit')).body.records).toHaveLength(1);
+  });
+
+  it('a pause is refused without a lock and a store of the console', async () => {
+    const console = new TestConsole({ actions: true });
+    const value = console.group.value({ name: 'v', load: () => 1 });
+    expect((await console.act('pause', { id: 'v', everywhere: true })).status).toBe(409);
+    expect(value.inspect().paused).toBe(false);
+  });
+});
+
+describe('the overview', () => {
+  it('lists problems first: what fails to be served, what fails, what is behind or pinned', async () => {
+    const { make, source } = instances();
+    const [{ console, group, prices }, other] = [make(), make()];
+    group.value({ name: 'fine', lock: false, store: false, load: () => 1 });
+    group.value({
+      name: 'needed',
+      lock: false,
+      store: false,
+      required: true,
+      load: () => Promise.reject(new Error('no')),
+    });
+    const failing = group.value({
+      name: 'failing',
+      lock: false,
+      store: false,
+      load: () => Promise.reject(new Error('no')),
+    });
+    await failing.get().catch(() => {});
+    await prices.get();
+    await other.prices.get();
+    for (const one of [prices, other.prices]) await one.everywhere(); // leaves its report
+    source.prices = [9, 9, 9];
+    await prices.refresh();
+    await expect
+      .poll(
+        async () => {
+          void prices.current;
+          const { members } = (await console.get('api/overview')).body;
+          return members.map(({ name, level }: { name: string; level: string }) => `${name} ${level}`);
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toEqual(['needed bad', 'failing warn', 'prices note', 'fine ok']);
+    const { instances: columns, members, ok } = (await console.get('api/overview')).body;
+    expect([ok, columns.map(({ isHere }: { isHere: boolean }) => isHere)]).toEqual([false, [true, false]]);
+    const { cells } = members[2];
+    expect(cells.map(({ behind = false }: { behind?: boolean }) => behind).sort()).toEqual([false, true]);
+  });
+
+  it('shows what is here where the store does not answer', async () => {
+    const { make, store } = instances();
+    const { console } = make();
+    (store as { reports: unknown }).reports = () => Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
+    const { status, body, text } = await console.get('api/overview');
+    expect([status, body.members.length]).toEqual([200, 1]);
+    expect(body.fleetError).toContain('ECONNREFUSED');
+    expect(text).not.toContain('hunter2');
+  });
+});
