@@ -1,2 +1,263 @@
-/** placeholder */
-export const apiSchema: object = {};
+// The JSON API as a document of OpenAPI 3.1. The tests check each answer against it.
+
+import { ACTION_NAMES } from './action-names.ts';
+
+type Schema = { readonly [keyword: string]: unknown };
+
+const text: Schema = { type: 'string' };
+const flag: Schema = { type: 'boolean' };
+const count: Schema = { type: 'integer', minimum: 0 };
+const instant: Schema = { type: 'number', description: 'epoch milliseconds' };
+const duration: Schema = { type: 'number', description: 'milliseconds' };
+const version: Schema = { type: 'integer', description: 'grows with each version; also a fencing token' };
+const yes: Schema = { const: true };
+
+const oneOf = (...values: readonly string[]): Schema => ({ enum: values });
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object with these fields and no others. Names that end in `?` may be missing. */
+function object(fields: Readonly<Record<string, Schema>>, description?: string): Schema {
+  const entries = Object.entries(fields).map(([name, schema]) => [name.replace('?', ''), schema] as const);
+  return {
+    type: 'object',
+    ...(description === undefined ? {} : { description }),
+    properties: Object.fromEntries(entries),
+    required: Object.keys(fields).filter((name) => !name.endsWith('?')),
+    additionalProperties: false,
+  };
+}
+
+const schemas: Readonly<Record<string, Schema>> = {
+  Error: object({ error: object({ code: text, message: text }) }, 'Each answer with a status from 400 on.'),
+  Session: object({
+    by: text,
+    actions: list(oneOf(...ACTION_NAMES)),
+    token: { ...text, description: 'for the header x-tickless-token of actions' },
+    refreshEveryMs: duration,
+    showsValues: flag,
+    canPauseEverywhere: flag,
+  }),
+  Instance: object({
+    id: text,
+    host: text,
+    isHere: { ...flag, description: 'the instance that answers' },
+    startedAt: instant,
+    seenAt: instant,
+    leftOut: { ...count, description: 'members that are not in its report' },
+  }),
+  Cell: object(
+    {
+      on: { ...text, description: 'the id of the instance' },
+      'version?': version,
+      'loadedAt?': instant,
+      'behind?': { ...yes, description: 'another instance has a newer version' },
+      'failures?': count,
+      'error?': text,
+      'pinnedBy?': text,
+      'quarantine?': text,
+    },
+    'A member on one instance, by the last report of that.',
+  ),
+  Here: object(
+    {
+      state: oneOf('fresh', 'stale', 'too-stale', 'empty', 'absent', 'done', 'due', 'keys'),
+      'running?': yes,
+      'paused?': yes,
+      'closed?': yes,
+      'loadedAt?': instant,
+      'nextAt?': { ...instant, description: 'epoch milliseconds; missing: at once, or never by itself' },
+      'maxStaleness?': duration,
+      'failures?': count,
+      'error?': text,
+      'version?': version,
+      'isHolder?': yes,
+      'pinned?': object({ by: text, 'note?': text, 'until?': instant }),
+      'quarantine?': text,
+      'size?': count,
+      'loading?': count,
+    },
+    'A member, or a key, on the instance that answers.',
+  ),
+  Member: object({
+    id: { ...text, description: 'names it in requests' },
+    name: text,
+    'namespace?': text,
+    kind: oneOf('value', 'cache', 'executor'),
+    level: oneOf('bad', 'warn', 'note', 'ok'),
+    problems: list(object({ kind: text, isFatal: flag, message: text })),
+    here: ref('Here'),
+    'fleet?': object({ of: count, holding: count, 'version?': version }),
+    cells: list(ref('Cell')),
+  }),
+  Overview: object({
+    at: { ...instant, description: 'the clock of the instance that answers: ages count from here' },
+    group: object({ name: text, paused: flag, closed: flag }),
+    ok: { ...flag, description: 'reads are served, as health() of the group has it' },
+    'fleetError?': text,
+    instances: list(ref('Instance')),
+    members: { ...list(ref('Member')), description: 'problems first' },
+  }),
+  ShownError: object({
+    name: text,
+    'code?': text,
+    message: text,
+    'stack?': text,
+    'cause?': ref('ShownError'),
+  }),
+  LockRecord: object({
+    name: text,
+    token: version,
+    owner: text,
+    host: text,
+    state: oneOf('running', 'done', 'failed', 'abandoned', 'released'),
+    tookOver: flag,
+    leaseLeft: duration,
+    holdLeft: duration,
+    acquiredAgo: duration,
+    'finishedAgo?': duration,
+    'lastError?': text,
+    'lock?': { ...count, description: 'which lock, in api/locks' },
+    'id?': { ...text, description: 'names it in requests, in api/locks' },
+  }),
+  Version: object({
+    version,
+    age: duration,
+    bytes: count,
+    'owner?': text,
+    'host?': text,
+    'by?': text,
+    'note?': text,
+    isPinned: flag,
+    'mark?': text,
+    'damage?': text,
+  }),
+  Event: object({
+    number: count,
+    id: { ...text, description: 'of the member' },
+    type: text,
+    at: instant,
+    'key?': text,
+    'duration?': duration,
+    'trigger?': text,
+    'attempts?': count,
+    'version?': version,
+    'token?': version,
+    'host?': text,
+    'error?': text,
+  }),
+  Detail: object({
+    at: instant,
+    name: text,
+    kind: oneOf('value', 'cache', 'executor'),
+    'key?': object({ id: text, text }),
+    here: ref('Here'),
+    'error?': ref('ShownError'),
+    'quarantine?': object({ reason: text, since: instant, loadedAt: instant, 'size?': count, 'note?': text }),
+    'value?': { ...text, description: 'what showValue returns, as JSON' },
+    'checks?': object({ 'checkedAt?': instant, 'error?': text }),
+    backends: object({ lock: flag, store: flag }),
+    'lock?': ref('LockRecord'),
+    'lockError?': text,
+    history: list(ref('Version')),
+    'historyError?': text,
+    events: list(ref('Event')),
+  }),
+  Keys: object({
+    at: instant,
+    size: count,
+    matching: count,
+    keys: {
+      ...list(object({ id: text, text, here: ref('Here') })),
+      description: 'the first 100, used last first',
+    },
+  }),
+  Difference: object({
+    added: count,
+    removed: count,
+    changed: count,
+    unchanged: count,
+    parts: list(object({ id: text, 'before?': text, 'after?': text })),
+  }),
+  Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
+  Audit: object({
+    records: list(
+      object({
+        at: instant,
+        by: text,
+        action: text,
+        name: text,
+        'key?': text,
+        'everywhere?': yes,
+        'note?': text,
+        result: oneOf('done', 'failed', 'refused'),
+        message: text,
+        host: text,
+      }),
+    ),
+    'problem?': text,
+  }),
+  ActionRequest: object({
+    id: { ...text, description: 'of the member, or of the lock record' },
+    'key?': text,
+    'lock?': count,
+    'everywhere?': flag,
+    'drop?': flag,
+    'note?': { ...text, maxLength: 500 },
+    'version?': version,
+    'holdMs?': duration,
+    'everyMs?': duration,
+    'token?': version,
+  }),
+  ActionResult: object({ result: oneOf('done'), message: text }),
+};
+
+const content = (name: string): Schema => ({ content: { 'application/json': { schema: ref(name) } } });
+
+function answers(name: string): Schema {
+  return {
+    200: { description: name, ...content(name) },
+    default: { description: 'Error', ...content('Error') },
+  };
+}
+
+function read(name: string, ...parameters: readonly string[]): Schema {
+  const query = parameters.map((one) => ({
+    name: one.replace('?', ''),
+    in: 'query',
+    required: !one.endsWith('?'),
+    schema: text,
+  }));
+  return { get: { parameters: query, responses: answers(name) } };
+}
+
+const token: Schema = { name: 'x-tickless-token', in: 'header', required: true, schema: text };
+
+/** The JSON API of the console, as a document of OpenAPI 3.1. Paths are below the option `path`. */
+export const apiSchema: Schema = {
+  openapi: '3.1.0',
+  info: { title: 'tickless console', version: '1' },
+  paths: {
+    '/api/session': read('Session'),
+    '/api/overview': read('Overview'),
+    '/api/member': read('Detail', 'id', 'key?'),
+    '/api/keys': read('Keys', 'id', 'search?'),
+    '/api/compare': read('Difference', 'id', 'before', 'after'),
+    '/api/locks': read('Locks', 'prefix?'),
+    '/api/audit': read('Audit'),
+    '/api/live': {
+      get: {
+        description: 'Server-sent events: `overview` with what has changed, and `events`.',
+        responses: { 200: { description: 'events', content: { 'text/event-stream': {} } } },
+      },
+    },
+    '/api/actions/{action}': {
+      post: {
+        parameters: [{ name: 'action', in: 'path', required: true, schema: oneOf(...ACTION_NAMES) }, token],
+        requestBody: content('ActionRequest'),
+        responses: answers('ActionResult'),
+      },
+    },
+  },
+  components: { schemas },
+};

@@ -309,7 +309,8 @@ describe('the overview', () => {
   it('shows what is here where the store does not answer', async () => {
     const { make, store } = instances();
     const { console } = make();
-    (store as { reports: unknown }).reports = () => Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
+    (store as { reports: unknown }).reports = () =>
+      Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
     const { status, body, text } = await console.get('api/overview');
     expect([status, body.members.length]).toEqual([200, 1]);
     expect(body.fleetError).toContain('ECONNREFUSED');

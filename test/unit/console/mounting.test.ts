@@ -1,0 +1,156 @@
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import express from 'express';
+import Fastify from 'fastify';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, it } from 'vitest';
+import { consoleHandler } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
+import { RefreshGroup } from '../../../src/index.ts';
+
+const closes: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+function made() {
+  const group = new RefreshGroup({ logger: false });
+  let loads = 0;
+  group.value({ name: 'v', load: () => (loads += 1) });
+  return { group, loads: () => loads };
+}
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closes.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return portOf(server);
+}
+
+/** The page, a read, an action and a live stream, as a browser uses them. */
+async function use(port: number, path: string): Promise<void> {
+  const base = `http://127.0.0.1:${port}${path}`;
+  const page = await fetch(base); // is redirected
+  expect([page.status, page.url, (await page.text()).includes('app.js')]).toEqual([200, `${base}/`, true]);
+  const { token } = (await (await fetch(`${base}/api/session`)).json()) as { token: string };
+  const headers = {
+    'content-type': 'application/json',
+    'x-tickless-token': token,
+    origin: new URL(base).origin,
+  };
+  const acted = await fetch(`${base}/api/actions/refresh`, { method: 'POST', headers, body: '{"id":"v"}' });
+  expect([acted.status, await acted.json()]).toEqual([
+    200,
+    { result: 'done', message: 'loaded, version none' },
+  ]);
+  const ending = new AbortController();
+  const live = await fetch(`${base}/api/live`, { signal: ending.signal });
+  const { value } = await (live.body as ReadableStream<Uint8Array>).getReader().read();
+  expect(new TextDecoder().decode(value)).toContain('retry:');
+  ending.abort();
+}
+
+describe('the console is mounted', () => {
+  const options = { authorize: () => 'ann', actions: true } as const;
+
+  it('on node:http, and answers others with 404', async () => {
+    const { group, loads } = made();
+    const console = nodeConsole(group, options);
+    const port = await listening(createServer(console));
+    await use(port, '/tickless');
+    expect([(await fetch(`http://127.0.0.1:${port}/other`)).status, loads()]).toEqual([404, 1]);
+    await console.close();
+  });
+
+  it('in Express, at a path of its own, with the request of Express as context', async () => {
+    const { group } = made();
+    const seen = new Set<unknown>();
+    const authorize = (_: Request, context: unknown): string => {
+      seen.add((context as { session?: string }).session);
+      return 'ann';
+    };
+    const app = express();
+    app.use((given, _, next) => {
+      Object.assign(given, { session: 'of ann' });
+      next();
+    });
+    const console = nodeConsole(group, { ...options, authorize, path: '/admin/data' });
+    app.use('/admin', console);
+    app.get('/', (_, response) => void response.send('home'));
+    const port = await listening(createServer(app));
+    await use(port, '/admin/data');
+    expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('home');
+    expect([...seen]).toEqual(['of ann']);
+    await console.close();
+  });
+
+  it('in Fastify', async () => {
+    const { group } = made();
+    const console = nodeConsole(group, options);
+    const app = Fastify();
+    app.removeAllContentTypeParsers(); // the console reads bodies itself
+    app.addContentTypeParser('*', (_, __, done) => done(null));
+    app.all('/tickless*', (given, reply) => {
+      reply.hijack();
+      console(given.raw, reply.raw);
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    closes.push(
+      () => app.server.closeAllConnections(),
+      () => app.close(),
+    );
+    await use(portOf(app.server), '/tickless');
+    await console.close();
+  });
+
+  it('in Hono', async () => {
+    const { group } = made();
+    const handler = consoleHandler(group, options);
+    const app = new Hono();
+    app.all('/tickless/*', (context) => handler(context.req.raw, context));
+    app.all('/tickless', (context) => handler(context.req.raw, context));
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+    await new Promise<void>((resolve) => (server.listening ? resolve() : server.once('listening', resolve)));
+    closes.push(
+      () => server.closeAllConnections(),
+      () => server.close(),
+    );
+    await use(portOf(server), '/tickless');
+    await handler.close();
+  });
+
+  it('so that a closed page ends its stream', async () => {
+    const { group } = made();
+    const console = nodeConsole(group, { ...options, refreshEvery: 250 });
+    const server = createServer(console);
+    const port = await listening(server);
+    for (let pages = 0; pages < 12; pages++) {
+      const ending = new AbortController();
+      const live = await fetch(`http://127.0.0.1:${port}/tickless/api/live`, { signal: ending.signal });
+      expect(live.status).toBe(200); // at most 10 of one operator are open
+      ending.abort();
+      await expect
+        .poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count))))
+        .toBeLessThan(3);
+    }
+    await console.close();
+  });
+
+  it('and refuses a malformed request with 400', async () => {
+    const port = await listening(createServer(nodeConsole(made().group, options)));
+    const status = await new Promise((resolve, reject) => {
+      request({ port, host: '127.0.0.1', path: '/tickless/', headers: { host: 'a b' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(400);
+  });
+});
