@@ -8,9 +8,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
+import { build as bundle } from 'esbuild';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { setup as generateConsolePage } from './console-page.mjs';
+import { noticeOf } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 import { setup as generateThreadCode } from './thread-code.mjs';
 
@@ -59,6 +61,8 @@ function chunkOf(id) {
   return CHUNKS.find(([, rooms]) => rooms.test(path))?.[0] ?? null;
 }
 
+const folderOfOutput = process.argv[2] ?? 'dist';
+
 await build({
   cwd: root,
   input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
@@ -69,11 +73,41 @@ await build({
   // `oxc`: each declaration from its own file, as `isolatedDeclarations` allows, without the compiler.
   plugins: [dts({ oxc: true, sourcemap: false }), slimMaps],
   output: {
-    dir: process.argv[2] ?? 'dist',
+    dir: folderOfOutput,
     cleanDir: true,
     chunkFileNames: 'shared/[name].js',
     sourcemap: true,
     codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf }] },
     comments: { jsdoc: false },
+  },
+});
+
+// The command `tickless`: one file with its packages, for those that run it only.
+const COMMAND_PACKAGES = [
+  'commander',
+  'cli-table3',
+  'string-width',
+  'strip-ansi',
+  'ansi-regex',
+  'emoji-regex',
+  'is-fullwidth-code-point',
+];
+
+await bundle({
+  absWorkingDir: root,
+  entryPoints: ['src/cli/main.ts'],
+  outfile: join(folderOfOutput, 'cli.js'),
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  banner: {
+    js: [
+      '#!/usr/bin/env node',
+      noticeOf(COMMAND_PACKAGES),
+      "import { createRequire } from 'node:module';",
+      'const require = createRequire(import.meta.url);',
+    ].join('\n'),
   },
 });

@@ -90,7 +90,9 @@ export function habitsIn(text, isMarkdown) {
 
 function filesOf(path) {
   if (!statSync(path).isDirectory()) return [path];
-  const files = readdirSync(path, { recursive: true }).filter((file) => /\.(?:md|ts|mts|mjs)$/.test(file));
+  const files = readdirSync(path, { recursive: true }).filter((file) =>
+    /(?<!page-text)\.(?:md|ts|mts|mjs)$/.test(file),
+  );
   return files.sort().map((file) => join(path, file));
 }
 

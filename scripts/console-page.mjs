@@ -7,17 +7,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { noticeOf } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 
 /** The packages in the bundle, whose licenses ask for their notice. */
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
-
-function notice(name) {
-  const { version } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
-  const license = readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
-  const [copyright] = /^\s*Copyright.*$/m.exec(license) ?? [`The authors of ${name}`];
-  return `${name} ${version}, ${copyright.trim()}, MIT license`;
-}
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', '@tanstack/virtual-core', 'uplot'];
 
 /** Called by Vitest too, as a global setup. */
 export async function setup() {
@@ -38,7 +32,7 @@ export async function setup() {
     write: false,
   });
   const text = (extension) => outputFiles.find(({ path }) => path.endsWith(extension)).text;
-  const script = `/* With ${PACKAGES.map(notice).join('; ')}. */\n${text('.js')}`;
+  const script = `${noticeOf(PACKAGES)}\n${text('.js')}`;
   const page = {
     html: readFileSync(join(root, 'src/console/page/page.html'), 'utf8'),
     script,

@@ -90,6 +90,11 @@ const REST = [
     ...after('built'),
     installs: 'Jest from npm, into test/system/jest; faketime by apt-get, as root on Debian',
   }),
+  step('console', 'console in Chromium', script('console'), {
+    ...alone,
+    installs:
+      'playwright-core and axe-core from npm, into test/system/console; chromium by apt-get, as root on Debian',
+  }),
   step('soak', 'soak', script('soak', '--real', '--seconds', '60'), after('servers')),
   step('simulation', 'simulated clusters', script('simulate', '--ci')),
   step('properties', 'properties in full', tests('unit', 'property')),

@@ -13,7 +13,7 @@ const LONGEST_NAME = 200;
 const HOW =
   "The console needs the option authorize: consoleHandler(group, { authorize: (request) => 'name of the operator' or undefined }).";
 
-/** Who sends a request; a text: why it is refused; a response of `authorize`: that. Never rejects. */
+/** The operator that sends a request; a text: why it is refused; a response of `authorize`: that. Never rejects. */
 export async function accessOf(
   request: Request,
   context: unknown,
@@ -24,7 +24,7 @@ export async function accessOf(
   try {
     answer = await authorize(request, context);
   } catch {
-    return 'access is refused'; // the error may say why, to one who should not know
+    return 'access is refused'; // the error may have details that are not for strangers
   }
   if (answer instanceof Response) return answer;
   const operator: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;

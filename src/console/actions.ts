@@ -27,7 +27,7 @@ export interface ActionRequest {
   readonly token: number | undefined;
 }
 
-/** What pauses members on all instances; `undefined`: the console has no lock and store of its own. */
+/** Pauses members on all instances; `undefined`: the console has no lock and store of its own. */
 export interface PausesEverywhere {
   set(name: string, isPaused: boolean, by: string): Promise<void>;
 }
@@ -161,7 +161,7 @@ export async function releaseLock(
   name: string,
   token: number | undefined,
 ): Promise<string> {
-  if (token === undefined) throw new Refusal('token is missing: that of the holder who was shown');
+  if (token === undefined) throw new Refusal('token is missing: that of the holder that was shown');
   if (!(await lock.forceRelease(name, token))) {
     throw new Refusal(`token ${token} does not hold it any longer; nothing was changed`);
   }

@@ -15,7 +15,7 @@ export interface AuditRecord {
   readonly note?: string;
   /** `done`, `failed`, or `refused`: it was not tried. */
   readonly result: 'done' | 'failed' | 'refused';
-  /** What happened, in one line. */
+  /** The outcome, in one line. */
   readonly message: string;
   /** The host of the instance that carried it out. */
   readonly host: string;

@@ -1,7 +1,7 @@
 import type { Overview } from './overview.ts';
 import type { MemberRow } from './rows.ts';
 
-/** What has changed in an overview. */
+/** The changes of an overview. */
 export interface OverviewChanges extends Omit<Overview, 'members'> {
   /** The rows that are new, or differ. */
   readonly changed: readonly MemberRow[];
@@ -12,7 +12,7 @@ export interface OverviewChanges extends Omit<Overview, 'members'> {
 /** Times that are computed from ages differ by this much without a change, in milliseconds. */
 const JITTER_MS = 1500;
 
-/** What was sent last, so that only changes follow. */
+/** The rows that were sent last, so that only changes follow. */
 export class SentRows {
   #rows: ReadonlyMap<string, { readonly row: MemberRow; readonly text: string }> = new Map();
   #order = '';

@@ -13,7 +13,7 @@ export interface ConsoleHandler {
   /**
    * Answers a request for the page or its API; one for another path with 404. Never rejects.
    *
-   * @param context is passed to `authorize`: what your framework knows of the request.
+   * @param context is passed to `authorize`: the request or the context of your framework.
    */
   (request: Request, context?: unknown): Promise<Response>;
   /** Ends all streams to open pages, and the member that keeps marks of paused members. Never rejects. */

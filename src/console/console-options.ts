@@ -8,11 +8,11 @@ import { urlOf } from './same-origin.ts';
 export interface Operator {
   /** The name, for the audit and for other operators. Not empty. */
   readonly by: string;
-  /** What it may do, of what the option `actions` allows. `false`: only read. @default true: all of these */
+  /** The actions that it may carry out, of those that the option `actions` allows. `false`: only read. @default true: all of these */
   readonly actions?: boolean | readonly ActionName[] | undefined;
 }
 
-/** The result of `authorize`: who it is, a response to send instead (a login page, 401), or nothing for a refusal. */
+/** The result of `authorize`: the operator, a response to send instead (a login page, 401), or nothing for a refusal. */
 export type Authorized = string | Operator | Response | undefined | null | false;
 
 /** A value that is about to be shown. */
@@ -21,14 +21,14 @@ export interface ShownAbout {
   readonly name: string;
   /** The key, of a cache. */
   readonly key?: unknown;
-  /** Of a part of a value, in the comparison of two versions: what tells it from the others. */
+  /** Of a part of a value, in the comparison of two versions: its key, index or id. */
   readonly part?: unknown;
 }
 
 /** The options of {@link consoleHandler}. */
 export interface ConsoleOptions {
   /**
-   * Returns who it is that sends the request, from its cookie or header: a name, or an {@link Operator} with rights of its
+   * Returns the operator that sends the request, by its cookie or header: a name, or an {@link Operator} with rights of its
    * own. `undefined`, `null`, `false`, an empty name, or an error that it throws refuse with 403; a `Response` is sent as it
    * is. May be asynchronous. It must not read the body of the request.
    *
@@ -38,7 +38,7 @@ export interface ConsoleOptions {
   readonly authorize?:
     | ((request: Request, context: unknown) => Authorized | PromiseLike<Authorized>)
     | undefined;
-  /** What operators may do: `true` everything, or a list of names. @default false: nothing, the console is read-only */
+  /** The actions of operators: `true` all, or a list of names. @default false: nothing, the console is read-only */
   readonly actions?: boolean | readonly ActionName[] | undefined;
   /**
    * Returns what is shown of a value, to operators, as JSON: leave out what they must not see. `undefined`: nothing is shown.

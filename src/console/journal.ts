@@ -27,7 +27,7 @@ export class Journal {
     this.#name = name;
   }
 
-  /** What was added last. Rejects with `StoreUnavailableError`. */
+  /** The entries, newest first. Rejects with `StoreUnavailableError`. */
   async read(): Promise<readonly unknown[]> {
     const { payload = '' } = (await this.#backend.store.read(this.#name)) ?? {};
     if (!payload.startsWith(FORMAT)) return [];

@@ -35,7 +35,7 @@ interface Stream {
 }
 
 /**
- * What open pages are sent: all of it at first, then what changes. While none is open there is no listener and no timer.
+ * Sends open pages all of the overview at first, then its changes. While none is open there is no listener and no timer.
  */
 export class Live {
   readonly #group: RefreshGroup;

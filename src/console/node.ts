@@ -61,7 +61,7 @@ async function answer(
   const { status, headers, body } = await handler(asked, request);
   response.writeHead(status, Object.fromEntries(headers));
   if (body === null) response.end();
-  // A page that is closed ends the stream: that is no failure.
+  // A page that is closed ends the stream.
   else await pipeline(Readable.fromWeb(body as never), response).catch(() => {});
 }
 

@@ -56,7 +56,7 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** An error for operators: what happened, and what to do. */
+/** An error for operators. The message has the reason and the remedy. */
 export function problem(code: ErrorCode, message: string, more?: Readonly<Record<string, string>>): Response {
   return json({ error: { code, message } }, STATUS[code], more);
 }

@@ -28,7 +28,7 @@ export interface InstanceColumn {
   readonly leftOut: number;
 }
 
-/** A member on one instance: what its last report says. */
+/** A member on one instance, by the last report of that. */
 export interface Cell {
   /** The id of the instance. */
   readonly on: string;
@@ -70,7 +70,7 @@ export interface HereStatus {
 }
 
 /** A problem as `health()` of the group reports it. */
-export interface RowProblem {
+interface RowProblem {
   readonly kind: HealthProblem['kind'] | 'behind' | 'quarantine' | 'failing-elsewhere';
   readonly isFatal: boolean;
   readonly message: string;
@@ -149,7 +149,7 @@ function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number
   return problems.length > 0 || here.pinned !== undefined || pins > 0 ? 'note' : 'ok';
 }
 
-/** What other instances report of a member. */
+/** The problems that other instances report of a member. */
 function elsewhereOf(line: Fleet['members'][number], here: HereStatus): RowProblem[] {
   const { behind, failing, quarantine } = line;
   const named = (all: readonly { readonly host: string }[]): string =>

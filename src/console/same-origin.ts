@@ -1,5 +1,5 @@
 /**
- * Why a request was not made by a page of the console; `undefined`: it was, or by a program that is no browser.
+ * Why a request was not made by a page of the console; `undefined`: it was, or by a program other than a browser.
  *
  * @param origin that of the option; `undefined`: that of the URL.
  */

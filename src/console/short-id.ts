@@ -3,7 +3,7 @@ import { lockName } from '../errors.ts';
 /** In characters: longer ones would not fit into a URL. */
 const LONGEST = 200;
 
-/** What names a member or a key in the API: the text itself, or of a long one its hash. */
+/** The id of a member or a key in the API: the text itself, or of a long one its hash. */
 export function shortId(text: string): string {
   return text.length <= LONGEST ? text : `#${hash(text)}${text.length}`;
 }
@@ -13,7 +13,7 @@ export function keyText(key: unknown): string {
   return lockName('', key).slice(1, -1);
 }
 
-/** The 64 bits of two FNV-1a hashes. It names, and protects nothing: who asks for two texts of one hash is refused. */
+/** The 64 bits of two FNV-1a hashes. It protects nothing: a request for two texts of one hash is refused. */
 function hash(text: string): string {
   let [one, other] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at++) {

@@ -22,7 +22,7 @@ export function shownValue(
 }
 
 /** A part of a value that differs between two versions. Without `showValue` there are none: their ids are part of the value. */
-export interface ShownPart {
+interface ShownPart {
   readonly id: string;
   readonly before?: string;
   readonly after?: string;
@@ -62,7 +62,7 @@ export function shownDifference(
     removed: removed.count,
     changed: changed.count,
     unchanged,
-    // What `showValue` shows nothing of has no id either.
+    // A part of which `showValue` shows nothing has no id either.
     parts: parts.filter(({ before, after }) => before !== undefined || after !== undefined),
   };
 }

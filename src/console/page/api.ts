@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ActionName } from '../action-names.ts';
 
-/** What the console says of its operator. */
+/** The operator, as the console knows it. */
 export interface Session {
   readonly by: string;
   readonly actions: readonly ActionName[];

@@ -25,7 +25,7 @@ export function duration(ms: number): string {
   return showDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** Versions are instants in microseconds: what tells one from another is at the end. */
+/** Versions are instants in microseconds: they differ in their last digits. */
 export function version(given: number | undefined): string {
   if (given === undefined) return 'none';
   const digits = String(given);

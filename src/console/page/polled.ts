@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { get } from './api.ts';
 import { overview } from './state.ts';
 
-/** What the API answers, asked again with each change of the overview while it is shown. */
+/** The answer of the API, asked for again with each change of the overview while it is shown. */
 export function usePolled<T>(
   path: string,
   query: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 
-/** What is shown: the fragment of the address, so that a link to it works. */
+/** The part of the page that is shown: the fragment of the address, so that a link to it works. */
 export type Route =
   | { readonly page: 'members' | 'locks' | 'audit' }
   | { readonly page: 'member'; readonly id: string; readonly key?: string };

@@ -18,12 +18,12 @@ export const HOSTILE = [
   'שירות-המחירים\u202egnp.exe',
 ];
 
-export interface Source {
+interface Source {
   isDown: boolean;
   edition: number;
 }
 
-export interface Instance {
+interface Instance {
   readonly group: RefreshGroup;
   readonly prices: RefreshingValue<Map<string, number>>;
 }
@@ -136,7 +136,7 @@ function instance(backend: { readonly lock: Lock; readonly store: Store }, sourc
 }
 
 /** An object of its own for each instance, as each process has one. */
-export function sharedMemory(): () => { readonly lock: Lock; readonly store: Store } {
+function sharedMemory(): () => { readonly lock: Lock; readonly store: Store } {
   const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 10 })];
   return () => ({ lock: asLock(lock), store: asStore(store) });
 }

@@ -1,0 +1,176 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Detail } from '../console/detail.ts';
+import type { LockRow } from '../console/locks.ts';
+import type { Overview } from '../console/overview.ts';
+import { printable } from '../printable.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { ConsoleClient, ConsoleError } from './client.ts';
+import { historyText, isTooStale, locksText, statusText } from './tables.ts';
+
+/** The terminal, or what stands for it in tests. */
+export interface Terminal {
+  print(text: string): void;
+  printError(text: string): void;
+  /** Asks for a yes. `undefined`: there is no person to ask. */
+  readonly confirm: ((question: string) => Promise<boolean>) | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** 0: all is well; 1: a value is too stale, or reads fail; 2: the command was not carried out. */
+export type ExitCode = 0 | 1 | 2;
+
+interface Common {
+  readonly url?: string;
+  readonly header: readonly string[];
+  readonly json?: true;
+}
+
+interface Locks {
+  readonly records: readonly LockRow[];
+  readonly errors: readonly string[];
+}
+
+/** Carries out a command line. Never rejects. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  const program = new Command('tickless')
+    .description(
+      'Looks at the console of a running service, by its JSON API. Exit code: 0, 1 when a value is too stale, 2 when it could not be asked.',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.printError(text.trimEnd()),
+    });
+
+  function command(name: string, description: string): Command {
+    return program
+      .command(name)
+      .description(description)
+      .option('--url <address>', 'address of the console (default: TICKLESS_URL)')
+      .option('--header <header>', "'name: value', such as a token (default: TICKLESS_HEADER)", collect, [])
+      .option('--json', 'the answer of the API as it is');
+  }
+  function clientOf({ url = terminal.env.TICKLESS_URL, header }: Common): ConsoleClient {
+    if (url === undefined) throw new ConsoleError('--url is missing, and TICKLESS_URL is not set');
+    const { TICKLESS_HEADER: own } = terminal.env;
+    return new ConsoleClient({ url, headers: header.length > 0 || own === undefined ? header : [own] });
+  }
+  async function confirmed(question: string, isSure: boolean): Promise<void> {
+    if (isSure) return;
+    if (terminal.confirm === undefined)
+      throw new ConsoleError(`${question}\nWithout a terminal it can not ask: add --yes`);
+    if (!(await terminal.confirm(question))) throw new ConsoleError('nothing was changed');
+  }
+  const print = (json: unknown, text: string, options: Common): void =>
+    terminal.print(options.json ? JSON.stringify(json, null, 2) : text);
+
+  command('status', 'the members on all instances, problems first')
+    .option('--all', 'also those without a problem')
+    .action(async (options: Common & { all?: true }) => {
+      const overview = await clientOf(options).get<Overview>('overview');
+      print(overview, statusText(overview, options.all === true), options);
+      code = isTooStale(overview) ? 1 : 0;
+    });
+  command('locks [prefix]', 'the records of locks, of tasks too').action(
+    async (prefix: string | undefined, options: Common) => {
+      const found = await clientOf(options).get<Locks>('locks', prefix === undefined ? {} : { prefix });
+      print(found, locksText(found.records), options);
+      for (const error of found.errors) terminal.printError(printable(error));
+      if (found.errors.length > 0) code = 2;
+    },
+  );
+  command('history <member>', 'the versions of a value in its store').action(
+    async (name: string, options: Common) => {
+      const { history, historyError } = await detailOf(clientOf(options), name);
+      if (historyError !== undefined) throw new ConsoleError(historyError);
+      print(history, historyText(history), options);
+    },
+  );
+  command('rollback <member>', 'puts an earlier version into place on all instances, and pins it')
+    .option('--to <version>', 'one of the history (default: the one before the present one)', whole)
+    .option('--hold <minutes>', 'how long it is pinned (default: until it is unpinned)', minutes)
+    .option('--note <reason>', 'for other operators')
+    .option('--yes', 'does not ask')
+    .action(
+      async (name: string, options: Common & { to?: number; hold?: number; note?: string; yes?: true }) => {
+        const client = clientOf(options);
+        const { id, history } = await detailOf(client, name);
+        const { to, hold, note } = options;
+        if (!options.json) terminal.print(historyText(history));
+        const pinned = hold === undefined ? 'until it is unpinned' : `for ${showDuration(hold)}`;
+        const what = to === undefined ? 'the version before the present one' : `version ${to}`;
+        await confirmed(
+          `Put ${what} of ${printable(name, 200)} into place on all instances, pinned ${pinned}?`,
+          options.yes === true,
+        );
+        const body = { id, version: to, holdMs: hold, note };
+        const message = await client.act('rollback', body);
+        print({ message }, printable(message), options);
+      },
+    );
+  command('release <lock>', 'ends the lease or the hold of a lock')
+    .option('--token <token>', 'only if it is still that of this holder (default: the present one)', whole)
+    .option('--note <reason>', 'for the audit')
+    .option('--yes', 'does not ask')
+    .action(async (name: string, options: Common & { token?: number; note?: string; yes?: true }) => {
+      const client = clientOf(options);
+      const { records } = await client.get<Locks>('locks', { prefix: name });
+      const record = records.find((one) => one.name === name);
+      if (record === undefined) throw new ConsoleError(`there is no lock ${printable(name, 200)}`);
+      if (!options.json) terminal.print(locksText([record]));
+      const { id, lock, host, leaseLeft, token } = record;
+      const held =
+        leaseLeft > 0
+          ? `${printable(host)} holds it for another ${showDuration(leaseLeft)}`
+          : 'it is not leased';
+      await confirmed(`${held}. Release ${printable(name, 200)}?`, options.yes === true);
+      const message = await client.act('release-lock', {
+        id,
+        lock,
+        token: options.token ?? token,
+        note: options.note,
+      });
+      print({ message }, printable(message), options);
+    });
+
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof ConsoleError) {
+      terminal.printError(`tickless: ${error.message}`);
+      return 2;
+    }
+    const { exitCode, code: kind } = error as { readonly exitCode?: number; readonly code?: string };
+    if (kind?.startsWith('commander.')) return exitCode === 0 ? 0 : 2; // it has printed what is wrong, or the help
+    terminal.printError(`tickless: ${error instanceof Error ? error.message : String(error)}`);
+    return 2;
+  }
+}
+
+/** The detail of a member by its name, with its id in the API. */
+async function detailOf(client: ConsoleClient, name: string): Promise<Detail & { readonly id: string }> {
+  const { members } = await client.get<Overview>('overview');
+  const member = members.find((one) => one.name === name);
+  if (member === undefined) throw new ConsoleError(`there is no member ${printable(name, 200)}`);
+  return { ...(await client.get<Detail>('member', { id: member.id })), id: member.id };
+}
+
+function collect(header: string, others: readonly string[]): readonly string[] {
+  return [...others, header];
+}
+
+function whole(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('must be a whole number over 0.');
+  return number;
+}
+
+function minutes(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && number <= 525_600))
+    throw new InvalidArgumentError('must be minutes from over 0 to 525600.');
+  return Math.max(1, Math.round(number * 60_000));
+}

@@ -1,0 +1,130 @@
+import Table from 'cli-table3';
+import type { LockRow } from '../console/locks.ts';
+import type { Overview } from '../console/overview.ts';
+import type { HereStatus, MemberRow } from '../console/rows.ts';
+import type { VersionRecord } from '../data/version-record.ts';
+import { printable } from '../printable.ts';
+import { showDuration } from '../time/show-duration.ts';
+
+/** Rows for people: plain text in columns, which a script can cut too. */
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const none = {
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    top: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+  };
+  const lines = {
+    'bottom-right': '',
+    bottom: '',
+    'left-mid': '',
+    left: '',
+    mid: '',
+    'mid-mid': '',
+    'right-mid': '',
+    right: '',
+  };
+  const table = new Table({
+    head: [...head],
+    chars: { ...none, ...lines, middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+  });
+  for (const row of rows) table.push(row.map((cell) => printable(cell, 120)));
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** The fleet and its problems. @param isAll also the members without a problem. */
+export function statusText(
+  { group, ok, at, instances, members, fleetError }: Overview,
+  isAll: boolean,
+): string {
+  const shown = isAll ? members : members.filter(({ level }) => level !== 'ok');
+  const fine = members.length - members.filter(({ level }) => level !== 'ok').length;
+  const rows = shown.map((row) => [
+    LEVELS[row.level],
+    row.name,
+    stateOf(row),
+    ageOf(row.here, at),
+    onOf(row),
+    problemOf(row),
+  ]);
+  return [
+    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${members.length} members, ${instances.length} instances`,
+    ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
+    ...(rows.length === 0
+      ? []
+      : ['', tableOf(['LEVEL', 'MEMBER', 'HERE', 'AGE', 'NEWEST ON', 'PROBLEM'], rows)]),
+    ...(isAll || fine === 0 ? [] : ['', `${fine} without a problem (--all lists them)`]),
+  ].join('\n');
+}
+
+const LEVELS = { bad: 'FAILS', warn: 'failing', note: 'note', ok: 'ok' } as const;
+
+/** A read is not served, or is served what is too old. */
+export function isTooStale({ members }: Pick<Overview, 'members'>): boolean {
+  return members.some(({ level }) => level === 'bad');
+}
+
+export function locksText(records: readonly LockRow[]): string {
+  if (records.length === 0) return 'no records';
+  const rows = records.map(({ name, state, host, token, leaseLeft, holdLeft, lastError }) => [
+    name,
+    state === 'running' && leaseLeft === 0 ? 'expired' : state,
+    host,
+    String(token),
+    leaseLeft > 0
+      ? `lease ${showDuration(leaseLeft)}`
+      : holdLeft > 0
+        ? `next in ${showDuration(holdLeft)}`
+        : '-',
+    lastError ?? '-',
+  ]);
+  return tableOf(['LOCK', 'STATE', 'HOLDER', 'TOKEN', 'LEFT', 'LAST ERROR'], rows);
+}
+
+export function historyText(history: readonly VersionRecord[]): string {
+  if (history.length === 0) return 'the store has no version';
+  const rows = history.map(({ version, age, bytes, by, host, note, isPinned, mark, damage }) => [
+    String(version),
+    `${showDuration(age)} ago`,
+    `${bytes} B`,
+    [by ?? 'a load', host].filter((part) => part !== undefined).join(' on '),
+    [isPinned ? 'pinned' : '', mark ?? '', damage === undefined ? '' : 'damaged', note ?? '']
+      .filter(Boolean)
+      .join(', '),
+  ]);
+  return tableOf(['VERSION', 'PUBLISHED', 'SIZE', 'BY', 'NOTE'], rows);
+}
+
+function stateOf({ here, kind }: MemberRow): string {
+  const { state, running, paused, failures = 0, pinned, size = 0 } = here;
+  const more = [
+    running && 'loading',
+    failures > 0 && `failed x${failures}`,
+    pinned && 'pinned',
+    paused && 'paused',
+  ];
+  return [kind === 'cache' ? `${size} keys` : state, ...more.filter(Boolean)].join(', ');
+}
+
+function ageOf({ loadedAt, maxStaleness }: HereStatus, at: number): string {
+  if (loadedAt === undefined) return '-';
+  const age = showDuration(Math.max(0, at - loadedAt));
+  return maxStaleness === undefined ? age : `${age} of ${showDuration(maxStaleness)}`;
+}
+
+function onOf({ fleet }: MemberRow): string {
+  return fleet === undefined ? '-' : `${fleet.holding} of ${fleet.of}`;
+}
+
+function problemOf({ problems }: MemberRow): string {
+  const [first, ...others] = problems;
+  if (first === undefined) return '-';
+  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more)`;
+}

@@ -1,0 +1,161 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ExitCode, run } from '../../../src/cli/program.ts';
+import type { ConsoleOptions } from '../../../src/console/index.ts';
+import { nodeConsole } from '../../../src/console/node.ts';
+import { RefreshGroup } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+
+const closes: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+
+const SECRET = 'Bearer of-ann';
+
+/** A console, and a terminal at which a person answers. */
+async function service(options: ConsoleOptions = {}) {
+  const lock = memoryLock();
+  const group = new RefreshGroup({
+    name: 'shop',
+    lock,
+    store: memoryStore({ keepVersions: 5 }),
+    logger: false,
+    retry: false,
+  });
+  let edition = 0;
+  const prices = group.value({ name: 'prices', load: async () => ({ edition: ++edition }) });
+  await prices.get();
+  await prices.refresh();
+  const authorize = (request: Request) =>
+    request.headers.get('authorization') === SECRET ? 'ann' : undefined;
+  const console = nodeConsole(group, { authorize, actions: true, ...options });
+  const server: Server = createServer(console);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closes.push(
+    () => console.close(),
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tickless`;
+  const asked: string[] = [];
+  const type = async (
+    args: readonly string[],
+    { answer, env }: { answer?: boolean; env?: Record<string, string> } = {},
+  ): Promise<{ code: ExitCode; out: string; err: string }> => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await run(args, {
+      print: (text) => void out.push(`${text}\n`),
+      printError: (text) => void err.push(`${text}\n`),
+      confirm:
+        answer === undefined
+          ? undefined
+          : async (question) => {
+              asked.push(question);
+              return answer;
+            },
+      env: env ?? { TICKLESS_URL: url, TICKLESS_HEADER: `authorization: ${SECRET}` },
+    });
+    return { code, out: out.join(''), err: err.join('') };
+  };
+  return { group, prices, lock, url, type, asked };
+}
+
+describe('status', () => {
+  it('lists problems, and is 0 while reads are served, 1 when they fail', async () => {
+    const { group, type } = await service();
+    const fine = await type(['status']);
+    expect([fine.code, fine.out]).toEqual([
+      0,
+      'shop: reads are served, 1 members, 0 instances\n\n1 without a problem (--all lists them)\n',
+    ]);
+    const all = await type(['status', '--all']);
+    expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nok +prices +fresh +\d/);
+    group.value({ name: '\u001b[31mred', required: true, load: () => Promise.reject(new Error('no')) });
+    const failing = await type(['status']);
+    expect([failing.code, failing.out]).toEqual([
+      1,
+      expect.stringMatching(/FAILS +\\u001b\[31mred .*is required/),
+    ]);
+    const json = await type(['status', '--json']);
+    expect([json.code, JSON.parse(json.out).members[0].level]).toEqual([1, 'bad']);
+  });
+
+  it('takes the address and a header from options too', async () => {
+    const { type, url } = await service();
+    const options = ['--url', `${url}/`, '--header', `authorization: ${SECRET}`];
+    expect((await type(['status', ...options], { env: {} })).code).toBe(0);
+  });
+
+  it('is 2 where the console refuses, does not answer, or is none, and does not repeat a secret', async () => {
+    const { type, url } = await service();
+    const env = { TICKLESS_URL: url };
+    expect(await type(['status'], { env })).toEqual({
+      code: 2,
+      out: '',
+      err: 'tickless: access is refused\n',
+    });
+    const gone = await type(['status', '--url', 'http://127.0.0.1:1/tickless'], { env });
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('http://127.0.0.1:1 does not answer')]);
+    const other = await type(['status', '--url', url.replace('/tickless', '/other')]);
+    expect(other.code).toBe(2);
+    expect((await type(['status', '--url', 'file:///etc/passwd'])).code).toBe(2);
+    const malformed = await type(['status', '--header', SECRET]);
+    expect([malformed.code, malformed.err.includes('of-ann')]).toEqual([2, false]);
+    expect((await type(['status', '--urll', 'x'])).err).toContain('unknown option');
+    expect((await type([], {})).code).toBe(2);
+    expect((await type(['--help'])).code).toBe(0);
+  });
+});
+
+describe('actions', () => {
+  it('roll back once the person has said yes, with the history before their eyes', async () => {
+    const { type, asked, prices } = await service();
+    const history = await type(['history', 'prices']);
+    expect(history.out.split('\n')).toHaveLength(4);
+    const older = /^(\d+)/m.exec(history.out.split('\n')[2] ?? '')?.[1] ?? '';
+    const no = await type(['rollback', 'prices', '--to', older], { answer: false });
+    expect([no.code, no.err, prices.peek()?.edition]).toEqual([2, 'tickless: nothing was changed\n', 2]);
+    const alone = await type(['rollback', 'prices', '--to', older]);
+    expect([alone.code, alone.err.includes('--yes'), prices.peek()?.edition]).toEqual([2, true, 2]);
+    const done = await type(['rollback', 'prices', '--to', older, '--hold', '5', '--note', 'wrong'], {
+      answer: true,
+    });
+    expect([done.code, prices.peek()?.edition]).toEqual([0, 1]);
+    expect(asked.at(-1)).toBe(
+      `Put version ${older} of prices into place on all instances, pinned for 5 min?`,
+    );
+    expect(done.out).toContain(older);
+    expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'wrong' });
+    expect((await type(['rollback', 'prices', '--to', 'x', '--yes'])).code).toBe(2);
+    expect((await type(['rollback', 'unknown', '--yes'])).err).toContain('there is no member unknown');
+  });
+
+  it('release a lock, of the holder that was shown', async () => {
+    const { type, lock, asked } = await service();
+    const request = {
+      name: 'stuck',
+      owner: 'o',
+      requestId: 'r',
+      leaseFor: 60_000,
+      host: 'pod-9',
+      force: false,
+    };
+    await lock.acquire(request);
+    expect((await type(['locks'])).out).toMatch(/^prices +done .*\nstuck +running +pod-9/m);
+    expect((await type(['release', 'stuck', '--token', '1', '--yes'])).code).toBe(2);
+    expect((await lock.inspect('stuck'))?.state).toBe('running');
+    expect((await type(['release', 'stuck'], { answer: true })).code).toBe(0);
+    expect(asked).toEqual([expect.stringMatching(/^pod-9 holds it for another .*Release stuck\?$/)]);
+    expect((await lock.inspect('stuck'))?.state).toBe('released');
+    expect((await type(['release', 'unknown', '--yes'])).code).toBe(2);
+  });
+
+  it('are refused where the console is read-only', async () => {
+    const { type, prices } = await service({ actions: false });
+    const { code, err } = await type(['rollback', 'prices', '--yes']);
+    expect([code, err, prices.peek()?.edition]).toEqual([2, expect.stringContaining('not allowed'), 2]);
+  });
+});
