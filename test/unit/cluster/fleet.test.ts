@@ -282,6 +282,8 @@ describe('the fleet of a group', () => {
         .join(' '),
     );
     expect(names.sort()).toEqual(['namesake v', 'second', 'second v', 'there']);
+    const theirsAlone = instances.filter(({ isHere }) => !isHere).map(({ members: all }) => all.length);
+    expect(theirsAlone).toEqual([2]); // the others are the store objects of this group
     expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(4);
     a.link.break('refused', 'check');
     expect(isStoreUnavailableError(await rejectionOf(group.fleet()))).toBe(true);

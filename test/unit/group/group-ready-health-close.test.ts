@@ -3,6 +3,7 @@ import {
   type CloseOptions,
   isClosedError,
   isLoadError,
+  isOptionError,
   RefreshGroup,
   type RefreshGroupOptions,
   RefreshingValue,
@@ -508,5 +509,17 @@ describe('health() as a request', () => {
     group.health();
     await clock.flush();
     expect(down.count).toBe(1);
+  });
+
+  it('starts nothing with { start: false }, and reports the same', async () => {
+    const { group } = make();
+    const rates = source();
+    group.value({ name: 'rates', load: rates.load, required: true });
+    const reported = group.health({ start: false });
+    expect([reported.ok, rates.count]).toEqual([false, 0]);
+    expect(group.health()).toEqual(reported);
+    await settled(group.ready());
+    expect(rates.count).toBe(1);
+    expect(isOptionError(thrownBy(() => group.health({ begin: false } as never)))).toBe(true);
   });
 });

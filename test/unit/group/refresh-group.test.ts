@@ -8,6 +8,8 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
@@ -172,6 +174,22 @@ describe('the options of a group', () => {
     expect(isClosedError(await rejectionOf(cache.get('k')))).toBe(true);
     expect(isClosedError(await rejectionOf(executor.execute()))).toBe(true);
     expect(isClosedError(await rejectionOf(direct.refresh()))).toBe(true);
+  });
+
+  it('members are returned with their kind, names and backends, in their order, until they are closed', async () => {
+    const [lock, store] = [memoryLock(), memoryStore()];
+    const group = new RefreshGroup({ lock, namespace: 'shop' });
+    const value = group.value({ name: 'v', load, store });
+    const cache = group.cache({ name: 'c', load, lock: false, namespace: 'other' });
+    const executor = group.executor(() => {}, { name: 'e' });
+    expect(group.members()).toEqual([
+      { kind: 'value', name: 'v', namespace: 'shop', member: value, lock, store },
+      { kind: 'cache', name: 'c', namespace: 'other', member: cache, lock: undefined, store: undefined },
+      { kind: 'executor', name: 'e', namespace: 'shop', member: executor, lock, store: undefined },
+    ]);
+    expect(group.members()[0]?.member).toBe(value);
+    await value.close();
+    expect(group.members().map(({ name }) => name)).toEqual(['c', 'e']);
   });
 
   it('a name is taken once, whatever the kind, until that member is closed by itself', async () => {
