@@ -1,4 +1,5 @@
 import type { Child } from './child.ts';
+import { CONSOLE_PATH } from './console-path.ts';
 import type { OriginReport, ServiceReport } from './reports.ts';
 import { script } from './script.ts';
 
@@ -11,6 +12,7 @@ export async function serve(origin: Child<OriginReport>, service: Child<ServiceR
   console.log(`
 The service:  ${serviceUrl}
 The origin:   ${originUrl}
+The console:  ${serviceUrl}${CONSOLE_PATH}/
 
   curl -i ${serviceUrl}/postal-codes/90210
   curl -s ${serviceUrl}/status

@@ -1,12 +1,19 @@
 // The service: answers look-ups from memory while the data reloads behind them. A process of its own.
 
+import { RefreshGroup } from 'tickless';
+import { mountConsole } from './console.ts';
 import { endWithParent, tell } from './in-child.ts';
 import { LookUps } from './look-ups.ts';
 import { postalCodesFrom } from './postal-codes.ts';
 import { REPORT_EVERY_MS, type ServiceReport } from './reports.ts';
 
 const [, , originUrl = '', port] = process.argv;
-const postalCodes = postalCodesFrom(originUrl, { schedule: { seconds: 1 }, timeout: { seconds: 2 } });
+const group = new RefreshGroup({ name: 'demo' });
+const postalCodes = postalCodesFrom(originUrl, {
+  group,
+  schedule: { seconds: 1 },
+  timeout: { seconds: 2 },
+});
 const lookUps = new LookUps(postalCodes, () => postalCodes.peek()?.edition);
 
 lookUps.app.get('/status', async () => {
@@ -20,6 +27,8 @@ lookUps.app.get('/status', async () => {
     loads: lookUps.reloads.counts,
   };
 });
+
+mountConsole(lookUps.app, group);
 
 function report(): ServiceReport {
   const { value, state, running, age = 0, failures, lastError, nextExecuteTime } = postalCodes.inspect();

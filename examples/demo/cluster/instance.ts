@@ -1,7 +1,8 @@
 // One instance of the cluster: answers look-ups from memory, and shares what it loads. A process of its own.
 
-import { isLeaseLostError, isValueRejectedError, type TicklessEvent } from 'tickless';
+import { isLeaseLostError, isValueRejectedError, RefreshGroup, type TicklessEvent } from 'tickless';
 import { every, notEmpty, shrinksAtMost } from 'tickless/guards';
+import { mountConsole } from '../console.ts';
 import { endWithParent, tell } from '../in-child.ts';
 import { LookUps } from '../look-ups.ts';
 import { type PostalCodes, postalCodesFrom } from '../postal-codes.ts';
@@ -13,7 +14,9 @@ import { MAY_SHRINK_BY, PERIOD_MS, PROPAGATE_WITHIN_MS } from './settings.ts';
 const [, , originUrl = '', databaseUrl = ''] = process.argv;
 const client = connect(databaseUrl);
 const byCodes = { sizeOf: ({ places }: PostalCodes) => places.size };
+const group = new RefreshGroup({ name: 'demo' });
 const postalCodes = postalCodesFrom(originUrl, {
+  group,
   schedule: PERIOD_MS,
   propagateWithin: PROPAGATE_WITHIN_MS,
   accept: every(notEmpty(byCodes), shrinksAtMost(MAY_SHRINK_BY, byCodes)),
@@ -76,6 +79,7 @@ function report(): InstanceReport {
   };
 }
 
+mountConsole(lookUps.app, group);
 const port = await lookUps.listen(0);
 const tellReport = (): void => tell<InstanceReport, never>({ kind: 'report', report: report() });
 tellReport();

@@ -45,6 +45,10 @@ export class Member {
     this.#options = options;
   }
 
+  get url(): string {
+    return this.#url;
+  }
+
   get state(): MemberState {
     return this.#state;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CONSOLE_PATH } from '../console-path.ts';
 import { display } from '../display.ts';
 import type { Processes } from '../processes.ts';
 import { Rate } from '../rate.ts';
@@ -38,6 +39,8 @@ export async function runCluster(
   const crashed = Promise.race([origin.crashed, cluster.crashed]);
   crashed.catch(() => {}); // it may come while nobody waits for it: the next wait tells
   await Promise.race([Promise.all(cluster.members.map((member) => member.start())), crashed]);
+  console.log('The console, on each instance; the one that is killed goes away with it:');
+  for (const { url } of cluster.members) console.log(`  ${url}${CONSOLE_PATH}/`);
   const coldLoads = cluster.rounds.loads;
 
   const watch = new Watch(database.url);
