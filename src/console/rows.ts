@@ -158,7 +158,6 @@ function elsewhereOf(line: Fleet['members'][number], here: HereStatus): RowProbl
       .map(({ host }) => host)
       .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
   const found: RowProblem[] = [];
-  if (behind.length > 0) found.push(elsewhere('behind', `older version on ${named(behind)}`));
   if (failing.length > 0 && here.failures === undefined) {
     found.push(
       elsewhere('failing-elsewhere', `failing on ${named(failing)}: ${failing[0]?.error ?? 'unknown error'}`),
@@ -168,6 +167,7 @@ function elsewhereOf(line: Fleet['members'][number], here: HereStatus): RowProbl
   else if (quarantine[0] !== undefined) {
     found.push(elsewhere('quarantine', `refused on ${named(quarantine)}: ${quarantine[0].reason}`));
   }
+  if (behind.length > 0) found.push(elsewhere('behind', `older version on ${named(behind)}`));
   return found;
 }
 

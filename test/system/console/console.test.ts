@@ -7,6 +7,7 @@ import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { launch, openPage, tasksDuring, type Watched } from './browser.ts';
 import { manyMembers } from './many.ts';
+import { startRedis } from './redis.ts';
 import { HOSTILE, listen, startWorld, type World } from './world.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -176,7 +177,52 @@ describe('the page', () => {
   });
 });
 
+describe('two instances on one Redis', () => {
+  it('are both seen; an outage of it appears, and goes', async () => {
+    const redis = await startRedis();
+    open.push(() => redis.stop());
+    const world = await startWorld({}, redis.backends);
+    open.push(() => world.close());
+    const { page, context, wrong } = await openPage(browser, world.url);
+    open.push(() => context.close());
+    const row = page.getByRole('row', { name: /^prices/ });
+    const cells = row.getByRole('cell', { name: /: version/ });
+    const reading = setInterval(() => void world.read(), 200);
+    open.push(async () => clearInterval(reading));
+    await expect.poll(() => cells.count(), { timeout: 20_000 }).toBe(3);
+    await redis.pause();
+    await page.getByText('Other instances are not known').waitFor({ timeout: 20_000 });
+    await row
+      .getByText(/unavailable|does not answer|no answer|knows no changes/)
+      .waitFor({ timeout: 20_000 });
+    expect(await row.getByRole('cell', { name: 'fresh' }).count()).toBe(1);
+    await redis.resume();
+    await page.getByText('Other instances are not known').waitFor({ state: 'hidden', timeout: 30_000 });
+    await expect.poll(() => cells.count(), { timeout: 20_000 }).toBe(3);
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('operators', () => {
+  it('decide on a refused value: accept or discard it', async () => {
+    const { page, world, wrong } = await visit();
+    const [{ prices } = expect.unreachable()] = world.instances;
+    world.source.size = 50;
+    await prices.refresh().catch(() => {});
+    await page
+      .getByRole('row', { name: /^prices/ })
+      .getByText('only 50 of 500 articles')
+      .first()
+      .waitFor();
+    await openMember(page, 'prices');
+    await page.getByRole('heading', { name: 'Quarantine' }).waitFor();
+    expect(await act(page, 'Discard refused value')).toContain('forgotten');
+    await page.getByRole('heading', { name: 'Quarantine' }).waitFor({ state: 'hidden' });
+    await prices.refresh().catch(() => {});
+    expect(await act(page, 'Accept refused value')).toContain('in place');
+    expect([prices.peek()?.size, wrong]).toEqual([50, []]);
+  });
+
   it('carry out each action on a value, and are answered with what happened', async () => {
     const { page, world, wrong } = await visit();
     const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];

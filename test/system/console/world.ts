@@ -11,6 +11,12 @@ import { memoryLock } from '../../../src/lock/memory.ts';
 import { asStore } from '../../../src/store/as-store.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 
+/** The backends of one instance. */
+export interface Backends {
+  readonly lock: Lock;
+  readonly store: Store;
+}
+
 export const HOSTILE = [
   '<script>document.title="owned"</script>',
   '"><img src=x onerror=document.title="owned">',
@@ -21,6 +27,8 @@ export const HOSTILE = [
 interface Source {
   isDown: boolean;
   edition: number;
+  /** How many articles it has. */
+  size: number;
 }
 
 interface Instance {
@@ -42,9 +50,9 @@ export interface World {
 /** @param backends a lock and a store of each instance. @default one memory for all */
 export async function startWorld(
   options: ConsoleOptions = {},
-  backends: () => { readonly lock: Lock; readonly store: Store } = sharedMemory(),
+  backends: () => Backends = sharedMemory(),
 ): Promise<World> {
-  const source: Source = { isDown: false, edition: 0 };
+  const source: Source = { isDown: false, edition: 0, size: 500 };
   const all = [0, 1, 2].map(() => instance(backends(), source));
   const [{ group, backend }] = all as [(typeof all)[number]];
   const { lock, store } = backend;
@@ -92,7 +100,7 @@ export async function startWorld(
   };
 }
 
-function instance(backend: { readonly lock: Lock; readonly store: Store }, source: Source) {
+function instance(backend: Backends, source: Source) {
   const group = new RefreshGroup({
     ...backend,
     schedule: { minutes: 10 },
@@ -110,7 +118,10 @@ function instance(backend: { readonly lock: Lock; readonly store: Store }, sourc
       await check();
       source.edition += 1;
       return new Map(
-        Array.from({ length: 500 }, (_, at) => [`article-${at}`, at + (at % 50 === 0 ? source.edition : 0)]),
+        Array.from({ length: source.size }, (_, at) => [
+          `article-${at}`,
+          at + (at % 50 === 0 ? source.edition : 0),
+        ]),
       );
     },
     accept: (value) => (value.size < 100 ? `only ${value.size} of 500 articles` : true),
@@ -136,9 +147,9 @@ function instance(backend: { readonly lock: Lock; readonly store: Store }, sourc
 }
 
 /** An object of its own for each instance, as each process has one. */
-function sharedMemory(): () => { readonly lock: Lock; readonly store: Store } {
+function sharedMemory(): () => Backends {
   const [lock, store] = [memoryLock(), memoryStore({ keepVersions: 10 })];
-  return () => ({ lock: asLock(lock), store: asStore(store) });
+  return () => ({ lock: asLock(lock) as Lock, store: asStore(store) });
 }
 
 export function listen(server: Server): Promise<string> {
