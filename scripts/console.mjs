@@ -1,5 +1,5 @@
 // Runs the tests of the console in a real Chromium: Debian's, driven by playwright-core, which is a package of
-// test/system/console.
+// test/system/console; one of them on a redis-server of its own.
 //
 //   node scripts/console.mjs                    all of them
 //   node scripts/console.mjs --pictures docs/…  and puts the pictures of the documents into that folder
@@ -35,11 +35,12 @@ async function installPackagesOfTests() {
   if (code !== 0) throw new Error(`npm ci failed in test/system/console:\n${output}`);
 }
 
-if (!existsSync(program)) {
-  if (!canInstallPackages())
-    throw new Error(`${program} is missing: install Chromium, or set TICKLESS_CHROMIUM`);
-  console.log('installs chromium with apt-get');
-  installPackages(['chromium']);
+const isRedisThere = spawnSync('redis-server', ['--version']).status === 0;
+const missing = [...(existsSync(program) ? [] : ['chromium']), ...(isRedisThere ? [] : ['redis-server'])];
+if (missing.length > 0) {
+  if (!canInstallPackages()) throw new Error(`${missing.join(' and ')} missing: install them first`);
+  console.log(`installs ${missing.join(' and ')} with apt-get`);
+  installPackages(missing);
 }
 await installPackagesOfTests();
 

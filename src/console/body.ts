@@ -16,9 +16,8 @@ export async function jsonBody(request: Request): Promise<{ readonly [field: str
   }
 }
 
-/** Reads no more than is allowed, whatever `content-length` says. */
+/** Reads no more than is allowed; `undefined`: there is more. */
 async function boundedText(request: Request): Promise<string | undefined> {
-  if (Number(request.headers.get('content-length')) > MOST_BYTES) return undefined;
   const reader = request.body?.getReader();
   if (reader === undefined) return '';
   const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 /** Longer texts are cut: no one reads them, and the expressions below see a bounded text. In characters. */
-const LONGEST_TEXT = 16_384;
+const LONGEST_TEXT = 65_536;
 
 const HIDDEN = '[hidden]';
 
@@ -26,7 +26,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:gh[pousr]|sk|pk|rk|xox[a-z])[_-][\w-]{16,}/g, HIDDEN],
 ];
 
-/** A text without the credentials that drivers put into their messages, and at most 16,384 characters of it. */
+/** A text without the credentials that drivers put into their messages, and at most 65,536 characters of it. */
 export function withoutCredentials(text: string): string {
   const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
   return SECRETS.reduce((shown, [secret, replacement]) => shown.replace(secret, replacement), cut);

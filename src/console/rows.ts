@@ -214,6 +214,9 @@ function cellOf(
   };
 }
 
+/** A load that may start at once is due now, by one clock or the other. */
+const AT_ONCE_MS = 100;
+
 /** The state of a member here. Pure. */
 export function hereOf(kind: GroupMember['kind'], status: Status, now: number): HereStatus {
   const flags = {
@@ -228,7 +231,7 @@ export function hereOf(kind: GroupMember['kind'], status: Status, now: number): 
   const one = status as ExecutionStatus & Partial<ValueStatus<unknown>>;
   const { age, quarantine, maxStaleness = Infinity, lock, pinned, lastError, failures, lastEndedAt } = one;
   const loadedAt = kind === 'value' ? (age === undefined ? undefined : now - age) : lastEndedAt;
-  const isAhead = one.nextExecuteTime > now && one.nextExecuteTime < Infinity;
+  const isAhead = one.nextExecuteTime > now + AT_ONCE_MS && one.nextExecuteTime < Infinity;
   return {
     state: one.state ?? (one.isDue ? 'due' : 'done'),
     ...(one.running ? { running: true as const } : {}),

@@ -235,6 +235,12 @@ describe('on all instances', () => {
 
   it('audit records of all operators are kept, also of those that act at once', async () => {
     const { make, store } = instances();
+    const { read } = store;
+    store.read = async (...args) => {
+      const found = await read(...args);
+      await new Promise((resolve) => setImmediate(resolve)); // the others read meanwhile
+      return found;
+    };
     const [one, other] = [make(), make()];
     await Promise.all(
       [one, other, one, other].map(({ console }, at) =>
