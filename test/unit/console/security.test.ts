@@ -31,7 +31,7 @@ function withValue(options: ConsoleOptions = {}): TestConsole & { loads: number 
     name: 'v',
     load: () => {
       made.loads += 1;
-      return { secret: 'in the value' };
+      return { content: 'in the value' };
     },
   });
   return made;
@@ -234,10 +234,10 @@ describe('what is shown', () => {
       return Object.keys(value as object);
     };
     const found = withValue({ showValue });
-    const broken = found.group.value({ name: 'broken', load: () => ({ secret: 'in the value' }) });
+    const broken = found.group.value({ name: 'broken', load: () => ({ content: 'in the value' }) });
     await broken.get();
     await (found.group.members()[0] as never as { member: { get(): Promise<unknown> } }).member.get();
-    expect(JSON.parse((await found.get('api/member?id=v')).body.value)).toEqual(['secret']);
+    expect(JSON.parse((await found.get('api/member?id=v')).body.value)).toEqual(['content']);
     expect(about).toEqual([{ name: 'v' }]);
     const { body, text } = await found.get('api/member?id=broken');
     expect([body.value, text.includes('in the value')]).toEqual([undefined, false]);
