@@ -156,6 +156,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     'quarantine?': object({ reason: text, since: instant, loadedAt: instant, 'size?': count, 'note?': text }),
     'value?': { ...text, description: 'what showValue returns, as JSON' },
     'checks?': object({ 'checkedAt?': instant, 'error?': text }),
+    'stats?': { type: 'object', description: 'the counters of the instance, as inspect().stats' },
     backends: object({ lock: flag, store: flag }),
     'lock?': ref('LockRecord'),
     'lockError?': text,

@@ -2,6 +2,7 @@ import type {
   GroupMember,
   LockProvider,
   LockRecord,
+  MemberStats,
   RefreshGroup,
   RefreshingCache,
   ValueStatus,
@@ -28,6 +29,8 @@ export interface Detail {
   readonly value?: string;
   /** When changes of other instances were last known, and why they are not now. */
   readonly checks?: { readonly checkedAt?: number | undefined; readonly error?: string | undefined };
+  /** The counters of this instance, and its freshness objective; left out of a key. */
+  readonly stats?: MemberStats;
   readonly backends: { readonly lock: boolean; readonly store: boolean };
   /** The record of the lock; left out: there is none. */
   readonly lock?: LockRecord;
@@ -72,6 +75,7 @@ export async function detailOf(
     ...(one?.quarantine === undefined ? {} : { quarantine: one.quarantine }),
     ...(value === undefined ? {} : { value }),
     ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
+    ...(one?.stats === undefined ? {} : { stats: one.stats }),
     backends: { lock: lock !== undefined, store: store !== undefined },
     ...('value' in record
       ? record.value === undefined

@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { Detail } from '../detail.ts';
+import { Counters, Freshness } from './counters.tsx';
 import { age, clock, duration, text, time, until, version } from './format.ts';
 import { History } from './history.tsx';
 import { Keys } from './keys.tsx';
@@ -64,6 +65,8 @@ export function Member({ id, keyId }: { id: string; keyId: string | undefined })
         {(detail.lock || detail.lockError) && (
           <LockCard record={detail.lock} error={detail.lockError} at={detail.at} />
         )}
+        {detail.stats?.freshness && <Freshness of={detail.stats.freshness} />}
+        {detail.stats && <Counters of={detail.stats} />}
         {detail.quarantine && <Quarantine {...detail.quarantine} />}
         {detail.error && <Failure error={detail.error} />}
         {detail.kind !== 'cache' || detail.key ? (

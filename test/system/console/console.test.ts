@@ -227,6 +227,7 @@ describe('operators', () => {
     const { page, world, wrong } = await visit();
     const [{ prices }, other] = world.instances as readonly [World['instances'][0], World['instances'][0]];
     await openMember(page, 'prices');
+    await page.getByText('99.9 % of reads are to be served within 15 min').waitFor();
     expect(await act(page, 'Refresh now')).toMatch(/^Refresh now: loaded, version \d+$/);
     expect(await act(page, 'Refresh everywhere')).toContain('loaded, version');
     expect(await act(page, 'Pin version', { note: 'before the sale' })).toContain(

@@ -62,7 +62,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       maxStaleness: 7_200_000,
     };
   };
-  const member = { on: () => () => {}, inspect: () => status('') };
+  const member = { inspect: () => status('') };
   const group = {
     members: () =>
       names.map((name) => ({
@@ -74,6 +74,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
         store: undefined,
       })),
     inspect: () => ({ name: 'many', paused: false, closed: false, members: names.map(status) }),
+    on: () => () => {},
     health: () => ({ ok: true, problems: [] }),
     fleet,
   };

@@ -58,9 +58,9 @@ function watched() {
     },
   });
   let listeners = 0;
-  const { on } = value;
-  value.on = ((...args: Parameters<typeof on>) => {
-    const stop = on.apply(value, args);
+  const { on } = group;
+  group.on = ((...args: Parameters<typeof on>) => {
+    const stop = on.apply(group, args);
     listeners += 1;
     return () => {
       listeners -= 1;

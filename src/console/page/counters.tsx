@@ -1,0 +1,86 @@
+import type { ComponentChild } from 'preact';
+import type { MemberStats } from '../../index.ts';
+import { duration } from './format.ts';
+
+/** The freshness objective: how many reads were served within the age. */
+export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> }): ComponentChild {
+  const { within, target, hour, day, burning } = of;
+  return (
+    <section class={burning ? 'warn' : ''}>
+      <h2>Freshness objective{burning && ': missed'}</h2>
+      <p>
+        {percent(target)} of reads are to be served within {duration(within)}.
+      </p>
+      <dl>
+        {Object.entries({ 'Last hour': hour, 'Last day': day }).map(([name, { reads, share }]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>
+              {share === undefined ? 'no reads' : `${percent(share)} of ${reads} reads`}
+              {share !== undefined && (
+                <meter
+                  min={0}
+                  max={1}
+                  low={target}
+                  optimum={1}
+                  value={share}
+                  aria-label={`share of the ${name.toLowerCase()}`}
+                />
+              )}
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** The counters of this instance since it was started. */
+export function Counters({ of }: { of: MemberStats }): ComponentChild {
+  const {
+    reads,
+    hitRatio,
+    waited,
+    servedStale,
+    tooStale,
+    loads,
+    failures,
+    rejections,
+    kept,
+    adopted,
+    tookOver,
+  } = of;
+  const { loading, published, bytesPublished, lockCommands, storeCommands, evicted } = of;
+  const mean = loading.count === 0 ? undefined : loading.total / loading.count;
+  const rows: Readonly<Record<string, string | number>> = {
+    Reads: hitRatio === undefined ? reads : `${reads}, ${percent(hitRatio)} found a value`,
+    ...some({ 'Reads that waited': waited, 'Served a due value': servedStale, 'Found it too old': tooStale }),
+    Loads:
+      mean === undefined ? loads : `${loads}, mean ${duration(mean)}, longest ${duration(loading.longest)}`,
+    ...some({ 'Failed loads': failures, 'Refused values': rejections, 'Nothing new': kept }),
+    ...some({ 'Taken over from others': adopted, 'Leases taken over': tookOver, Evicted: evicted }),
+    ...some({ Published: published, 'Bytes published': bytesPublished }),
+    ...some({ 'Commands to the lock': lockCommands, 'Commands to the store': storeCommands }),
+  };
+  return (
+    <section>
+      <h2>Since this instance was started</h2>
+      <dl>
+        {Object.entries(rows).map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function some(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100_000) / 1000} %`;
+}
