@@ -16,7 +16,9 @@ export function Freshness({ of }: { of: NonNullable<MemberStats['freshness']> })
           <>
             <dt>{name}</dt>
             <dd>
-              {share === undefined ? 'no reads' : `${percent(share)} of ${reads} reads`}
+              {share === undefined
+                ? 'no reads'
+                : `${percent(share)} of ${reads} ${reads === 1 ? 'read' : 'reads'}`}
               {share !== undefined && (
                 <meter
                   min={0}
