@@ -106,6 +106,8 @@ try {
   await check('every entry is imported by plain node', () => importEntries((entry) => !needsPeer(entry)));
   await check('optional peers are installed', () => install(...peers()));
   await check('their entries are imported by plain node', () => importEntries(needsPeer));
+  const help = [process.execPath, join(user, 'node_modules/.bin/tickless'), 'status', '--help'];
+  await check('the command runs', () => command(help, { cwd: user }));
   await check('type-checks, module nodenext', () => typeCheck({ module: 'nodenext' }));
   const bundler = { module: 'esnext', moduleResolution: 'bundler' };
   await check('type-checks, module esnext, resolution bundler', () => typeCheck(bundler));
