@@ -41,6 +41,7 @@ export type {
   StoredSnapshot,
   WriteAnswer,
 } from './cluster/store-contract.ts';
+export { type TaskRun, taskRuns } from './cluster/task-runs.ts';
 // The versions of a value.
 export type { ChangedItem, Difference, Item, Samples } from './data/difference.ts';
 export type {

@@ -15,10 +15,13 @@ import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { accessOf } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
+import { thisHost } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';
 import { RunningTasks } from './running-tasks.ts';
+import type { Store } from './store-contract.ts';
+import { addRun } from './task-runs.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
@@ -28,6 +31,12 @@ export interface LockedTaskOptions<A extends readonly unknown[] = readonly unkno
    */
   readonly name: string | ((...args: A) => string);
   readonly lock: LockProvider;
+  /**
+   * Where the last 20 runs of each name are kept, for operators: `taskRuns(store, name)`, the console. A run is written while
+   * its lease is held, within the time-outs of the store; where that fails the run is not recorded, and nothing else
+   * happens. @default none: only the lock's record of the last one
+   */
+  readonly store?: Store | undefined;
   /**
    * After this time the lock is free whatever the task does, and its `signal` is aborted; so it must be longer than the
    * task ever takes. The lease has the lock's `leaseFor`, and is extended while the task runs, up to this time: a crash
@@ -122,14 +131,15 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
   options: LockedTaskOptions<A>,
 ): LockedTask<A, R> {
-  const { name, lock, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
+  const { name, lock, store, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
   const longestName = lock?.longestName ?? Infinity;
   const about = isText(name) ? name : 'lockedTask';
   const checks = new OptionChecks(about);
-  checks.names('', options ?? {}, ['name', 'lock', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
+  checks.names('', options ?? {}, ['name', 'lock', 'store', 'lockAtMostFor', 'lockAtLeastFor', 'clock']);
   checks.function('task', task);
   if (typeof name !== 'function') checkName(checks, name, longestName);
   checks.methods('lock', lock, ['acquire', 'extend', 'release']);
+  if (store !== undefined) checks.methods('store', store, ['read', 'write']);
   const leaseFor = lock?.leaseFor ?? 1;
   const atMostMs = checks.finiteDuration('lockAtMostFor', lockAtMostFor ?? leaseFor, LONGEST_LEASE_MS);
   const atLeastMs = checks.durationFromZero('lockAtLeastFor', lockAtLeastFor);
@@ -181,16 +191,26 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
       const message = isOverdue ? why : 'the lease is lost while it ran';
       return new LeaseLostError(message, { cacheName: lockName, token, cause });
     };
+    const record = async (error?: string): Promise<void> => {
+      if (store === undefined || lease.isLost) return;
+      const took = clock.monotonic() - sentAt;
+      const ended = error === undefined ? { result: 'done' as const } : { result: 'failed' as const, error };
+      await addRun(store, lockName, { at: answer.now, took, ...ended, token, host: thisHost() }).catch(
+        () => {},
+      );
+    };
     lease.keep((_, cause) => controller.abort(lost(cause)), until);
     try {
       controller.signal.throwIfAborted(); // closed meanwhile
       const result = await task({ signal: controller.signal, token }, ...args);
       if (lease.isLost) throw lost();
+      await record();
       const left = (): number => Math.max(0, sentAt + atLeastMs - clock.monotonic());
       await lease.release(() => ({ as: 'done', holdFor: left() }));
       return { kind: 'executed', result, token };
     } catch (error) {
       const message = messageOf(error);
+      await record(message);
       await lease.release(() => ({ as: 'failed', holdFor: 0, error: message }));
       throw error;
     }

@@ -181,6 +181,18 @@ const schemas: Readonly<Record<string, Schema>> = {
     parts: list(object({ id: text, 'before?': text, 'after?': text })),
   }),
   Locks: object({ at: instant, records: list(ref('LockRecord')), errors: list(text) }),
+  Runs: object({
+    runs: list(
+      object({
+        at: instant,
+        took: duration,
+        result: oneOf('done', 'failed'),
+        'error?': text,
+        token: version,
+        host: text,
+      }),
+    ),
+  }),
   Audit: object({
     records: list(
       object({
@@ -245,6 +257,7 @@ export const apiSchema: Schema = {
     '/api/keys': read('Keys', 'id', 'search?'),
     '/api/compare': read('Difference', 'id', 'before', 'after'),
     '/api/locks': read('Locks', 'prefix?'),
+    '/api/runs': read('Runs', 'id', 'lock'),
     '/api/audit': read('Audit'),
     '/api/live': {
       get: {

@@ -63,6 +63,8 @@ export class Api {
         return this.#compare(query);
       case 'api/locks':
         return json(await this.#locks.list((query.get('prefix') ?? '').slice(0, 1000)));
+      case 'api/runs':
+        return this.#runs(query);
       case 'api/audit':
         return json(await this.#audit.list());
       case 'api/live': {
@@ -165,6 +167,15 @@ export class Api {
     const member = memberOf(this.#group, query.get('id'));
     if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
     return json(keysOf(member.member, (query.get('search') ?? '').slice(0, 1000)));
+  }
+
+  async #runs(query: URLSearchParams): Promise<Response> {
+    try {
+      const lock = Number(query.get('lock') ?? 'none');
+      return json({ runs: await this.#locks.runs(query.get('id') ?? '', lock, this.#options.store) });
+    } catch (error) {
+      return problem('unavailable', error instanceof Error ? error.message : String(error));
+    }
   }
 
   async #compare(query: URLSearchParams): Promise<Response> {

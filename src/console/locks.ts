@@ -1,4 +1,11 @@
-import type { LockProvider, LockRecord, RefreshGroup } from '../index.ts';
+import {
+  type LockProvider,
+  type LockRecord,
+  type RefreshGroup,
+  type Store,
+  type TaskRun,
+  taskRuns,
+} from '../index.ts';
 import { shortId } from './short-id.ts';
 
 /** At most as many records of each lock. */
@@ -47,6 +54,19 @@ export class Locks {
       answer.status === 'rejected' ? [String((answer.reason as Error)?.message)] : [],
     );
     return { at: Date.now(), records, errors };
+  }
+
+  /** The last runs of a locked task, newest first, by the first of these stores that has some. Rejects when none answers. */
+  async runs(id: string, at: unknown, more: Store | undefined): Promise<readonly TaskRun[]> {
+    const found = await this.find(id, at);
+    if (found === undefined) return [];
+    const used = this.#group.members().flatMap(({ store }) => (store === undefined ? [] : [store as Store]));
+    const stores = [...new Set([...(more === undefined ? [] : [more]), ...used])];
+    for (const store of stores) {
+      const runs = await taskRuns(store, found.name);
+      if (runs.length > 0) return runs;
+    }
+    return [];
   }
 
   /** The lock and the full name of a record that the API names. */

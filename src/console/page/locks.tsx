@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
-import type { LockRecord } from '../../cluster/lock-contract.ts';
+import type { LockRecord, TaskRun } from '../../index.ts';
 import type { LockRow } from '../locks.ts';
-import { session } from './api.ts';
+import { get, session } from './api.ts';
 import { ask } from './confirm.tsx';
-import { duration, text, version } from './format.ts';
+import { duration, text, time, version } from './format.ts';
 import { usePolled } from './polled.ts';
 import { Scroll } from './scroll.tsx';
 import { now } from './state.ts';
@@ -20,6 +20,15 @@ export function Locks(): ComponentChild {
     prefix: prefix.value,
   });
   const found = data.value;
+  const runs = useSignal<RunsOf | string | undefined>(undefined);
+  const show = async ({ id, lock, name }: LockRow): Promise<void> => {
+    try {
+      const answer = await get<{ readonly runs: readonly TaskRun[] }>('runs', { id, lock: String(lock) });
+      runs.value = { name, runs: answer.runs };
+    } catch (failure) {
+      runs.value = (failure as Error).message;
+    }
+  };
   return (
     <>
       <h1 tabIndex={-1}>Locks</h1>
@@ -69,7 +78,14 @@ export function Locks(): ComponentChild {
                   <td>
                     <bdi>{text(record.lastError ?? '–', 200)}</bdi>
                   </td>
-                  <td>
+                  <td class="buttons">
+                    <button
+                      type="button"
+                      aria-label={`Runs of ${text(record.name, 100)}`}
+                      onClick={() => void show(record)}
+                    >
+                      Runs
+                    </button>
                     <Release record={record} then={again} />
                   </td>
                 </tr>
@@ -78,7 +94,63 @@ export function Locks(): ComponentChild {
           </table>
         </Scroll>
       )}
+      <div aria-live="polite">{runs.value !== undefined && <Runs of={runs.value} />}</div>
     </>
+  );
+}
+
+interface RunsOf {
+  readonly name: string;
+  readonly runs: readonly TaskRun[];
+}
+
+/** The last runs of a locked task. */
+function Runs({ of }: { of: RunsOf | string }): ComponentChild {
+  if (typeof of === 'string') return <p class="alert">{text(of)}</p>;
+  return (
+    <section>
+      <h2>
+        Last runs of <bdi>{text(of.name, 200)}</bdi>
+      </h2>
+      {of.runs.length === 0 && (
+        <p class="quiet">
+          None: they are kept for a lockedTask with the option store, in a store that the console knows.
+        </p>
+      )}
+      {of.runs.length > 0 && (
+        <Scroll label="Runs">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Began</th>
+                <th scope="col">Took</th>
+                <th scope="col">Result</th>
+                <th scope="col">By</th>
+              </tr>
+            </thead>
+            <tbody>
+              {of.runs.map(({ at, took, result, error, token, host }) => (
+                <tr key={token} class={result === 'failed' ? 'warn' : ''}>
+                  <th scope="row">{time(at)}</th>
+                  <td>{duration(took)}</td>
+                  <td>
+                    {result}
+                    {error !== undefined && (
+                      <>
+                        : <bdi>{text(error, 300)}</bdi>
+                      </>
+                    )}
+                  </td>
+                  <td title={`token ${token}`}>
+                    <bdi>{text(host, 80)}</bdi>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </section>
   );
 }
 

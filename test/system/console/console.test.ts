@@ -298,6 +298,8 @@ describe('operators', () => {
     const shared = world.lock;
     await page.getByRole('link', { name: 'Locks' }).click();
     await page.getByText('nightly-report').waitFor(); // of a lockedTask
+    await page.getByRole('button', { name: 'Runs of nightly-report' }).click();
+    await page.getByRole('region', { name: 'Runs', exact: true }).getByText('done').waitFor();
     await page.getByRole('button', { name: 'Release stuck' }).click();
     expect(await page.getByRole('dialog').innerText()).toContain('pod-9 (o), token');
     await shared.forceRelease('stuck', (await shared.inspect('stuck'))?.token ?? 0);

@@ -59,6 +59,7 @@ export async function startWorld(
   const report = lockedTask(async () => 'sent', {
     name: 'nightly-report',
     lock,
+    store,
     lockAtMostFor: { minutes: 10 },
     lockAtLeastFor: { minutes: 5 },
   });

@@ -42,7 +42,7 @@ describe('the schema of the API', () => {
       load: () => Promise.reject(new Error('no', { cause: new Error('why') })),
     });
     const cleaner = group.executor(() => {}, { name: 'cleaner' });
-    await lockedTask(() => 1, { name: 'report', lock })();
+    await lockedTask(() => 1, { name: 'report', lock, store })();
     await Promise.allSettled([prices.get(), cities.get('1012'), down.get(), cleaner.requestStart()]);
     edition = { apple: 2, pear: 2 };
     await prices.refresh();
@@ -66,6 +66,7 @@ describe('the schema of the API', () => {
       [`api/compare?id=prices&before=${older}&after=${newer}`]: 'Difference',
       'api/compare?id=prices&before=1&after=2': 'Error',
       'api/locks': 'Locks',
+      'api/runs?id=report&lock=0': 'Runs',
       'api/audit': 'Audit',
       'api/nothing': 'Error',
     };
@@ -78,6 +79,8 @@ describe('the schema of the API', () => {
       true,
       'failed',
     ]);
+    expect((await console.get('api/runs?id=report&lock=0')).body.runs).toMatchObject([{ result: 'done' }]);
+    expect((await console.get('api/runs?id=report&lock=9')).body.runs).toEqual([]);
     await console.handler.close();
     await group.close({ timeout: 0 });
   });

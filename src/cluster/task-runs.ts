@@ -1,0 +1,79 @@
+import { isText } from '../option-checks.ts';
+import type { SnapshotStore } from './store-contract.ts';
+
+/** One run of a locked task that has ended. */
+export interface TaskRun {
+  /** When it began, in epoch milliseconds by the clock of the lock's server. */
+  readonly at: number;
+  /** How long it took, in milliseconds. */
+  readonly took: number;
+  readonly result: 'done' | 'failed';
+  /** The message of its error; not present where it succeeded. */
+  readonly error?: string;
+  /** The fencing token of its lease. */
+  readonly token: number;
+  /** The host that ran it, for people. */
+  readonly host: string;
+}
+
+/** How many runs of a name are kept. */
+const MOST_RUNS = 20;
+
+/** In characters. */
+const LONGEST_ERROR = 500;
+
+const FORMAT = 'tickless-runs/1\n';
+
+/** The name of the runs at the store, beside the snapshots. */
+function runsName(name: string): string {
+  return `runs/${name}`;
+}
+
+/**
+ * The last runs of a `lockedTask` that has a `store`, newest first: at most 20. Empty: there are none, or the store has
+ * forgotten them after its retention.
+ *
+ * @param store the one that the task has.
+ * @param name the name of its lock. Rejects with `StoreUnavailableError` when the store does not answer.
+ */
+export async function taskRuns(
+  store: Pick<SnapshotStore, 'read'>,
+  name: string,
+): Promise<readonly TaskRun[]> {
+  const { payload = '' } = (await store.read(runsName(name))) ?? {};
+  if (!payload.startsWith(FORMAT)) return [];
+  try {
+    const runs: unknown = JSON.parse(payload.slice(FORMAT.length));
+    return Array.isArray(runs) ? runs.filter(isRun).slice(0, MOST_RUNS) : [];
+  } catch {
+    return []; // edited by hand
+  }
+}
+
+/**
+ * Adds a run, while its lease is held: its token keeps one that has lost its lease from replacing later runs. Rejects when
+ * the store does not answer.
+ */
+export async function addRun(store: SnapshotStore, name: string, run: TaskRun): Promise<void> {
+  const error = run.error === undefined ? {} : { error: run.error.slice(0, LONGEST_ERROR) };
+  const runs = [{ ...run, ...error }, ...(await taskRuns(store, name))].slice(0, MOST_RUNS);
+  await store.write(runsName(name), FORMAT + JSON.stringify(runs), run.token);
+}
+
+/** It comes from outside. */
+function isRun(given: unknown): given is TaskRun {
+  const {
+    at,
+    took,
+    result,
+    error = '',
+    token,
+    host,
+  } = (given ?? {}) as Partial<Record<keyof TaskRun, unknown>>;
+  const areNumbers = [at, took, token].every(
+    (number) => typeof number === 'number' && Number.isFinite(number),
+  );
+  return (
+    areNumbers && (result === 'done' || result === 'failed') && typeof error === 'string' && isText(host)
+  );
+}
