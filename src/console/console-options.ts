@@ -117,7 +117,7 @@ export function resolveConsoleOptions(given: ConsoleOptions = {}): ResolvedConso
   }
   const rule = `must be true, false or a list of ${ACTION_NAMES.join(', ')}`;
   checks.that(isActions(actions), 'actions', rule, actions);
-  const isPath = typeof path === 'string' && /^\/[\w\-./~]*$/.test(path);
+  const isPath = typeof path === 'string' && /^(?:\/|(?:\/[\w\-.~]+)+\/?)$/.test(path);
   checks.that(isPath, 'path', 'must begin with / and consist of letters, digits and -._~/', path);
   const parsed = typeof origin === 'string' ? urlOf(origin) : undefined;
   const isOrigin = origin === undefined || parsed?.origin === origin;

@@ -72,9 +72,12 @@ function requestOf(request: IncomingMessage, url: string): Request | undefined {
   const headers = new Headers();
   try {
     for (const [name, value] of Object.entries(given)) {
+      if (name.startsWith(':')) continue; // of HTTP/2
       for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
     }
-    const absolute = new URL(`${isEncrypted ? 'https' : 'http'}://${given.host ?? 'localhost'}${url}`);
+    const absolute = new URL(
+      `${isEncrypted ? 'https' : 'http'}://${given.host ?? given[':authority'] ?? 'localhost'}${url}`,
+    );
     const isRead = method === 'GET' || method === 'HEAD';
     const body = isRead
       ? {}

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import express from 'express';
@@ -138,6 +140,24 @@ describe('the console is mounted', () => {
         .poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count))))
         .toBeLessThan(3);
     }
+    await console.close();
+  });
+
+  it('on HTTP/2', async () => {
+    const { group } = made();
+    const console = nodeConsole(group, options);
+    const server = createHttp2Server((given, reply) => console(given as never, reply as never));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closes.push(
+      () => client.close(),
+      () => server.close(),
+    );
+    const stream = client.request({ ':path': '/tickless/api/session', cookie: 'a=b' });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    expect([headers[':status'], headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    stream.resume();
+    await once(stream, 'end');
     await console.close();
   });
 

@@ -389,6 +389,17 @@ describe('bounds', () => {
 });
 
 describe('options', () => {
+  it('take a path without empty parts, which a redirect could lead elsewhere with', async () => {
+    for (const path of ['//evil.example', '/a//b', 'a', '/a?b', '/a b', '']) {
+      expect(() => consoleHandler(new RefreshGroup(), { path })).toThrow('path must begin with /');
+    }
+    for (const path of ['/', '/a', '/a/', '/a/b-c.d']) {
+      const handler = consoleHandler(new RefreshGroup(), { path, authorize: () => 'ann' });
+      const at = new URL(`${path.replace(/\/$/, '')}/api/overview`, BASE);
+      expect([path, (await handler(new Request(at))).status]).toEqual([path, 200]);
+    }
+  });
+
   it('are checked all at once', () => {
     const wrong = {
       authorize: 1,
