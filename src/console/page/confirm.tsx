@@ -24,7 +24,7 @@ export interface Asked {
   readonly label: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly fields?: readonly Field[];
-  /** Once it was carried out. */
+  /** Once it was answered. */
   readonly then?: () => void;
 }
 
@@ -56,11 +56,11 @@ export function Confirm(): ComponentChild {
     try {
       const message = await act(what.action, { ...what.body, ...filled(what, form) });
       outcome.value = { isDone: true, message: `${what.label}: ${message}` };
-      what.then?.();
     } catch (error) {
       outcome.value = { isDone: false, message: `${what.label}: ${(error as Error).message}` };
     } finally {
       isBusy.value = false;
+      what.then?.(); // what was refused may have been out of date
       close();
     }
   };

@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { OverviewChanges } from '../changes.ts';
 import type { Overview } from '../overview.ts';
 import type { Level, MemberRow } from '../rows.ts';
@@ -27,7 +27,11 @@ export function row(id: string): Signal<MemberRow> | undefined {
   return rows.get(id);
 }
 
-export function receive({ changed, order: ids, ...others }: OverviewChanges): void {
+export function receive(changes: OverviewChanges): void {
+  batch(() => apply(changes)); // one pass of all that depends on it
+}
+
+function apply({ changed, order: ids, ...others }: OverviewChanges): void {
   ahead = others.at - Date.now();
   for (const one of changed) {
     const known = rows.get(one.id);
