@@ -41,8 +41,10 @@ export function nodeConsole(group: RefreshGroup, options?: ConsoleOptions): Node
       readonly originalUrl?: string;
     };
     const isOurs = originalUrl.split('?')[0] === base || originalUrl.startsWith(`${base}/`);
-    if (!isOurs && next !== undefined) next();
-    else void answer(handler, request, originalUrl, response);
+    // A path that leads here by its dots may have passed a proxy as another one.
+    if (isOurs) void answer(handler, request, originalUrl, response);
+    else if (next !== undefined) next();
+    else response.writeHead(404, PLAIN).end('there is nothing here\n');
   };
   return Object.assign(listener, { close: () => handler.close() });
 }
@@ -55,14 +57,49 @@ async function answer(
 ): Promise<void> {
   const asked = requestOf(request, url);
   if (asked === undefined) {
-    response.writeHead(400, { 'content-type': 'text/plain' }).end('this is not a request of the console\n');
+    response.writeHead(400, PLAIN).end('this is not a request of the console\n');
     return;
   }
-  const { status, headers, body } = await handler(asked, request);
-  response.writeHead(status, Object.fromEntries(headers));
-  if (body === null) response.end();
-  // A page that is closed ends the stream.
-  else await pipeline(Readable.fromWeb(body as never), response).catch(() => {});
+  try {
+    await send(await handler(asked, request), response);
+  } catch {
+    // The page was closed, or a response of `authorize` can't be sent: it was sent before, or it has no status.
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500, PLAIN).end('the response can not be sent\n');
+  }
+  request.resume(); // a body that was not read would keep the connection busy
+}
+
+async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+  const content = body === null ? undefined : Readable.fromWeb(body as never);
+  // One line for each: a login may set two cookies.
+  for (const [name, value] of headers) response.appendHeader(name, value);
+  response.writeHead(status);
+  if (content === undefined) response.end();
+  else await pipeline(content, response);
+}
+
+const PLAIN = { 'content-type': 'text/plain' };
+
+/** A name or an address, with a port or without: one with a slash would become a part of the path. */
+const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** The body, read as far as it is asked for. `Readable.toWeb` throws where the rest of a cancelled one arrives. */
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks = request.iterator({ destroyOnReturn: false });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** `undefined`: its URL or its host is malformed. */
@@ -70,18 +107,16 @@ function requestOf(request: IncomingMessage, url: string): Request | undefined {
   const { method = 'GET', headers: given, socket } = request;
   const isEncrypted = (socket as { readonly encrypted?: boolean }).encrypted === true;
   const headers = new Headers();
+  const host = given.host ?? String(given[':authority'] ?? 'localhost');
+  if (!HOST.test(host)) return undefined;
   try {
     for (const [name, value] of Object.entries(given)) {
       if (name.startsWith(':')) continue; // of HTTP/2
       for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
     }
-    const absolute = new URL(
-      `${isEncrypted ? 'https' : 'http'}://${given.host ?? given[':authority'] ?? 'localhost'}${url}`,
-    );
+    const absolute = new URL(`${isEncrypted ? 'https' : 'http'}://${host}${url}`);
     const isRead = method === 'GET' || method === 'HEAD';
-    const body = isRead
-      ? {}
-      : { body: Readable.toWeb(request) as ReadableStream<Uint8Array>, duplex: 'half' };
+    const body = isRead ? {} : { body: bodyOf(request), duplex: 'half' };
     return new Request(absolute, { method, headers, ...body } as RequestInit);
   } catch {
     return undefined;

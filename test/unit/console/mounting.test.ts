@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
-import { connect, createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
 import { serve } from '@hono/node-server';
 import express from 'express';
 import Fastify from 'fastify';
@@ -148,7 +148,7 @@ describe('the console is mounted', () => {
     const console = nodeConsole(group, options);
     const server = createHttp2Server((given, reply) => console(given as never, reply as never));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     closes.push(
       () => client.close(),
       () => server.close(),
@@ -161,16 +161,71 @@ describe('the console is mounted', () => {
     await console.close();
   });
 
-  it('and refuses a malformed request with 400', async () => {
-    const port = await listening(createServer(nodeConsole(made().group, options)));
-    const status = await new Promise((resolve, reject) => {
-      request({ port, host: '127.0.0.1', path: '/tickless/', headers: { host: 'a b' } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end();
+  /** @returns what the server answers until it ends the connection, or was silent for a while. */
+  async function raw(port: number, ...parts: readonly string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    let answered = '';
+    socket.setEncoding('latin1').on('data', (text) => (answered += text));
+    const ended = once(socket, 'close');
+    socket.on('error', () => {}).setTimeout(500, () => socket.destroy());
+    for (const part of parts) {
+      socket.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 20)); // a packet of its own
+    }
+    await ended;
+    return answered;
+  }
+  const get = (path: string, host = 'a.example'): string => `GET ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
+
+  for (const host of ['a b', 'a/tickless/api/session?', 'a\\tickless\\api\\session?', 'a@b', 'a?', 'a:123456', '']) {
+    it(`and refuses the host '${host}', whatever the path is`, async () => {
+      const port = await listening(createServer(nodeConsole(made().group, options)));
+      const answered = await raw(port, `${get('/tickless/other', host)}connection: close\r\n\r\n`);
+      expect(answered).toMatch(/^HTTP\/1.1 400 /);
     });
-    expect(status).toBe(400);
+  }
+
+  it('and has nothing at a path that leads to it by dots, nor by the host', async () => {
+    const port = await listening(createServer(nodeConsole(made().group, options)));
+    for (const path of ['/public/../tickless/api/session', '/public/%2e%2e/tickless/api/session', '//tickless/']) {
+      expect(await raw(port, `${get(path)}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 404 /);
+    }
+    const answered = await raw(port, `${get('/public', 'a/tickless/api/session?')}connection: close\r\n\r\n`);
+    expect(answered).toMatch(/^HTTP\/1.1 404 /);
   });
+
+  it('so that a response of authorize which can not be sent ends that request, not the process', async () => {
+    const used = new Response('log in', { status: 401 });
+    const port = await listening(createServer(nodeConsole(made().group, { authorize: () => used })));
+    const ask = () => raw(port, `${get('/tickless/')}connection: close\r\n\r\n`);
+    expect([(await ask()).slice(9, 12), (await ask()).slice(9, 12)]).toEqual(['401', '500']);
+  });
+
+  it('with each cookie of a response of authorize', async () => {
+    const headers: [string, string][] = [
+      ['set-cookie', 'a=1'],
+      ['set-cookie', 'b=2'],
+    ];
+    const authorize = (): Response => new Response('log in', { status: 401, headers });
+    const port = await listening(createServer(nodeConsole(made().group, { authorize })));
+    expect((await fetch(`http://127.0.0.1:${port}/tickless/`)).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  });
+
+  for (const [what, authorize] of [
+    ['refused', () => undefined],
+    ['too long', () => 'ann'],
+  ] as const) {
+    it(`so that a body that is ${what} harms neither the process nor the next request`, async () => {
+      const port = await listening(createServer(nodeConsole(made().group, { ...options, authorize })));
+      const session = await fetch(`http://127.0.0.1:${port}/tickless/api/session`);
+      const { token } = (await session.json()) as { token?: string };
+      const head = `POST /tickless/api/actions/refresh HTTP/1.1\r\nhost: a.example\r\ncontent-type: application/json\r\nx-tickless-token: ${token}\r\n`;
+      const long = `${head}content-length: 600000\r\n\r\n${'x'.repeat(600_000)}`;
+      const answered = await raw(port, long, `${get('/tickless/')}\r\n`);
+      expect(answered.match(/HTTP\/1.1 \d+/g)).toHaveLength(2);
+      await raw(port, `${head}content-length: 600000\r\n\r\n${'x'.repeat(300_000)}`); // and goes away
+      await raw(port, `${head}content-length: 100\r\n\r\n{`);
+      expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+    });
+  }
 });
