@@ -19,6 +19,10 @@ export function actionRequest(
     return `unknown action (one of ${ACTION_NAMES.join(', ')})`;
   const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) return `unknown field ${unknown.slice(0, 50)} (one of ${FIELDS.join(', ')})`;
+  for (const field of ['id', 'key'] as const) {
+    const given = body[field];
+    if (given !== undefined && typeof given !== 'string') return `${field} must be a text`;
+  }
   const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';

@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { Journal, type JournalBackend } from './journal.ts';
 import { shownJson } from './redact.ts';
@@ -22,7 +23,8 @@ export class Audit {
 
   /** @returns why it is not in the backend; `undefined`: it is, or there is none. Never rejects. */
   async add(given: AuditRecord): Promise<string | undefined> {
-    const record = JSON.parse(shownJson(given)) as AuditRecord; // no credentials in the backend either
+    // No credentials in the backend either, and in no log a line that an operator has made up.
+    const record = JSON.parse(shownJson(given), oneLine) as AuditRecord;
     try {
       this.#onAudit?.(record);
     } catch {} // user code
@@ -51,6 +53,10 @@ export class Audit {
       return { records: this.#own, problem: (error as Error).message };
     }
   }
+}
+
+function oneLine(_: string, field: unknown): unknown {
+  return typeof field === 'string' ? printable(field) : field;
 }
 
 /** It comes from outside. */

@@ -217,6 +217,28 @@ describe('actions', () => {
   });
 });
 
+describe('the audit', () => {
+  it('has no gap by an id or a key that is no text: it is refused before anything is done', async () => {
+    const records: AuditRecord[] = [];
+    const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
+    for (const body of [{ id: { toString: 1 } }, { id: ['v'] }, { id: 'v', key: { toString: 1, valueOf: 1 } }]) {
+      expect((await found.act('refresh', body)).status).toBe(400);
+      expect((await found.act('release-lock', { ...body, lock: 0, token: 1 })).status).toBe(400);
+    }
+    expect([found.loads, records]).toEqual([0, []]);
+  });
+
+  it('has no line or control character of an operator', async () => {
+    const records: AuditRecord[] = [];
+    const authorize = (): string => 'ann\nbob';
+    const found = withValue({ actions: true, authorize, onAudit: (record) => void records.push(record) });
+    await found.act('refresh', { id: 'v', note: 'why\n2026 root: done \u001b[2J' });
+    await found.act('refresh', { id: 'no\u0007 such', note: '\u202e' });
+    expect(records).toHaveLength(2);
+    expect(records.flatMap((record) => Object.values(record)).join()).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+});
+
 describe('what is shown', () => {
   it('has no value without showValue', async () => {
     const found = withValue();
