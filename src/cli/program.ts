@@ -139,12 +139,17 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     return code;
   } catch (error) {
     if (error instanceof ConsoleError) {
-      terminal.printError(`tickless: ${error.message}`);
+      terminal.printError(
+        `tickless: ${error.message
+          .split('\n')
+          .map((line) => printable(line))
+          .join('\n')}`,
+      );
       return 2;
     }
     const { exitCode, code: kind } = error as { readonly exitCode?: number; readonly code?: string };
     if (kind?.startsWith('commander.')) return exitCode === 0 ? 0 : 2; // it has printed what is wrong, or the help
-    terminal.printError(`tickless: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.printError(`tickless: ${printable(error instanceof Error ? error.message : String(error))}`);
     return 2;
   }
 }

@@ -177,7 +177,15 @@ describe('the console is mounted', () => {
   }
   const get = (path: string, host = 'a.example'): string => `GET ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
 
-  for (const host of ['a b', 'a/tickless/api/session?', 'a\\tickless\\api\\session?', 'a@b', 'a?', 'a:123456', '']) {
+  for (const host of [
+    'a b',
+    'a/tickless/api/session?',
+    'a\\tickless\\api\\session?',
+    'a@b',
+    'a?',
+    'a:123456',
+    '',
+  ]) {
     it(`and refuses the host '${host}', whatever the path is`, async () => {
       const port = await listening(createServer(nodeConsole(made().group, options)));
       const answered = await raw(port, `${get('/tickless/other', host)}connection: close\r\n\r\n`);
@@ -187,7 +195,11 @@ describe('the console is mounted', () => {
 
   it('and has nothing at a path that leads to it by dots, nor by the host', async () => {
     const port = await listening(createServer(nodeConsole(made().group, options)));
-    for (const path of ['/public/../tickless/api/session', '/public/%2e%2e/tickless/api/session', '//tickless/']) {
+    for (const path of [
+      '/public/../tickless/api/session',
+      '/public/%2e%2e/tickless/api/session',
+      '//tickless/',
+    ]) {
       expect(await raw(port, `${get(path)}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 404 /);
     }
     const answered = await raw(port, `${get('/public', 'a/tickless/api/session?')}connection: close\r\n\r\n`);
@@ -208,7 +220,10 @@ describe('the console is mounted', () => {
     ];
     const authorize = (): Response => new Response('log in', { status: 401, headers });
     const port = await listening(createServer(nodeConsole(made().group, { authorize })));
-    expect((await fetch(`http://127.0.0.1:${port}/tickless/`)).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect((await fetch(`http://127.0.0.1:${port}/tickless/`)).headers.getSetCookie()).toEqual([
+      'a=1',
+      'b=2',
+    ]);
   });
 
   for (const [what, authorize] of [

@@ -221,7 +221,11 @@ describe('the audit', () => {
   it('has no gap by an id or a key that is no text: it is refused before anything is done', async () => {
     const records: AuditRecord[] = [];
     const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
-    for (const body of [{ id: { toString: 1 } }, { id: ['v'] }, { id: 'v', key: { toString: 1, valueOf: 1 } }]) {
+    for (const body of [
+      { id: { toString: 1 } },
+      { id: ['v'] },
+      { id: 'v', key: { toString: 1, valueOf: 1 } },
+    ]) {
       expect((await found.act('refresh', body)).status).toBe(400);
       expect((await found.act('release-lock', { ...body, lock: 0, token: 1 })).status).toBe(400);
     }
