@@ -9,7 +9,7 @@ import { join, posix } from 'node:path';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 145, kB: 335 };
+const LIMITS = { files: 160, kB: 455 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
