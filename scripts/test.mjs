@@ -25,7 +25,7 @@ const tests = (...projects) => vitest('--reporter=dot', ...projects.map((project
 const after = (...names) => ({ after: names });
 const alone = { alone: true };
 
-/** Enough to see a property broken at most changes; `npm run test:all` tries them in full. */
+/** Some of their runs; `npm run test:all` tries them in full. */
 const fewRuns = { env: { TICKLESS_PROPERTY_RUNS: '30' } };
 const arrows = ['--config', 'scripts/arrows.config.mjs', 'src'];
 const unused = ['--config', 'scripts/knip.jsonc', '--treat-config-hints-as-errors'];
