@@ -5,6 +5,7 @@ import { waitersOf } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { EntryObserver, KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
+import type { ManyKeys } from './many-keys.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
 /** Keys that were started together, and count as one load. */
@@ -29,6 +30,7 @@ export type BatchLimits = Pick<ResolvedCacheOptions<never, never>, 'perLoad' | '
  */
 export class DueKeys<K, V> implements EntryObserver<K, V> {
   readonly #entries: KeyedEntries<K, V>;
+  readonly #many: ManyKeys<K, V>;
   readonly #refresher: Refresher<V>;
   readonly #batch: BatchLimits;
   readonly #all: Starter[] = [];
@@ -45,8 +47,14 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
   // Stryker disable next-line BooleanLiteral: `join` sets it, and nothing is started before.
   #isToBuild = true;
 
-  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>, batch: BatchLimits) {
+  constructor(
+    entries: KeyedEntries<K, V>,
+    many: ManyKeys<K, V>,
+    refresher: Refresher<V>,
+    batch: BatchLimits,
+  ) {
     this.#entries = entries;
+    this.#many = many;
     this.#refresher = refresher;
     this.#batch = batch;
   }
@@ -57,7 +65,7 @@ export class DueKeys<K, V> implements EntryObserver<K, V> {
       startNext: (start) => this.#startNext(starter, start),
       keepAlive: () => this.#keepAlive(),
       rescan: () => this.#build(),
-      compareClocks: () => this.#entries.compareClocks(),
+      compareClocks: () => this.#many.compareClocks(),
     });
     const starter: Starter = { slot, afterPass: Number.NEGATIVE_INFINITY };
     this.#all.push(starter);

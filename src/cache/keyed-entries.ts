@@ -6,9 +6,8 @@ import type { Refresher } from '../engine/refresher.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { OptionError } from '../errors.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
-import { StepWatch } from '../time/step-watch.ts';
 import type { KeyContext } from './cache-options.ts';
-import { Epochs } from './epochs.ts';
+import { KeyValidity } from './key-validity.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
@@ -50,9 +49,7 @@ export interface EntryObserver<K, V> {
  */
 export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly table: SlotTable<K, V>;
-  readonly epochs: Epochs = new Epochs();
-  readonly stepWatch: StepWatch;
-  validSince: number = Number.NEGATIVE_INFINITY;
+  readonly validity: KeyValidity<K, V>;
   observer: EntryObserver<K, V> | undefined = undefined;
   required: { changed(entry: KeyedEntry<K, V>): void } | undefined = undefined;
   readonly #options: ResolvedCacheOptions<K, V>;
@@ -62,18 +59,25 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly #negative: NegativeCache<K, V>;
   /** Evicted keys of which listeners are to hear. */
   readonly #evicted: K[] = [];
-  /** The epoch of the last mark that was made here, not by another instance. */
-  #markedHere = 0;
 
   constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
     this.#options = options;
     this.#refresher = refresher;
     this.#reader = reader;
+    const validity = new KeyValidity<K, V>(refresher);
+    this.validity = validity;
     this.table = new SlotTable(member, refresher.coordinator, bound, keepsKeys, this);
     const hasStore = member.membership?.hasStore === true;
-    this.#negative = new NegativeCache(options, hasStore ? () => this.#distrustOlder() : undefined);
-    this.stepWatch = new StepWatch(member.clock);
+    this.#negative = new NegativeCache(options, hasStore ? () => validity.distrustOlder() : undefined);
+  }
+
+  get validSince(): number {
+    return this.validity.validSince;
+  }
+
+  get #epoch(): number {
+    return this.validity.epochs.now;
   }
 
   /** @throws {OptionError} when the key is `undefined`, or has no identity. */
@@ -110,7 +114,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** The next value of a key whose first load has begun; as `join` of the reader. */
   join(id: KeyId): Promise<V> | undefined {
     const entry = this.#active.get(id);
-    return entry?.validatedEpoch === this.epochs.now ? this.#reader.join(entry) : undefined;
+    return entry?.validatedEpoch === this.#epoch ? this.#reader.join(entry) : undefined;
   }
 
   /** This instance knows the key. */
@@ -155,82 +159,23 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     return [...this.#active.values()];
   }
 
+  isActive(id: KeyId): boolean {
+    return this.#active.has(id);
+  }
+
+  /** The entries without a value: their keys are absent or cool down. */
+  negative(): KeyedEntry<K, V>[] {
+    return [...this.#negative.all()];
+  }
+
   /** All entries with a slot; as they are now, the least recently used first. */
   *eachLoaded(): Generator<readonly [number, KeyedEntry<K, V>]> {
     for (const [id, slot] of [...this.table.slots()]) {
-      const entry = this.#active.get(id) ?? this.table.activate(id, slot, this.epochs.now);
+      const entry = this.#active.get(id) ?? this.table.activate(id, slot, this.#epoch);
       if (!entry.isLoaded) continue; // it is just settling, as absent
-      this.#validate(entry);
+      this.validity.validate(entry);
       yield [slot, entry];
     }
-  }
-
-  /** A step of the wall clock makes each entry compare the clocks at its next read. */
-  checkClockStep(): void {
-    if (this.stepWatch.hasStepped(this.#options.member.clock.monotonic())) this.epochs.next();
-  }
-
-  /** Computes all due times anew if the wall clock was stepped. */
-  compareClocks(): void {
-    const now = this.#options.member.clock.monotonic();
-    for (const [, { id, key }] of [...this.eachLoaded()]) {
-      this.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
-    }
-  }
-
-  /** Computes all due times anew by another schedule. */
-  reschedule(): void {
-    for (const { id, key } of [...Array.from(this.eachLoaded(), ([, entry]) => entry), ...this.active()]) {
-      this.useId(id, key, (entry) => this.#refresher.loader.dueTimes.rescheduled(entry));
-    }
-  }
-
-  /** Makes all entries with the tag out of date. */
-  invalidateTag(tag: string): void {
-    this.#distrustOlder();
-    this.markTag(tag);
-    this.#markedHere = this.epochs.now;
-  }
-
-  /** The same, where newer snapshots stay usable. */
-  markTag(tag: string): void {
-    this.epochs.markTag(tag);
-    if (this.epochs.isCrowded) this.#validateAll();
-    this.observer?.markUnscanned();
-  }
-
-  /** Makes all entries out of date. */
-  invalidateAll(): void {
-    this.#distrustOlder();
-    this.markAll((entry) => this.#refresher.invalidate(entry, false));
-    this.#markedHere = this.epochs.now;
-  }
-
-  /** The same, where newer snapshots stay usable. @param invalidate is called for active entries. */
-  markAll(invalidate: (entry: KeyedEntry<K, V>) => void): void {
-    this.epochs.markAll();
-    for (const { id, key } of this.active()) this.useId(id, key, invalidate);
-    this.observer?.rebuild();
-  }
-
-  /** The store may have a snapshot of a key that is not held here, and yet was meant. */
-  #distrustOlder(): void {
-    this.validSince = this.#options.member.clock.monotonic();
-  }
-
-  /** Validates all entries, so that the marks can be forgotten, except those that loads under way still need. */
-  #validateAll(): void {
-    let oldest = this.epochs.now;
-    for (const entry of this.#active.values()) {
-      this.#validate(entry);
-      if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
-    }
-    for (const [, slot] of this.table.slots()) {
-      const validatedEpoch = this.table.validatedEpoch(slot, this.epochs.now);
-      if (this.epochs.isOutdated(validatedEpoch, this.table.tags(slot))) this.table.invalidate(slot);
-      this.table.validate(slot, this.epochs.now);
-    }
-    this.epochs.forget(oldest);
   }
 
   /** Loads the entry of one key. */
@@ -255,41 +200,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     });
   }
 
-  /** Makes the entries out of date for which the predicate returns true. @returns how many. */
-  invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
-    this.#distrustOlder();
-    const picked: { readonly id: KeyId; readonly key: K }[] = [];
-    for (const [id, slot] of [...this.table.slots()]) {
-      if (this.table.find(id) !== slot || this.#active.has(id)) continue; // a predicate may have changed it
-      const key = this.table.key(id, slot);
-      if (predicate(key, this.table.value(slot))) picked.push({ id, key });
-    }
-    for (const entry of this.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
-    for (const { id, key } of picked) {
-      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
-    }
-    return picked.length;
-  }
-
-  /** Forgets all values, and which keys are absent. */
-  clear(): void {
-    this.#distrustOlder();
-    for (const [id] of [...this.table.slots()]) if (!this.#active.has(id)) this.table.delete(id);
-    for (const { id, key } of [...this.#active.values(), ...this.#negative.all()]) {
-      this.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
-    }
-  }
-
-  /** Forgets the values that are meant by a mark of another instance; newer snapshots of their keys stay usable. */
-  forgetIf(isMeant: (entry: KeyedEntry<K, V>) => boolean, drop: (entry: KeyedEntry<K, V>) => void): void {
-    const loaded = Array.from(this.eachLoaded(), ([, entry]) => entry);
-    for (const entry of [...loaded, ...this.active(), ...this.#negative.all()]) {
-      if (!isMeant(entry)) continue;
-      if (this.#active.has(entry.id) || entry.isNegative) this.useId(entry.id, entry.key, drop);
-      else this.table.delete(entry.id);
-    }
-  }
-
   pin(entry: KeyedEntry<K, V>): void {
     entry.pins += 1;
   }
@@ -306,7 +216,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   loadBegan(entry: KeyedEntry<K, V>): void {
-    entry.loadEpoch = this.epochs.now;
+    this.validity.loadBegan(entry);
   }
 
   changed(entry: KeyedEntry<K, V>): void {
@@ -327,13 +237,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
-    const before = entry.tags;
-    const tags = result === 'absent' ? undefined : result.metadata.tags;
-    entry.tags = tags ?? (result !== 'absent' && result.outcome === 'kept' ? before : undefined);
-    entry.validatedEpoch = this.epochs.now;
-    const { loadEpoch } = entry;
-    if (loadEpoch === this.epochs.now) return false;
-    return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
+    return this.validity.isOutdated(entry, result);
   }
 
   freed(slot: number): void {
@@ -354,33 +258,18 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const active = this.#active.get(id);
     const entry = active ?? this.#fetch(id, key);
     if (active === undefined) this.#active.set(id, entry);
-    this.#validate(entry);
+    this.validity.validate(entry);
     return entry;
   }
 
   #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
     const slot = this.table.find(id);
-    if (slot !== undefined) return this.table.activate(id, slot, this.epochs.now);
+    if (slot !== undefined) return this.table.activate(id, slot, this.#epoch);
     const negative = this.#negative.find(id);
     if (negative !== undefined) return negative;
-    const entry = new KeyedEntry<K, V>(key, id, this.epochs.now);
+    const entry = new KeyedEntry<K, V>(key, id, this.#epoch);
     entry.maxStalenessMs = this.#options.member.maxStalenessMs;
     return entry;
-  }
-
-  #validate(entry: KeyedEntry<K, V>): void {
-    if (entry.validatedEpoch === this.epochs.now) return;
-    if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) {
-      const { coordinator, timing } = this.#refresher;
-      const invalidate = (): void => timing.invalidated(entry);
-      // After an invalidation that was made here only a load will do.
-      if (coordinator === undefined || this.#markedHere > entry.validatedEpoch) invalidate();
-      else coordinator.invalidatedElsewhere(entry, invalidate);
-    }
-    // Its result may have a tag that was marked since: later readers wait until that is known.
-    const mayBeOutdated = entry.flight?.hasStarted === true && entry.loadEpoch !== this.epochs.now;
-    if (mayBeOutdated) entry.superseded ??= 'possibly';
-    entry.validatedEpoch = this.epochs.now;
   }
 
   /** Puts an entry where it belongs, unless code still works on it. */

@@ -3,14 +3,17 @@ import type { FollowedKeys } from '../engine/coordinator.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry } from './keyed-entry.ts';
+import type { ManyKeys } from './many-keys.ts';
 
 /** Applies marks of other instances to the keys of a cache. Snapshots that are newer than a mark stay usable. */
 export class MarkedKeys<K, V> implements FollowedKeys {
   readonly #entries: KeyedEntries<K, V>;
+  readonly #many: ManyKeys<K, V>;
   readonly #refresher: Refresher<V>;
 
-  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
+  constructor(entries: KeyedEntries<K, V>, many: ManyKeys<K, V>, refresher: Refresher<V>) {
     this.#entries = entries;
+    this.#many = many;
     this.#refresher = refresher;
   }
 
@@ -19,11 +22,10 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     const version = mark.of === 'key' ? upTo : upTo + 1;
     const isMeant = (entry: KeyedEntry<K, V>): boolean =>
       this.#refresher.coordinator?.isBehind(entry, mark.mark, version, markedAt) === true;
-    if (mark.of === 'tag') this.#entries.markTag(mark.tag);
+    if (mark.of === 'tag') this.#many.markTag(mark.tag);
     else if (mark.of === 'key') this.#applyToKey(mark, isMeant);
-    else if (mark.mark === 'dropped')
-      this.#entries.forgetIf(isMeant, (entry) => this.#invalidate(entry, true));
-    else this.#entries.markAll((entry) => this.#invalidate(entry, false));
+    else if (mark.mark === 'dropped') this.#many.forgetIf(isMeant, (entry) => this.#invalidate(entry, true));
+    else this.#many.markAll((entry) => this.#invalidate(entry, false));
   }
 
   failing(): readonly KeyedEntry<K, V>[] {

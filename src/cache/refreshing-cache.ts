@@ -35,6 +35,7 @@ import type { Epochs } from './epochs.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { keyArgument, markIf, marksArgument, thenMarked } from './keys-everywhere.ts';
+import { ManyKeys } from './many-keys.ts';
 import { MarkedKeys } from './marked-keys.ts';
 import { readMany } from './read-many.ts';
 import { RequiredKeys } from './required-keys.ts';
@@ -85,6 +86,7 @@ export interface StartKeysOptions {
 export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecycle<V> {
   readonly #options: ResolvedCacheOptions<K, V>;
   readonly #entries: KeyedEntries<K, V>;
+  readonly #many: ManyKeys<K, V>;
   readonly #reader: Reader<V>;
   // For fresh reads, which take the short way.
   readonly #counters: Counters;
@@ -111,16 +113,18 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const entries = new KeyedEntries(resolved, refresher, reader);
     super(refresher);
     refresher.setKeyedOwner(entries as KeyedOwner<V>);
-    refresher.coordinator?.followKeys(new MarkedKeys(entries, refresher));
+    const many = new ManyKeys(entries, refresher);
+    refresher.coordinator?.followKeys(new MarkedKeys(entries, many, refresher));
     this.#options = resolved;
     this.#entries = entries;
+    this.#many = many;
     this.#reader = reader;
     this.#counters = refresher.events.counters;
     this.#counters.objective = objectiveOf(member);
     this.#rules = refresher.loader.rules;
     this.#table = entries.table;
-    this.#epochs = entries.epochs;
-    this.#stepWatch = entries.stepWatch;
+    this.#epochs = entries.validity.epochs;
+    this.#stepWatch = entries.validity.stepWatch;
     this.#idOf = resolved.keepsKeys ? resolved.idOf : undefined;
     const { sync, awaited } = coarseClocks(member.clock);
     this.#sync = sync;
@@ -280,7 +284,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     namesArgument(this.#options.member.name, options, ['drop', 'everywhere']);
     const { drop = false, ...rest } = options ?? {};
     if (given.length === 0) {
-      this.#entries.invalidateAll();
+      this.#many.invalidateAll();
       return undefined;
     }
     const isForAll = everywhereArgument(this.#options.member, rest);
@@ -302,7 +306,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const checks = new OptionChecks(this.#options.member.name);
     checks.function('predicate', predicate);
     checks.done();
-    return this.#entries.invalidateWhere(predicate);
+    return this.#many.invalidateWhere(predicate);
   }
 
   /**
@@ -324,7 +328,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     checks.that(typeof tag === 'string', 'tag', 'must be a string', tag);
     checks.done();
     const isForAll = marksArgument(refresherOf(this), options);
-    this.#entries.invalidateTag(tag);
+    this.#many.invalidateTag(tag);
     return options && markIf(isForAll, refresherOf(this), { of: 'tag', tag, mark: 'invalidated' });
   }
 
@@ -420,7 +424,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     const { member, spread } = this.#options;
     const given = scheduleArgument(member.name, schedule);
     refresherOf(this).timing.schedule = spread(given, toMillis(schedule as DurationLike));
-    this.#entries.reschedule();
+    this.#many.reschedule();
   }
 
   /**
@@ -433,7 +437,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   clear(options: EverywhereOptions): Promise<void>;
   clear(options?: EverywhereOptions): Promise<void> | undefined {
     const isForAll = marksArgument(refresherOf(this), options);
-    this.#entries.clear();
+    this.#many.clear();
     return options && markIf(isForAll, refresherOf(this), { of: 'all', mark: 'dropped' });
   }
 
@@ -477,7 +481,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * left out.
    */
   dump(): CacheDump<K, V> {
-    this.#entries.compareClocks();
+    this.#many.compareClocks();
     const entries = Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
     return dumpOf(entries, this.#options.member, ({ key, tags }) => {
       return tags === undefined ? { key } : { key, tags };
@@ -538,7 +542,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   #isFresh(slot: number, clock: CoarseClock): boolean {
     clock.update(this.#counters);
     const { instant } = clock;
-    if (instant >= this.#stepWatch.checkAt) this.#entries.checkClockStep();
+    if (instant >= this.#stepWatch.checkAt) this.#entries.validity.checkClockStep();
     const isFresh =
       this.#table.isFresh(slot, clock, this.#epochs.now) && instant < this.#rules.piggyback.readsFrom;
     if (isFresh) this.#counters.objective?.served(instant, instant - this.#table.loadedAt(slot));
@@ -548,7 +552,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** Its due keys, for a queue that starts keys without a read. */
   #startable(): DueKeys<K, V> {
     if (this.#dueKeys === undefined) {
-      this.#dueKeys = new DueKeys(this.#entries, refresherOf(this), this.#options);
+      this.#dueKeys = new DueKeys(this.#entries, this.#many, refresherOf(this), this.#options);
       this.#entries.observer = this.#dueKeys;
     }
     return this.#dueKeys;

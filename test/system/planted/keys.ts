@@ -55,8 +55,8 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a cleared cache keeps its values on other instances',
     rules: [24],
     seeds: [2],
-    in: 'src/cache/keyed-entries.ts',
-    replace: 'KeyedEntries.forgetIf',
+    in: 'src/cache/many-keys.ts',
+    replace: 'ManyKeys.forgetIf',
     by: '() => {}',
   },
   {

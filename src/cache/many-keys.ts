@@ -1,0 +1,115 @@
+import type { Refresher } from '../engine/refresher.ts';
+import type { KeyedEntries } from './keyed-entries.ts';
+import type { KeyedEntry } from './keyed-entry.ts';
+
+/** Changes many keys of a cache at a time. Marks on all of them or on a tag take one step, whatever their number. */
+export class ManyKeys<K, V> {
+  readonly #entries: KeyedEntries<K, V>;
+  readonly #refresher: Refresher<V>;
+
+  constructor(entries: KeyedEntries<K, V>, refresher: Refresher<V>) {
+    this.#entries = entries;
+    this.#refresher = refresher;
+  }
+
+  /** Computes all due times anew if the wall clock was stepped. */
+  compareClocks(): void {
+    const now = this.#refresher.options.clock.monotonic();
+    for (const [, { id, key }] of [...this.#entries.eachLoaded()]) {
+      this.#entries.useId(id, key, (entry) => this.#refresher.compareClocks(entry, now));
+    }
+  }
+
+  /** Computes all due times anew by another schedule. */
+  reschedule(): void {
+    for (const { id, key } of [...this.#loaded(), ...this.#entries.active()]) {
+      this.#entries.useId(id, key, (entry) => this.#refresher.loader.dueTimes.rescheduled(entry));
+    }
+  }
+
+  /** Makes all entries with the tag out of date. */
+  invalidateTag(tag: string): void {
+    this.#entries.validity.distrustOlder();
+    this.markTag(tag);
+    this.#entries.validity.markedHere();
+  }
+
+  /** The same, where newer snapshots stay usable. */
+  markTag(tag: string): void {
+    const { epochs } = this.#entries.validity;
+    epochs.markTag(tag);
+    if (epochs.isCrowded) this.#validateAll();
+    this.#entries.observer?.markUnscanned();
+  }
+
+  /** Makes all entries out of date. */
+  invalidateAll(): void {
+    this.#entries.validity.distrustOlder();
+    this.markAll((entry) => this.#refresher.invalidate(entry, false));
+    this.#entries.validity.markedHere();
+  }
+
+  /** The same, where newer snapshots stay usable. @param invalidate is called for active entries. */
+  markAll(invalidate: (entry: KeyedEntry<K, V>) => void): void {
+    this.#entries.validity.epochs.markAll();
+    for (const { id, key } of this.#entries.active()) this.#entries.useId(id, key, invalidate);
+    this.#entries.observer?.rebuild();
+  }
+
+  /** Makes the entries out of date for which the predicate returns true. @returns how many. */
+  invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
+    const { table, validity } = this.#entries;
+    validity.distrustOlder();
+    const picked: Pick<KeyedEntry<K, V>, 'id' | 'key'>[] = [];
+    for (const [id, slot] of [...table.slots()]) {
+      if (table.find(id) !== slot || this.#entries.isActive(id)) continue; // a predicate may have changed it
+      const key = table.key(id, slot);
+      if (predicate(key, table.value(slot))) picked.push({ id, key });
+    }
+    for (const entry of this.#entries.active()) if (predicate(entry.key, entry.value)) picked.push(entry);
+    for (const { id, key } of picked) {
+      this.#entries.useId(id, key, (entry) => this.#refresher.invalidate(entry, false));
+    }
+    return picked.length;
+  }
+
+  /** Forgets all values, and which keys are absent. */
+  clear(): void {
+    const { table, validity } = this.#entries;
+    validity.distrustOlder();
+    for (const [id] of [...table.slots()]) if (!this.#entries.isActive(id)) table.delete(id);
+    for (const { id, key } of [...this.#entries.active(), ...this.#entries.negative()]) {
+      this.#entries.useId(id, key, (entry) => this.#refresher.invalidate(entry, true));
+    }
+  }
+
+  /** Forgets the values that are meant by a mark of another instance; newer snapshots of their keys stay usable. */
+  forgetIf(isMeant: (entry: KeyedEntry<K, V>) => boolean, drop: (entry: KeyedEntry<K, V>) => void): void {
+    for (const entry of [...this.#loaded(), ...this.#entries.active(), ...this.#entries.negative()]) {
+      if (!isMeant(entry)) continue;
+      const { id, key, isNegative } = entry;
+      if (this.#entries.isActive(id) || isNegative) this.#entries.useId(id, key, drop);
+      else this.#entries.table.delete(id);
+    }
+  }
+
+  #loaded(): KeyedEntry<K, V>[] {
+    return Array.from(this.#entries.eachLoaded(), ([, entry]) => entry);
+  }
+
+  /** Validates all entries, so that the marks can be forgotten, except those that loads under way still need. */
+  #validateAll(): void {
+    const { table, validity } = this.#entries;
+    const { epochs } = validity;
+    let oldest = epochs.now;
+    for (const entry of this.#entries.active()) {
+      validity.validate(entry);
+      if (entry.flight !== undefined) oldest = Math.min(oldest, entry.loadEpoch);
+    }
+    for (const [, slot] of table.slots()) {
+      if (epochs.isOutdated(table.validatedEpoch(slot, epochs.now), table.tags(slot))) table.invalidate(slot);
+      table.validate(slot, epochs.now);
+    }
+    epochs.forget(oldest);
+  }
+}
