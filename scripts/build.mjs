@@ -46,6 +46,11 @@ const CHUNKS = [
   ['cache', /^(cache|group)\//],
   ['cron', /^schedule\/cron\.ts$/],
   ['calendar', /^schedule\/(daily-at|during-hours|local-time|time-of-day)\.ts$/],
+  // All of the cluster that `tickless` itself imports, for `lockedTask`.
+  [
+    'task',
+    /^cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|backend-access|circuit-breaker|damage|identity|longest-lease|plausible|time-limits)\.ts$/,
+  ],
   ['cluster', /^cluster\//],
   [
     'engine',
