@@ -54,8 +54,8 @@ const MAY_IMPORT = {
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'derive', 'cluster'],
-  // The console knows members as any user does. `cluster` is for the name of this host.
-  console: [...BASE, 'index.ts', 'cluster'],
+  // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
+  console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'time', 'data', 'console'],
 };
 

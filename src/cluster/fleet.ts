@@ -7,6 +7,7 @@ import type {
   MemberName,
   ReportedMember,
 } from '../data/fleet.ts';
+import { instanceLabels } from '../data/instance-label.ts';
 import { withJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
@@ -36,6 +37,7 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
     .map(withoutTwins)
     .map((instance) => (instance.id === asker ? { ...instance, isHere: true as const } : instance))
     .sort((a, b) => compare(a.host, b.host) || compare(a.id, b.id));
+  const labels = instanceLabels(instances);
   const parts = new Map<string, Part[]>();
   for (const { id, host, members } of instances) {
     for (const member of members) {
@@ -45,7 +47,7 @@ export function fleetOf(reports: readonly StoredReport[], of?: readonly MemberNa
       else others.push(part);
     }
   }
-  const members = [...parts.values()].map((all) => memberOf(all as [Part, ...Part[]]));
+  const members = [...parts.values()].map((all) => memberOf(all as [Part, ...Part[]], labels));
   members.sort((a, b) => compare(idOf(a), idOf(b)));
   return withJson({ instances, members });
 }
@@ -57,7 +59,7 @@ function withoutTwins(instance: FleetInstance): FleetInstance {
   return { ...instance, members: instance.members.filter(isFirst) };
 }
 
-function memberOf(parts: readonly [Part, ...Part[]]): FleetMember {
+function memberOf(parts: readonly [Part, ...Part[]], labels: ReadonlyMap<string, string>): FleetMember {
   const [{ member }] = parts;
   const newest = Math.max(...parts.map(({ member: { version = 0 } }) => version));
   const version = newest > 0 ? newest : undefined;
@@ -78,7 +80,7 @@ function memberOf(parts: readonly [Part, ...Part[]]): FleetMember {
     pinned: each(parts, ({ pinned }) => pinned),
     quarantine: each(parts, ({ quarantine }) => quarantine),
   };
-  return { ...summary, text: textOf(summary) };
+  return { ...summary, text: textOf(summary, labels) };
 }
 
 function each<Details extends object>(
@@ -91,7 +93,8 @@ function each<Details extends object>(
   });
 }
 
-function textOf(member: Omit<FleetMember, 'text'>): string {
+function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, string>): string {
+  const label = ({ id, host }: InstanceName): string => labels.get(id) ?? host;
   const { oldest, failing, pinned, quarantine } = member;
   const isFailing = new Set(failing.map(({ id }) => id));
   const behind = member.behind.filter(({ id }) => !isFailing.has(id));
@@ -99,10 +102,10 @@ function textOf(member: Omit<FleetMember, 'text'>): string {
     [
       heldBy(member),
       ...(oldest === undefined ? [] : [`oldest ${showDuration(oldest)}`]),
-      ...(behind.length === 0 ? [] : [`behind: ${named(behind, ({ host }) => host)}`]),
-      ...lines(failing, ({ host, error = 'unknown error' }) => `${host} failing: ${error}`),
+      ...(behind.length === 0 ? [] : [`behind: ${named(behind, label)}`]),
+      ...lines(failing, (one) => `${label(one)} failing: ${one.error ?? 'unknown error'}`),
       ...lines(pinned.slice(0, 1), ({ by, note }) => `pinned by ${by}${note ? `: ${note}` : ''}`),
-      ...lines(quarantine, ({ host, reason }) => `quarantine on ${host}: ${reason}`),
+      ...lines(quarantine, (one) => `quarantine on ${label(one)}: ${one.reason}`),
     ].join(', '),
   );
 }

@@ -41,6 +41,7 @@ const schemas: Readonly<Record<string, Schema>> = {
   Instance: object({
     id: text,
     host: text,
+    label: { ...text, description: 'the host, and the process where several instances run on it' },
     isHere: { ...flag, description: 'the instance that answers' },
     startedAt: instant,
     seenAt: instant,

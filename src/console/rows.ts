@@ -1,3 +1,4 @@
+import { instanceLabels } from '../data/instance-label.ts';
 import type {
   CacheStatus,
   ExecutionStatus,
@@ -5,6 +6,7 @@ import type {
   FleetInstance,
   GroupMember,
   HealthProblem,
+  InstanceName,
   ReportedMember,
   ValueStatus,
 } from '../index.ts';
@@ -18,6 +20,8 @@ export type Level = (typeof LEVELS)[number];
 export interface InstanceColumn {
   readonly id: string;
   readonly host: string;
+  /** The host, and the process where several instances run on it. */
+  readonly label: string;
   /** The one that answers. */
   readonly isHere: boolean;
   /** Epoch milliseconds. */
@@ -103,6 +107,7 @@ export function rowsOf(
 ): MemberRow[] {
   const cells = cellsOf(fleet, now);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
+  const labels = instanceLabels(fleet?.instances ?? []);
   const byName = grouped(problems);
   return members.map((member, at) => {
     const { name, namespace, kind } = member;
@@ -113,7 +118,7 @@ export function rowsOf(
       isFatal,
       message,
     }));
-    const elsewhere = line === undefined ? [] : elsewhereOf(line, here);
+    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
     return {
       id: shortId(name),
@@ -131,9 +136,11 @@ export function rowsOf(
 
 /** The columns, this instance first. Pure. */
 export function columnsOf(fleet: Fleet | undefined, now: number): InstanceColumn[] {
+  const labels = instanceLabels(fleet?.instances ?? []);
   const columns = (fleet?.instances ?? []).map((instance) => ({
     id: instance.id,
     host: instance.host,
+    label: labels.get(instance.id) ?? instance.host,
     isHere: instance.isHere === true,
     startedAt: now - instance.upFor,
     seenAt: now - instance.seenAgo,
@@ -150,12 +157,16 @@ function levelOf(problems: readonly RowProblem[], here: HereStatus, pins: number
 }
 
 /** The problems that other instances report of a member. */
-function elsewhereOf(line: Fleet['members'][number], here: HereStatus): RowProblem[] {
+function elsewhereOf(
+  line: Fleet['members'][number],
+  here: HereStatus,
+  labels: ReadonlyMap<string, string>,
+): RowProblem[] {
   const { behind, failing, quarantine } = line;
-  const named = (all: readonly { readonly host: string }[]): string =>
+  const named = (all: readonly InstanceName[]): string =>
     `${all
       .slice(0, 3)
-      .map(({ host }) => host)
+      .map(({ id, host }) => labels.get(id) ?? host)
       .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
   const found: RowProblem[] = [];
   if (failing.length > 0 && here.failures === undefined) {

@@ -114,8 +114,8 @@ function showTitle({ target }: Event): void {
     target.title = target.ariaLabel ?? '';
 }
 
-function Column({ column: { host, isHere, leftOut } }: { column: InstanceColumn }) {
-  const name = text(host, 80);
+function Column({ column: { label, isHere, leftOut } }: { column: InstanceColumn }) {
+  const name = text(label, 80);
   const more = `${isHere ? ' (this instance)' : ''}${leftOut > 0 ? `, ${leftOut} members are not in its report` : ''}`;
   return (
     <span
@@ -216,9 +216,9 @@ function Cells({ of, columns }: { of: MemberRow; columns: readonly InstanceColum
   const byInstance = new Map(of.cells.map((cell) => [cell.on, cell]));
   return (
     <>
-      {columns.map(({ id, host }) => {
+      {columns.map(({ id, label: name }) => {
         const { sign, kind, says } = signOf(of, byInstance.get(id));
-        const label = `${text(host, 80)}: ${says}`;
+        const label = `${text(name, 80)}: ${says}`;
         return (
           <span key={id} role="cell" class={`cell ${kind}`} aria-label={label}>
             {sign}

@@ -289,7 +289,7 @@ function OnInstances({ id }: { id: string }) {
               return (
                 <tr key={cell.on} class={cell.failures ? 'warn' : cell.behind ? 'note' : ''}>
                   <th scope="row" title={cell.on}>
-                    <bdi>{text(instance?.host ?? cell.on, 60)}</bdi>
+                    <bdi>{text(instance?.label ?? cell.on, 60)}</bdi>
                     {instance?.isHere && ' (here)'}
                   </th>
                   <td title={String(cell.version ?? '')}>

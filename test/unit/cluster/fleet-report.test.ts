@@ -117,6 +117,12 @@ describe('the report of an instance', () => {
 });
 
 describe('the fleet', () => {
+  it('tells the processes of one host apart in that line', () => {
+    const [holds, is, older] = [stored('vm', {}), stored('pod-2', {}), stored('vm', { version: 811 })];
+    const { members } = fleetOf([holds, is, { ...older, instance: '8-c' }]);
+    expect(members[0]?.text).toMatch(/^2 of 3 hold version 812, .*behind: vm \(8\)$/);
+  });
+
   it('sums up each member in one line', () => {
     const calm = Array.from({ length: 37 }, (_, i) => stored(`pod-${i + 10}`, {}));
     const failing = stored('pod-7', { version: 811, age: 659_000, failures: 3, error: 'ECONNREFUSED' });

@@ -1,0 +1,35 @@
+import type { InstanceName } from './fleet.ts';
+
+/**
+ * Names instances for people: by the host, where others run on it too also by the process, `pod-7 (5637)`, where that does not
+ * distinguish them by the id.
+ *
+ * @returns the labels by id.
+ */
+export function instanceLabels(instances: readonly InstanceName[]): ReadonlyMap<string, string> {
+  const byHost = distinct(instances, ({ host }) => host);
+  const byProcess = distinct(instances, ({ host, id }) => `${host} (${processOf(id)})`);
+  return new Map(
+    instances.map(({ id, host }) => [id, byHost.get(id) ?? byProcess.get(id) ?? `${host} (${id})`]),
+  );
+}
+
+/** `5637` of `5637-51c0f75b-38cb-4c5f-b706-c549c0a5a854`, `5637/2` of the second store object of that process. */
+function processOf(id: string): string {
+  return id.replace(/-[^/]*/, '');
+}
+
+/** By id, the labels that one instance alone has. */
+function distinct(
+  instances: readonly InstanceName[],
+  labelOf: (instance: InstanceName) => string,
+): Map<string, string> {
+  const ids = new Map<string, string[]>();
+  for (const instance of instances) {
+    const label = labelOf(instance);
+    ids.set(label, [...(ids.get(label) ?? []), instance.id]);
+  }
+  return new Map(
+    [...ids].flatMap(([label, [id, ...others]]) => (id && others.length === 0 ? [[id, label]] : [])),
+  );
+}
