@@ -35,6 +35,7 @@ const MAY_IMPORT = {
   value: [...ENGINE, 'guard', 'options'],
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   derive: [...ENGINE, 'options', 'value'],
+  callable: [...ENGINE, 'options', 'value', 'cache'],
   group: CORE,
   guards: [...BASE, 'guard'],
   parts: [],
@@ -53,7 +54,7 @@ const MAY_IMPORT = {
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],
   prometheus: ['metrics'],
   otel: [...BASE, 'observe', 'value', 'metrics'],
-  'index.ts': [...CORE, 'derive', 'cluster'],
+  'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
   console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'time', 'data', 'console'],
@@ -61,6 +62,7 @@ const MAY_IMPORT = {
 
 /** Packages, and the one file that may import each: in that room. */
 const PACKAGES = {
+  '@lukeed/ms': 'time',
   'p-retry': 'engine',
   'lru-cache': 'cache',
   luxon: 'schedule',

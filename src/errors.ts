@@ -39,7 +39,8 @@ export abstract class TicklessError extends Error {
 
 /** The beginning of each message: the name, with the key if there is one. */
 function subject(cacheName: string, key: unknown): string {
-  return key === undefined ? showName(cacheName) : `${showName(cacheName)}[${showKey(key)}]`;
+  if (key === undefined) return showName(cacheName);
+  return showName(cacheName) + (Array.isArray(key) ? showKey(key) : `[${showKey(key)}]`); // an array has its brackets
 }
 
 /** A name as messages and log lines show it. */

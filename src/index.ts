@@ -10,6 +10,18 @@ export {
   RefreshingCache,
   type StartKeysOptions,
 } from './cache/refreshing-cache.ts';
+// As functions.
+export type {
+  AnyLoad,
+  CallOf,
+  KeyedRefreshingFunction,
+  KeyedRefreshingFunctionOptions,
+  LoadedBy,
+  RefreshingFunction,
+  RefreshingFunctionOptions,
+} from './callable/callable-types.ts';
+export { loadContext } from './callable/load-context.ts';
+export { refreshing } from './callable/refreshing.ts';
 export type {
   AcquireAnswer,
   AcquireRequest,

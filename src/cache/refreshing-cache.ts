@@ -6,6 +6,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
+import { isAbsentError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -17,7 +18,7 @@ import { defaults } from '../options/defaults.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { rejected } from '../time/deferred.ts';
+import { ignoreRejection, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
@@ -171,6 +172,20 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
     } catch (error) {
       return rejected(error);
     }
+  }
+
+  /**
+   * Reads the value of a key as {@link get} does, and resolves with `undefined` where the source has no such key: it loads
+   * what is missing, and does not ask again for an absent key before `absentFor` is over.
+   *
+   * All other failures reject as those of `get` do: a failed load is not an answer. With `allowUndefined` a value may be
+   * `undefined` too.
+   */
+  getIfPresent(key: K, options?: ReadOptions): Promise<V | undefined> {
+    const ifPresent = (error: unknown): undefined => {
+      if (!isAbsentError(error)) throw error;
+    };
+    return ignoreRejection(this.get(key, options).catch(ifPresent));
   }
 
   /**

@@ -6,7 +6,7 @@ import { refresherOf } from '../value/lifecycle.ts';
 import { Derived, type NamedSource } from './derived.ts';
 import { isValue, ValueSource } from './sources.ts';
 
-/** A source of a derived value: a `RefreshingValue`, or another derived value; no object of your own. */
+/** A source of a derived value: a `RefreshingValue`, a function made by `refreshing`, or another derived value; no object of your own. */
 export interface Derivable<T> {
   get(options?: ReadOptions): Promise<T>;
   readonly current: T;
@@ -47,7 +47,7 @@ export interface DeriveOptions {
  * stack of the read that finds a source replaced. If it throws, the last result stays and the error is logged; without one
  * the read gets a `DeriveError`. It is not called again before a source is replaced. Equal values are replacements too.
  *
- * @param sources a `RefreshingValue`, another derived value, or an array of them.
+ * @param sources a `RefreshingValue`, a function without arguments made by `refreshing`, another derived value, or an array of them.
  * @throws {OptionError} for anything else, for an unknown option, and when `compute` is not a function.
  */
 export function derive<T, R>(
@@ -89,9 +89,10 @@ export function derive<R>(
 }
 
 function sourceOf(given: unknown): NamedSource | undefined {
-  if (isValue(given)) {
-    const { name, clock } = refresherOf(given).options;
-    return { source: new ValueSource(given), name, clock };
+  const value = typeof given === 'function' && 'member' in given ? given.member : given;
+  if (isValue(value)) {
+    const { name, clock } = refresherOf(value).options;
+    return { source: new ValueSource(value), name, clock };
   }
   return given instanceof Derived ? Derived.sourceOf(given) : undefined;
 }

@@ -1,3 +1,5 @@
+import { parse } from '@lukeed/ms';
+
 /** A length of time in named units, added up. At least one unit; each a number, fractions allowed. */
 export interface DurationObject {
   readonly days?: number;
@@ -8,11 +10,15 @@ export interface DurationObject {
 }
 
 /**
- * A length of time: a number of milliseconds, an object of units (`{ minutes: 10 }`), or anything that has a
- * `toMillis()` method, such as luxon's `Duration`. A day is 24 hours. `Infinity` stands for "no limit" or "never"
- * where an option says so.
+ * A length of time: a number of milliseconds, a text (`'10m'`, `'1h30m'`, `'1.5 hours'`), an object of units
+ * (`{ minutes: 10 }`), or anything that has a `toMillis()` method, such as luxon's `Duration`. A day is 24 hours. `Infinity`
+ * stands for "no limit" or "never" where an option says so.
+ *
+ * A text has numbers with units, which are added up: `ms`, `s`, `m`, `h`, `d`, `w`, `y`, in lower or upper case, or their
+ * names (`seconds`, `sec`). A number without a unit is refused, so that a text from the environment is not taken for
+ * milliseconds by mistake, and so is one with a sign or a comma.
  */
-export type DurationLike = number | DurationObject | { toMillis(): number };
+export type DurationLike = number | string | DurationObject | { toMillis(): number };
 
 const MILLISECONDS_IN = {
   days: 86_400_000,
@@ -23,11 +29,12 @@ const MILLISECONDS_IN = {
 } as const;
 
 /**
- * The duration in milliseconds, or `NaN` for anything that is not a duration: not a number, an object without a unit or
- * with an unknown one. Never throws.
+ * The duration in milliseconds, or `NaN` for anything that is not a duration: not a number, a text or an object without a
+ * unit or with an unknown one. Never throws.
  */
 export function toMillis(duration: DurationLike): number {
   if (typeof duration === 'number') return duration;
+  if (typeof duration === 'string') return parsed(duration);
   if (typeof duration !== 'object' || duration === null) return Number.NaN;
   try {
     if ('toMillis' in duration) return asNumber(duration.toMillis());
@@ -41,6 +48,17 @@ export function toMillis(duration: DurationLike): number {
   } catch {
     return Number.NaN; // a getter or toMillis() of the caller threw
   }
+}
+
+const PART = /\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gi;
+
+function parsed(text: string): number {
+  let sum = 0;
+  const rest = text.replace(PART, (_, count: string, unit: string) => {
+    sum += Number(count) * (parse(`1${unit}`) ?? Number.NaN);
+    return '';
+  });
+  return rest === '' && text !== '' ? sum : Number.NaN;
 }
 
 function asNumber(value: unknown): number {

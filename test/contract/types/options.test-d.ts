@@ -80,6 +80,7 @@ test('a duration is a number, an object of units, or has toMillis()', () => {
     days,
     Duration.fromISO('PT10M'),
     { toMillis: () => 6 },
+    '1h30m',
   ]) {
     expectTypeOf(duration).toExtend<DurationLike>();
   }
@@ -87,7 +88,7 @@ test('a duration is a number, an object of units, or has toMillis()', () => {
   new RefreshingValue(options);
   new RefreshingValue({ ...options, coolDown: { initial: Duration.fromMillis(5), factor: 1, max: days } });
   // @ts-expect-error: an unknown form
-  new RefreshingValue({ name, load, timeout: '10m' });
+  new RefreshingValue({ name, load, timeout: true });
   // @ts-expect-error: an unknown unit
   new RefreshingValue({ name, load, timeout: { weeks: 1 } });
   // @ts-expect-error: a Date is an instant

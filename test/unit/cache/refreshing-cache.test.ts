@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  absent,
   type Execution,
   type KeyContext,
   keep,
@@ -110,6 +111,40 @@ describe('reading', () => {
     const lenient = new RefreshingCache({ name: 'c', load, allowUndefined: true, clock });
     expect(await lenient.get('a')).toBeUndefined();
     expect([...lenient.keys()]).toEqual(['a']);
+  });
+});
+
+describe('getIfPresent', () => {
+  it('loads as get does, and is undefined for a key that the source does not have', async () => {
+    let asked = 0;
+    const clock = new FakeClock();
+    const load = (key: string): unknown => {
+      asked += 1;
+      return key === 'a' ? 'one' : absent();
+    };
+    const cache = new RefreshingCache({ name: 'c', load, clock, absentFor: '1m' });
+    const reads = [cache.getIfPresent('a'), cache.getIfPresent('b'), cache.getIfPresent('b')];
+    expect(await Promise.all(reads)).toEqual(['one', undefined, undefined]);
+    expect([await cache.getIfPresent('b'), asked]).toEqual([undefined, 2]); // remembered as absent
+    await clock.advance('1m');
+    expect([await cache.getIfPresent('b'), asked]).toEqual([undefined, 3]);
+  });
+
+  it('rejects where get does: a failed load is not an answer, one of another cache neither', async () => {
+    const other = new RefreshingCache({ name: 'other', load: () => absent(), clock: new FakeClock() });
+    const failing = new RefreshingCache({
+      name: 'c',
+      load: async (key: string) => (key === 'a' ? Promise.reject(new Error('down')) : other.get(key)),
+      clock: new FakeClock(),
+      retry: false,
+      logger: false,
+    });
+    expect(await rejectionOf(failing.getIfPresent('a'))).toMatchObject({ name: 'LoadError', key: 'a' });
+    expect(await rejectionOf(failing.getIfPresent('a'))).toMatchObject({ name: 'CoolingDownError' });
+    expect(await rejectionOf(failing.getIfPresent('b'))).toMatchObject({ name: 'LoadError', key: 'b' });
+    expect(await rejectionOf(failing.getIfPresent(undefined as never))).toMatchObject({
+      name: 'OptionError',
+    });
   });
 });
 

@@ -33,7 +33,7 @@ const mistakes: readonly (readonly [given: object, option: string, received: str
   [{ schedule: null }, 'schedule', 'null'],
   [{ timeout: 0 }, 'timeout', '0'],
   [{ timeout: Number.NaN }, 'timeout', 'NaN'],
-  [{ timeout: '30s' }, 'timeout', '"30s"'],
+  [{ timeout: '30' }, 'timeout', '"30"'],
   [{ coolDown: 0 }, 'coolDown', '0'],
   [{ coolDown: Number.POSITIVE_INFINITY }, 'coolDown', 'Infinity'],
   [{ coolDown: { initial: 0 } }, 'coolDown.initial', '0'],

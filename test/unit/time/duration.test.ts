@@ -9,13 +9,42 @@ it('adds up units', () => {
   expect(toMillis(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
 });
 
+it('reads texts: numbers with units, added up', () => {
+  const read = {
+    '10m': 600_000,
+    '1h30m': 5_400_000,
+    ' 1h 30m ': 5_400_000,
+    '1.5 hours': 5_400_000,
+    '2D': 172_800_000,
+    '250ms': 250,
+    '1w1s': 604_801_000,
+    '0s': 0,
+    '1h0m': 3_600_000,
+  };
+  for (const [text, ms] of Object.entries(read)) expect([text, toMillis(text)]).toEqual([text, ms]);
+});
+
 it('is NaN for anything but a duration', () => {
   const nonsense: unknown[] = [
     {},
     [],
     null,
     undefined,
-    '5',
+    ...[
+      '5',
+      '',
+      ' ',
+      'm',
+      '10 parsecs',
+      '1h 5 parsecs',
+      '1,5h',
+      '-5m',
+      '1h5',
+      '1e3ms',
+      '1.5.2h',
+      'h1',
+      '*/5 * * * *',
+    ],
     true,
     { weeks: 1 },
     { minutes: '5' },

@@ -1,0 +1,136 @@
+import { RefreshingCache } from '../cache/refreshing-cache.ts';
+import type { LoadContext } from '../engine/load-context.ts';
+import type { KeyedAnswer } from '../engine/load-result.ts';
+import { OptionError } from '../errors.ts';
+import { isText, OptionChecks } from '../option-checks.ts';
+import { rejected } from '../time/deferred.ts';
+import { RefreshingValue } from '../value/refreshing-value.ts';
+import {
+  type AnyLoad,
+  KEYED_METHODS,
+  type KeyedRefreshingFunction,
+  type KeyedRefreshingFunctionOptions,
+  type LoadedBy,
+  type RefreshingFunction,
+  type RefreshingFunctionOptions,
+  type WithArguments,
+  type WithoutArguments,
+} from './callable-types.ts';
+import { delegates, type HasMember } from './delegates.ts';
+import { keyOfArguments } from './key-of-arguments.ts';
+import { withLoadContext } from './load-context.ts';
+
+type Call = (...args: unknown[]) => unknown;
+
+/**
+ * A function that keeps fresh what it returns. Without arguments it is a `RefreshingValue`, with arguments a
+ * `RefreshingCache` with a key of all arguments; it takes the same options, and has the same members.
+ *
+ * ```ts
+ * import { refreshing } from 'tickless';
+ *
+ * const rates = refreshing(async () => new Map([['USD', 1.08]]), { schedule: '10m' });
+ * console.log((await rates()).get('USD')); // 1.08
+ * console.log(rates.current.size, rates.inspect().state); // 1 fresh
+ *
+ * const city = refreshing(async (code: string) => `City of ${code}`, { max: 10_000 });
+ * console.log(await city('1012')); // City of 1012
+ * console.log(city.inspect('1012')?.state); // fresh
+ * ```
+ *
+ * A call reads as `get` does: the first one waits for the load, later ones return at once. The load gets the arguments of
+ * the call, and its signal by `loadContext()`. A due reload gets those of an earlier call with the same key, so objects must
+ * not be changed after they were passed.
+ *
+ * Whether it is keyed follows from `load.length`, the number of parameters before the first default. Give `keyed` where the
+ * load can be called with and without arguments (`(code = 'nl') => …`, `(...codes) => …`), and where another function wraps
+ * it. A call with arguments of a function that is not keyed rejects with `OptionError`, and so does one with an argument
+ * that has no key: see `keyOf`.
+ *
+ * @throws {OptionError} naming every option that breaks a rule.
+ */
+export function refreshing<F extends AnyLoad>(
+  load: F,
+  ...options: WithoutArguments<F, RefreshingFunctionOptions<LoadedBy<F>> & { readonly keyed?: false }>
+): RefreshingFunction<F>;
+export function refreshing<F extends AnyLoad>(
+  load: F,
+  ...options: WithArguments<
+    F,
+    KeyedRefreshingFunctionOptions<Parameters<F>, LoadedBy<F>> & { readonly keyed?: true }
+  >
+): KeyedRefreshingFunction<F>;
+export function refreshing<F extends AnyLoad>(
+  load: F,
+  options: KeyedRefreshingFunctionOptions<Parameters<F>, LoadedBy<F>> & { readonly keyed: true },
+): KeyedRefreshingFunction<F>;
+export function refreshing<F extends () => unknown>(
+  load: F,
+  options: RefreshingFunctionOptions<LoadedBy<F>> & { readonly keyed: false },
+): RefreshingFunction<() => ReturnType<F>>;
+export function refreshing(load: AnyLoad, options: object = {}): unknown {
+  const { name, keyed, keyOf, ...rest } = (options ?? {}) as Partial<
+    KeyedRefreshingFunctionOptions<unknown[], unknown>
+  >;
+  const known = name ?? (load?.name || 'refreshing');
+  const checks = new OptionChecks(isText(known) ? known : 'refreshing');
+  checks.function('load', load);
+  for (const option of ['load', 'loadMany', 'batchSize', 'batchAhead', 'missing']) {
+    const received = (options as Record<string, unknown> | null)?.[option];
+    checks.that(
+      received === undefined,
+      option,
+      'must not be given: the load is the first argument',
+      received,
+    );
+  }
+  if (keyed !== undefined) checks.oneOf('keyed', keyed, [true, false]);
+  if (keyOf !== undefined) checks.function('keyOf', keyOf);
+  const isShared = [rest.lock, rest.store, rest.group].some((one) => one !== undefined && one !== false);
+  const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
+  checks.that(name !== undefined || !isShared, 'name', rule, name);
+  checks.done();
+  const call = load as Call;
+  const given = { ...rest, name: known };
+  return (keyed ?? load.length > 0) ? keyedFunction(call, given, keyOf) : valueFunction(call, given, keyOf);
+}
+
+const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
+const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
+
+function valueFunction(load: Call, options: { readonly name: string }, keyOf: unknown): Call {
+  const member = new RefreshingValue<unknown>({
+    ...options,
+    ...(keyOf === undefined ? {} : { keyOf }), // refused there
+    load: (context: LoadContext) => withLoadContext(context, load),
+  });
+  const read = (...args: unknown[]): Promise<unknown> =>
+    args.length === 0 ? member.get() : rejected(unexpected(options.name, args));
+  return callable(read, member, OF_VALUE, options.name);
+}
+
+function keyedFunction(
+  load: Call,
+  options: { readonly name: string },
+  keyOf: ((...args: unknown[]) => string | number | bigint | boolean) | undefined,
+): Call {
+  const { name } = options;
+  const member = new RefreshingCache<unknown[], unknown>({
+    ...options,
+    load: (args: unknown[], context) => withLoadContext(context, () => load(...args) as KeyedAnswer<unknown>),
+    keyOf: keyOf === undefined ? (args) => keyOfArguments(name, args) : (args) => keyOf(...args),
+  });
+  return callable((...args) => member.get(args), member, OF_CACHE, name);
+}
+
+function callable(read: Call, member: object, methods: object, name: string): Call & HasMember {
+  Object.setPrototypeOf(read, methods);
+  Object.defineProperty(read, 'name', { value: name, configurable: true });
+  return Object.assign(read, { member });
+}
+
+function unexpected(cacheName: string, received: readonly unknown[]): OptionError {
+  const rule =
+    'must be true for calls with arguments: the load has no parameter before its first default, so there is one value';
+  return new OptionError([{ option: 'keyed', rule, received }], { cacheName });
+}
