@@ -1,0 +1,65 @@
+// npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package.
+// A dead link, also to a heading, fails it. `-- --serve` shows the result at http://localhost:4173.
+//
+// Its tools are a package of their own, site/package.json, installed where they are missing.
+
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { npm, root, shown } from './support/project.mjs';
+import { run } from './support/run.mjs';
+
+const site = join(root, 'site');
+const pages = join(site, 'pages');
+const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** @param {string[]} command */
+async function succeed(name, command, options) {
+  const { code, output, seconds } = await run(command, { cwd: site, env: { NO_COLOR: '1' }, ...options });
+  if (code !== 0) throw new Error(`${name} failed:\n${output}`);
+  console.log(`${name}: ${seconds.toFixed(0)} s`);
+}
+const tool = (name, ...args) => [process.execPath, join(site, 'node_modules', name), ...args];
+
+/** When a file was written; 0: it is missing. */
+const writtenAt = (file) => statSync(join(site, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** The page of a document; `undefined`: it is none. */
+function pageOf(document) {
+  if (['README.md', 'docs/README.md'].includes(document)) return 'index.md';
+  if (['CONTRIBUTING.md', 'CHANGELOG.md'].includes(document)) return document;
+  return /^docs\/(.+)$/.exec(document)?.[1];
+}
+
+/** The text with its links as the site has them: those to other files of the repository lead to its home. */
+function linked(document, text) {
+  return text.replace(/(?<=\]\()(?!\w+:|#)[^)#\s]+/g, (link) => {
+    const target = shown(join(root, dirname(document), link));
+    if (!existsSync(join(root, target))) throw new Error(`${document}: a dead link to ${link}`);
+    const page = pageOf(target);
+    if (page === undefined) return `${homepage.replace(/#.*/, '')}/blob/main/${target}`;
+    return shown(join(pages, page), join(pages, dirname(pageOf(document))));
+  });
+}
+
+/** The documents as pages, in one folder. */
+function gatherPages() {
+  rmSync(pages, { recursive: true, force: true });
+  cpSync(join(root, 'docs'), pages, { recursive: true });
+  rmSync(join(pages, 'README.md'));
+  cpSync(join(root, 'docs/bench'), join(pages, 'public/bench'), { recursive: true }); // pictures that are linked
+  const documents = readdirSync(join(root, 'docs'), { recursive: true }).map((name) => shown(join(root, 'docs', name)));
+  for (const document of [...documents.filter((name) => name.endsWith('.md')), 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+    writeFileSync(join(pages, pageOf(document)), linked(document, readFileSync(join(root, document), 'utf8')));
+  }
+}
+
+if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json')) {
+  await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
+}
+await succeed('build', [process.execPath, join(root, 'scripts/build.mjs')], { cwd: root });
+gatherPages();
+await succeed('API reference', tool('typedoc/bin/typedoc'));
+await succeed('pages', tool('vitepress/bin/vitepress.js', 'build'));
+// Links to other sites are not followed.
+const check = ['--recurse', '--check-fragments', '--clean-urls', '--skip', '^https?://(?!localhost)|/assets/.*js$', '--verbosity', 'error'];
+await succeed('links', tool('linkinator/build/src/cli.js', 'dist', ...check));
