@@ -1,8 +1,9 @@
-// npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package.
+// npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package (`npm run build` first).
 // A dead link, also to a heading, fails it. `-- --serve` shows the result at http://localhost:4173.
 //
 // Its tools are a package of their own, site/package.json, installed where they are missing.
 
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { npm, root, shown } from './support/project.mjs';
@@ -47,19 +48,31 @@ function gatherPages() {
   cpSync(join(root, 'docs'), pages, { recursive: true });
   rmSync(join(pages, 'README.md'));
   cpSync(join(root, 'docs/bench'), join(pages, 'public/bench'), { recursive: true }); // pictures that are linked
-  const documents = readdirSync(join(root, 'docs'), { recursive: true }).map((name) => shown(join(root, 'docs', name)));
-  for (const document of [...documents.filter((name) => name.endsWith('.md')), 'CONTRIBUTING.md', 'CHANGELOG.md']) {
-    writeFileSync(join(pages, pageOf(document)), linked(document, readFileSync(join(root, document), 'utf8')));
+  const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  for (const document of [...documents.map((name) => `docs/${name}`), 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+    const text = readFileSync(join(root, document), 'utf8');
+    writeFileSync(join(pages, pageOf(document)), linked(document, text));
   }
 }
 
 if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json')) {
   await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
 }
-await succeed('build', [process.execPath, join(root, 'scripts/build.mjs')], { cwd: root });
 gatherPages();
 await succeed('API reference', tool('typedoc/bin/typedoc'));
 await succeed('pages', tool('vitepress/bin/vitepress.js', 'build'));
 // Links to other sites are not followed.
-const check = ['--recurse', '--check-fragments', '--clean-urls', '--skip', '^https?://(?!localhost)|/assets/.*js$', '--verbosity', 'error'];
+const check = [
+  '--recurse',
+  '--check-fragments',
+  '--clean-urls',
+  '--skip',
+  '^https?://(?!localhost)|/assets/.*js$',
+  '--verbosity',
+  'error',
+];
 await succeed('links', tool('linkinator/build/src/cli.js', 'dist', ...check));
+if (process.argv.includes('--serve')) {
+  const [file, ...args] = tool('vitepress/bin/vitepress.js', 'preview');
+  spawnSync(file, args, { cwd: site, stdio: 'inherit' });
+}

@@ -82,6 +82,10 @@ const REST = [
     ...after('built', 'servers'),
     installs: 'TypeScript 5.4 and 5.9 from npm, into test/system/compilers',
   }),
+  step('site', 'documentation site, with its links', script('site'), {
+    ...after('built'),
+    installs: 'VitePress, typedoc and TypeScript 6 from npm, into site',
+  }),
   step('cluster-demo', 'demo of a cluster', script('demo', '--cluster', '--seconds', '20'), {
     ...after('built', 'servers'),
     ...alone, // leases of two seconds
