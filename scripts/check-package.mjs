@@ -3,9 +3,18 @@
 //
 // Prints one line per check and exits with 1 when one fails.
 
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
@@ -45,6 +54,41 @@ function limits({ paths, size }) {
   const kB = size / 1000;
   console.log(`${paths.length} files, ${kB.toFixed(0)} kB packed (at most ${LIMITS.files}, ${LIMITS.kB})`);
   return paths.length <= LIMITS.files && kB <= LIMITS.kB ? undefined : 'the tarball is over its limits';
+}
+
+/** Every link and picture of the README is absolute or in the tarball, or the page of the package would have dead ones. */
+function readmeLinks({ paths }) {
+  const home = manifest.homepage.replace(/#.*/, '');
+  const text = readFileSync(join(root, 'README.md'), 'utf8');
+  const dead = Array.from(text.matchAll(/\]\(([^)#\s]+)/g), ([, link]) => link).filter((link) => {
+    const path = link.startsWith(home) ? /\/(?:blob|raw)\/main\/(.+)/.exec(link)?.[1] : undefined;
+    if (path !== undefined) return !existsSync(join(root, path));
+    return !/^https:/.test(link) && !paths.includes(link);
+  });
+  return dead.length === 0 ? undefined : `README.md has dead links: ${dead.join(', ')}`;
+}
+
+/** docs/api-review.md has the names that the entries export, and no others. */
+function apiReview() {
+  const review = readFileSync(join(root, 'docs/api-review.md'), 'utf8').split(/^## /m);
+  const entries = Object.entries(manifest.exports).filter(([, { types }]) => types);
+  const differences = entries.flatMap(([subpath, { types }]) => {
+    const entry = posix.join(manifest.name, subpath);
+    const { module } = parseSync(types, readFileSync(join(root, types), 'utf8'));
+    const exported = module.staticExports.flatMap((each) =>
+      each.entries.map(({ exportName }) => exportName.name),
+    );
+    const rows =
+      review.find((section) => section.startsWith(`\`${entry}\``))?.matchAll(/^\| (`.*?) \|/gm) ?? [];
+    const reviewed = Array.from(rows, ([, names]) => names.slice(1, -1).split('`, `')).flat();
+    return [
+      ...exported.filter((name) => !reviewed.includes(name)).map((name) => `${entry}: ${name} is not in it`),
+      ...reviewed
+        .filter((name) => !exported.includes(name))
+        .map((name) => `${entry}: ${name} is not exported`),
+    ];
+  });
+  return differences.length === 0 ? undefined : `docs/api-review.md:\n${differences.join('\n')}`;
 }
 
 /** One process per entry, so that none leans on what another has loaded, or on what only a developer has. */
@@ -98,6 +142,8 @@ try {
   const { tarball } = packed;
   const attw = [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'];
   await check('limits', () => limits(packed));
+  await check('links of the README', () => readmeLinks(packed));
+  await check('review of the API', apiReview);
   await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
   await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));
   mkdirSync(user);

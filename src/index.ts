@@ -129,6 +129,7 @@ export {
   TicklessError,
   ValueRejectedError,
 } from './errors.ts';
+export type { GroupStats } from './group/group-stats.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export {
   type GroupDefaults,

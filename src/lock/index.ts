@@ -2,14 +2,19 @@
 
 export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 export { type AsLockOptions, asLock } from './as-lock.ts';
-export { createLock, type Lock, type LockEngineKind, type LockOptions } from './create-lock.ts';
-export type { Ending, LeaseEnd, LockEngine, LockRow } from './lock-backend.ts';
+export {
+  createLock,
+  type Lock,
+  type LockEngineKind as LockBackendKind,
+  type LockOptions,
+} from './create-lock.ts';
+export type { Ending, LeaseEnd, LockEngine as LockBackend, LockRow } from './lock-backend.ts';
 export {
   acquired as acquireRecord,
   extended as extendRecord,
   forceReleased as forceReleaseRecord,
   type Instant,
-  type Record as EngineRecord,
+  type Record as BackendRecord,
   released as releaseRecord,
   rowOf as rowOfRecord,
 } from './record.ts';

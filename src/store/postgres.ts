@@ -6,7 +6,7 @@ import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 import { fleetTable } from './sql-reports.ts';
 
-export type { HintHost, HintMember, HintPort, Hints } from '../cluster/hint-contract.ts';
+export type { Hints } from '../cluster/hint-contract.ts';
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
 export {
   type PostgresHintsOptions,

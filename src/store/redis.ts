@@ -18,7 +18,7 @@ import { createStore, type StoreOptions } from './create-store.ts';
 import { checkHashes, listReports } from './redis-checks.ts';
 import type { StoreEngine } from './store-engine.ts';
 
-export type { HintHost, HintMember, HintPort, Hints } from '../cluster/hint-contract.ts';
+export type { Hints } from '../cluster/hint-contract.ts';
 export type {
   IoredisClient,
   IoredisCluster,

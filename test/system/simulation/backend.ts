@@ -9,8 +9,8 @@ import type {
 } from '../../../src/index.ts';
 import {
   acquireRecord,
+  type BackendRecord,
   type Ending,
-  type EngineRecord,
   extendRecord,
   type Instant,
   type LockRow,
@@ -33,7 +33,7 @@ export class Backend {
   readonly #machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
-  readonly #records: Map<string, EngineRecord> = new Map();
+  readonly #records: Map<string, BackendRecord> = new Map();
   readonly #keepVersions: number;
   #snapshots: Store;
   /** The damaged versions of each name, until they are written again. */
@@ -126,7 +126,7 @@ export class Backend {
     return memoryStore({ clock: this.#machine, keepVersions: this.#keepVersions });
   }
 
-  #put(name: string, record: EngineRecord | undefined): boolean {
+  #put(name: string, record: BackendRecord | undefined): boolean {
     if (record !== undefined) this.#records.set(name, record);
     return record !== undefined;
   }

@@ -3,15 +3,15 @@ import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index
 import {
   acquireRecord,
   asLock,
+  type BackendRecord,
   createLock,
-  type EngineRecord,
   extendRecord,
   forceReleaseRecord,
-  type LockEngine,
+  type LockBackend,
   releaseRecord,
   rowOfRecord,
 } from '../../../src/lock/index.ts';
-import { asStore, createStore, type StoreEngine } from '../../../src/store/index.ts';
+import { asStore, createStore, type StoreBackend } from '../../../src/store/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
 const KIND = { longestName: undefined, options: [] };
@@ -19,18 +19,18 @@ const KIND = { longestName: undefined, options: [] };
 /** A lock and a store with steps for many names, and the commands that they get. */
 function backend(clock: FakeClock, options: { readonly namespace?: string } = {}) {
   const commands: string[] = [];
-  const records: Map<string, EngineRecord> = new Map();
+  const records: Map<string, BackendRecord> = new Map();
   const snapshots: Map<string, { readonly version: number; readonly payload: string }> = new Map();
   const now = () => ({ at: clock.monotonic(), wall: clock.now() });
-  const put = (name: string, record: EngineRecord | undefined): boolean =>
+  const put = (name: string, record: BackendRecord | undefined): boolean =>
     record !== undefined && records.set(name, record) !== undefined;
-  const acquire = (request: Parameters<LockEngine['acquire']>[0]) => {
+  const acquire = (request: Parameters<LockBackend['acquire']>[0]) => {
     if (request.name.includes('damaged')) throw new TypeError('damaged');
     const record = acquireRecord(records.get(request.name), request, now());
     put(request.name, record);
     return rowOfRecord(request.name, record, now());
   };
-  const release = (...[lease, ending]: Parameters<LockEngine['release']>) =>
+  const release = (...[lease, ending]: Parameters<LockBackend['release']>) =>
     put(lease.name, releaseRecord(records.get(lease.name), lease, ending, now().at));
   const read = (name: string) => {
     const found = snapshots.get(name);
@@ -51,7 +51,7 @@ function backend(clock: FakeClock, options: { readonly namespace?: string } = {}
       return error as Error;
     }
   };
-  const lock: LockEngine = {
+  const lock: LockBackend = {
     acquire: (request) => step('acquire', () => acquire(request)),
     acquireMany: (all) => step('acquire', () => all.map((request) => orError(() => acquire(request)))),
     extend: (lease, leaseFor) =>
@@ -62,7 +62,7 @@ function backend(clock: FakeClock, options: { readonly namespace?: string } = {}
     find: async () => undefined,
     list: async () => [...records].map(([name, record]) => rowOfRecord(name, record, now())),
   };
-  const store: StoreEngine = {
+  const store: StoreBackend = {
     read: (name) => step('read', () => read(name)),
     readMany: (all) => step('read', () => all.map(({ name }) => read(name))),
     write: (name, payload, token) => step('write', () => write(name, payload, token)),

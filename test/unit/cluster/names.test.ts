@@ -8,11 +8,11 @@ import {
   RefreshingCache,
   RefreshingValue,
 } from '../../../src/index.ts';
-import { createLock, type LockEngine } from '../../../src/lock/index.ts';
+import { createLock, type LockBackend } from '../../../src/lock/index.ts';
 import type { LeaseEnd } from '../../../src/lock/lock-backend.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { namespacedLock } from '../../../src/lock/namespaced-lock.ts';
-import { createStore, type StoreEngine } from '../../../src/store/index.ts';
+import { createStore, type StoreBackend } from '../../../src/store/index.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { namespacedStore } from '../../../src/store/namespaced-store.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
@@ -30,7 +30,7 @@ function sharedBackend() {
     const found = await inner.inspect(name);
     return found && { ...found, requestId: '', now: clock.now() };
   };
-  const lockEngine: LockEngine = {
+  const lockEngine: LockBackend = {
     async acquire(request) {
       names.add(request.name);
       const answer = await inner.acquire(request);
@@ -47,7 +47,7 @@ function sharedBackend() {
       (await inner.list({ prefix, limit })).map((record) => ({ ...record, requestId: '', now: clock.now() })),
     forceRelease: (name, token) => inner.forceRelease(name, token),
   };
-  const storeEngine: StoreEngine = {
+  const storeEngine: StoreBackend = {
     read: (name, newerThan) => kept.read(name, newerThan),
     write(name, payload, token) {
       names.add(name);
@@ -121,7 +121,7 @@ describe('a namespace', () => {
           asked.push(...names(ends.map(({ lease }) => lease)));
           return [];
         },
-      } as unknown as LockEngine,
+      } as unknown as LockBackend,
       'shop/',
     );
     const rows = await lock.acquireMany!([{ name: 'a' }, { name: 'b' }] as AcquireRequest[]);
@@ -137,7 +137,7 @@ describe('a namespace', () => {
           asked.push(...names(writes));
           return [];
         },
-      } as unknown as StoreEngine,
+      } as unknown as StoreBackend,
       'shop/',
     );
     await store.readMany!([{ name: 'd' }]);

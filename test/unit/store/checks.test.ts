@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InstanceReport, StoredReport } from '../../../src/index.ts';
-import { asStore, createStore, type StoreEngine } from '../../../src/store/index.ts';
+import { asStore, createStore, type StoreBackend } from '../../../src/store/index.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 
@@ -13,12 +13,12 @@ const SNAPSHOTS = new Map([
 /** A backend without the steps of checks, and the names that it gets. */
 function withoutChecks() {
   const names: string[] = [];
-  const read: StoreEngine['read'] = async (name) => {
+  const read: StoreBackend['read'] = async (name) => {
     names.push(name);
     if (name.endsWith('failing')) throw new Error('WRONGTYPE');
     return SNAPSHOTS.get(name);
   };
-  const engine: StoreEngine = {
+  const engine: StoreBackend = {
     read,
     write: async () => ({ kind: 'written', version: 1 }),
     delete: async () => false,
@@ -28,7 +28,7 @@ function withoutChecks() {
 
 const report = (instance: string): InstanceReport => ({ instance, text: '[]', keepFor: 1000 });
 
-it.each<[string, (engine: StoreEngine) => ReturnType<typeof asStore>]>([
+it.each<[string, (engine: StoreBackend) => ReturnType<typeof asStore>]>([
   ['createStore', (engine) => createStore(engine, {}, KIND)],
   ['asStore', ({ read, write, delete: remove }) => asStore({ read, write, delete: remove })],
 ])('%s: without the steps each snapshot is read, and there are no reports', async (_, open) => {
@@ -43,7 +43,7 @@ it.each<[string, (engine: StoreEngine) => ReturnType<typeof asStore>]>([
 it('without the steps, but with readMany, all names are one command', async () => {
   const { names, engine } = withoutChecks();
   const commands: unknown[] = [];
-  const readMany: StoreEngine['readMany'] = async (reads) => {
+  const readMany: StoreBackend['readMany'] = async (reads) => {
     commands.push(reads);
     return reads.map(({ name }) => (name === 'failing' ? new Error('WRONGTYPE') : SNAPSHOTS.get(name)));
   };
@@ -56,7 +56,7 @@ it('without the steps, but with readMany, all names are one command', async () =
 it('no instance of one namespace is one of another, or of none', async () => {
   const { engine } = withoutChecks();
   const reported: StoredReport[] = [];
-  const versions: StoreEngine['versions'] = async (names, { instance, text } = report('')) => {
+  const versions: StoreBackend['versions'] = async (names, { instance, text } = report('')) => {
     reported.push({ instance, text, age: -5 });
     return names.map(() => 1);
   };
