@@ -160,8 +160,8 @@ export interface ListOptions {
  *
  * ```ts
  * import {
- *   acquireRecord, createLock, type EngineRecord, extendRecord, forceReleaseRecord, type Instant, type Lock,
- *   type LockEngine, type LockOptions, releaseRecord, rowOfRecord,
+ *   acquireRecord, createLock, type BackendRecord, extendRecord, forceReleaseRecord, type Instant, type Lock,
+ *   type LockBackend, type LockOptions, releaseRecord, rowOfRecord,
  * } from 'tickless/lock';
  * import { lockConformance } from 'tickless/testing';
  *
@@ -172,25 +172,25 @@ export interface ListOptions {
  *   keys(): Promise<string[]>;
  * }
  *
- * class RegistryLock implements LockEngine {
+ * class RegistryLock implements LockBackend {
  *   readonly #registry: Registry;
  *
  *   constructor(registry: Registry) {
  *     this.#registry = registry;
  *   }
  *
- *   acquire(...[request]: Parameters<LockEngine['acquire']>): ReturnType<LockEngine['acquire']> {
+ *   acquire(...[request]: Parameters<LockBackend['acquire']>): ReturnType<LockBackend['acquire']> {
  *     return this.#step(request.name, (record, now) => {
  *       const next = acquireRecord(record, request, now);
  *       return { next, answer: rowOfRecord(request.name, next, now) };
  *     });
  *   }
  *
- *   extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+ *   extend(...[lease, leaseFor]: Parameters<LockBackend['extend']>): Promise<boolean> {
  *     return this.#change(lease.name, (record, { at }) => extendRecord(record, lease, leaseFor, at));
  *   }
  *
- *   release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+ *   release(...[lease, ending]: Parameters<LockBackend['release']>): Promise<boolean> {
  *     return this.#change(lease.name, (record, { at }) => releaseRecord(record, lease, ending, at));
  *   }
  *
@@ -198,17 +198,17 @@ export interface ListOptions {
  *     return this.#change(name, (record, { at }) => forceReleaseRecord(record, token, at));
  *   }
  *
- *   find(name: string): ReturnType<LockEngine['find']> {
+ *   find(name: string): ReturnType<LockBackend['find']> {
  *     return this.#step(name, (record, now) => ({ answer: record && rowOfRecord(name, record, now) }));
  *   }
  *
- *   async list(prefix: string, limit: number): ReturnType<LockEngine['list']> {
+ *   async list(prefix: string, limit: number): ReturnType<LockBackend['list']> {
  *     const keys = (await this.#registry.keys()).filter((key) => key.startsWith(prefix)).sort();
  *     const rows = await Promise.all(keys.slice(0, limit).map((key) => this.find(key)));
  *     return rows.filter((row) => row !== undefined);
  *   }
  *
- *   #change(name: string, change: (record: EngineRecord | undefined, now: Instant) => EngineRecord | undefined) {
+ *   #change(name: string, change: (record: BackendRecord | undefined, now: Instant) => BackendRecord | undefined) {
  *     return this.#step(name, (record, now) => {
  *       const next = change(record, now);
  *       return { next, answer: next !== undefined };

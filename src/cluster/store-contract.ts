@@ -115,7 +115,7 @@ export interface WriteAnswer {
  *
  * ```ts
  * import type { SnapshotStore, StoredSnapshot, WriteAnswer } from 'tickless';
- * import { createStore, isPlausibleVersion, type StoreEngine, type StoreOptions } from 'tickless/store';
+ * import { createStore, isPlausibleVersion, type StoreBackend, type StoreOptions } from 'tickless/store';
  * import { storeConformance } from 'tickless/testing';
  *
  * // The service can replace a text if it is still the one that was read, as etcd, Consul, DynamoDB and Deno KV can.
@@ -131,7 +131,7 @@ export interface WriteAnswer {
  *   readonly payload: string;
  * }
  *
- * class RegistryStore implements StoreEngine {
+ * class RegistryStore implements StoreBackend {
  *   readonly #registry: Registry;
  *
  *   constructor(registry: Registry) {
