@@ -218,11 +218,11 @@ export interface ListOptions {
  *   // Reads, computes the next record, replaces; starts again if another caller has changed the text in between.
  *   async #step<R>(
  *     name: string,
- *     decide: (record: EngineRecord | undefined, now: Instant) => { next?: EngineRecord | undefined; answer: R },
+ *     decide: (record: BackendRecord | undefined, now: Instant) => { next?: BackendRecord | undefined; answer: R },
  *   ): Promise<R> {
  *     for (;;) {
  *       const { text, now } = await this.#registry.read(name);
- *       const record = text === undefined ? undefined : (JSON.parse(text) as EngineRecord);
+ *       const record = text === undefined ? undefined : (JSON.parse(text) as BackendRecord);
  *       const { next, answer } = decide(record, { at: now, wall: now });
  *       const isDone = next === undefined || next === record;
  *       if (isDone || (await this.#registry.replace(name, text, JSON.stringify(next)))) return answer;
