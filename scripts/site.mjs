@@ -58,6 +58,7 @@ if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json'
   await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
 }
 gatherPages();
+await succeed('pictures', [process.execPath, '--import', 'tsx', 'pictures/main.mjs', '--check']);
 await succeed('API reference', tool('typedoc/bin/typedoc'));
 const links = ['--use', 'remark-validate-links=repository:false', '--frail', '--quiet', '--no-stdout'];
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs'].map((name) => `../${name}`);

@@ -16,7 +16,7 @@ const STYLE = `
     svg { --ground: #161b22; --text: #e6edf3; --line: #8b949e; --box: #0d1117; --start: #10304f; --good: #12361f; --waits: #3b2f0b; --bad: #4a1d1d }
   }
   text { fill: var(--text); font-size: 13px }
-  .edge text, text.small { font-size: 12px }
+  .edge text, text.small { font-size: 12px; paint-order: stroke; stroke: var(--ground); stroke-width: 4px }
   .graph > polygon, .ground { fill: var(--ground); stroke: none }
   .node path, .node polygon, .node ellipse, .box { fill: var(--box); stroke: var(--line) }
   .edge path, .line { stroke: var(--line); fill: none }
@@ -39,6 +39,7 @@ function draw(dot) {
 const pictures = {
   read: ['The life of a read', draw(read())],
   round: ['The life of a round', await round()],
+  rooms: ['The rooms of src', draw(readFileSync(new URL('rooms.dot', import.meta.url), 'utf8'))],
   states: ['The states of an entry', draw(await states())],
 };
 mkdirSync(folder, { recursive: true });

@@ -12,7 +12,11 @@ const QUESTIONS = [
   { text: 'is it older than\nmaxStaleness?', answers: { no: {}, yes: { maxStalenessMs: 1 } } },
   {
     text: 'whenTooStale?',
-    answers: { wait: { whenTooStale: 'wait' }, throw: { whenTooStale: 'throw' }, serve: { whenTooStale: 'serve' } },
+    answers: {
+      wait: { whenTooStale: 'wait' },
+      throw: { whenTooStale: 'throw' },
+      serve: { whenTooStale: 'serve' },
+    },
   },
   { text: 'is it due?', answers: { yes: { dueAt: NOW }, no: { dueAt: NOW + 1 } } },
   { text: 'is a load\nunder way?', answers: { no: {}, yes: { flight } } },
@@ -46,7 +50,10 @@ export function read() {
   function chart(given, [question, ...rest]) {
     if (question === undefined) return decide(given, given, NOW);
     const { text, answers } = question;
-    const branches = Object.entries(answers).map(([label, changes]) => [label, chart({ ...given, ...changes }, rest)]);
+    const branches = Object.entries(answers).map(([label, changes]) => [
+      label,
+      chart({ ...given, ...changes }, rest),
+    ]);
     if (branches.every(([, to]) => to === branches[0][1])) return branches[0][1];
     const id = JSON.stringify([text, branches]);
     if (!nodes.has(id)) nodes.set(id, { name: `q${nodes.size}`, text, branches });
@@ -63,7 +70,12 @@ export function read() {
     read -> ${first}
     ${[...nodes.values()].map(({ name, text }) => `${name} [label = ${quoted(text)}, shape = hexagon, style = "", margin = "0.02,0.02"]`).join('\n')}
     ${[...nodes.values()].flatMap(({ name, branches }) => branches.map(([label, to]) => `${name} -> ${quoted(to)} [label = ${quoted(` ${label} `)}]`)).join('\n')}
-    ${Object.entries(RESULTS).map(([name, text]) => `${quoted(name)} [label = ${quoted(text)}, class = ${name.startsWith('reject') ? 'bad' : name === 'wait-for-load' ? 'waits' : 'good'}]`).join('\n')}
+    ${Object.entries(RESULTS)
+      .map(
+        ([name, text]) =>
+          `${quoted(name)} [label = ${quoted(text)}, class = ${name.startsWith('reject') ? 'bad' : name === 'wait-for-load' ? 'waits' : 'good'}]`,
+      )
+      .join('\n')}
     { rank = same; ${Object.keys(RESULTS).map(quoted).join('; ')} }
     load [label = ${quoted(`one load, for all readers,\\nat most ${defaults.timeout / 1000} s, with all its tries`)}, class = start]
     ${starts.map((name) => `${quoted(name)} -> load [class = dashed]`).join('\n')}

@@ -1,8 +1,8 @@
 // The life of a round: two instances of a value, with a lock and a store in memory, and every step that they take.
 
 import { RefreshingValue } from '../../src/index.ts';
-import { memoryLock } from '../../src/lock/memory.ts';
 import { asLock } from '../../src/lock/index.ts';
+import { memoryLock } from '../../src/lock/memory.ts';
 import { asStore } from '../../src/store/index.ts';
 import { memoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from '../../src/testing/index.ts';
@@ -44,7 +44,9 @@ async function steps() {
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));
     value.on('load-succeeded', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));
-    value.on('snapshot-adopted', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));
+    value.on('snapshot-adopted', () =>
+      note({ from: instance, text: 'the value is replaced', class: 'good' }),
+    );
     return value;
   };
   const [a, b] = [make('instance A'), make('instance B')];
@@ -92,8 +94,7 @@ export async function round() {
     }
     const end = at(to);
     const side = Math.sign(end - x);
-    const tip = (tipX, direction, tipY) =>
-      `<path class="tip" d="M${tipX} ${tipY}l${-7 * direction} -4v8z"/>`;
+    const tip = (tipX, direction, tipY) => `<path class="tip" d="M${tipX} ${tipY}l${-7 * direction} -4v8z"/>`;
     const middle = (Math.max(x, end) + Math.min(x, end)) / 2;
     y += 12;
     return `<path class="line" d="M${x} ${y - 10}H${end}"/>${tip(end, side, y - 10)}<text class="small" x="${middle}" y="${y - 15}" text-anchor="middle">${text}</text>

@@ -23,7 +23,13 @@ async function stateAfter(actions) {
     if (outcome === 'error') throw new Error('down');
     return outcome === 'absent' ? absent() : outcome;
   };
-  const options = { schedule: { minutes: 10 }, maxStaleness: { minutes: 60 }, jitter: false, retry: false, logger: false };
+  const options = {
+    schedule: { minutes: 10 },
+    maxStaleness: { minutes: 60 },
+    jitter: false,
+    retry: false,
+    logger: false,
+  };
   const cache = new RefreshingCache({ name: 'picture', load, clock, ...options });
   const world = {
     cache,
