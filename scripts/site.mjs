@@ -1,5 +1,6 @@
 // npm run site: builds the documentation site from docs/ into site/dist, with the API reference of the built package (`npm run build` first).
-// A dead link, also to a heading, fails it. `-- --serve` shows the result at http://localhost:4173.
+// A dead link, also to a heading, fails it. `-- --serve` shows the result at http://localhost:4173;
+// `-- --pictures` draws the pictures of docs/pictures, and nothing else.
 //
 // Its tools are a package of their own, site/package.json, installed where they are missing.
 
@@ -57,8 +58,13 @@ function gatherPages() {
 if (writtenAt('node_modules/.package-lock.json') < writtenAt('package-lock.json')) {
   await succeed('tools of the site', npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
 }
+const drawing = [process.execPath, '--import', 'tsx', 'pictures/main.mjs'];
+if (process.argv.includes('--pictures')) {
+  await succeed('pictures', drawing);
+  process.exit();
+}
+await succeed('pictures', [...drawing, '--check']);
 gatherPages();
-await succeed('pictures', [process.execPath, '--import', 'tsx', 'pictures/main.mjs', '--check']);
 await succeed('API reference', tool('typedoc/bin/typedoc'));
 const links = ['--use', 'remark-validate-links=repository:false', '--frail', '--quiet', '--no-stdout'];
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs'].map((name) => `../${name}`);

@@ -1,4 +1,4 @@
-// Draws docs/pictures/*.svg from the code: `npm run pictures`. With --check it fails where one is not as the code draws it.
+// Draws docs/pictures/*.svg from the code: `npm run site -- --pictures`. With --check it fails where one is not as the code draws it.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
@@ -48,7 +48,7 @@ for (const [name, [title, svg]] of Object.entries(pictures)) {
   const text = svg.replace(/(<svg[^>]*>)/, `$1\n<title>${title}</title>\n<style>${STYLE}</style>`);
   if (process.argv.includes('--check')) {
     if (readFileSync(file, 'utf8') === text) continue;
-    console.error(`docs/pictures/${name}.svg is not as the code draws it: npm run pictures`);
+    console.error(`docs/pictures/${name}.svg is not as the code draws it: npm run site -- --pictures`);
     process.exitCode = 1;
   } else writeFileSync(file, text);
 }
