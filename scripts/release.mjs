@@ -4,7 +4,7 @@
 //   npm run release               all checks of the package, and a dry run of `npm publish`
 //   npm run release -- publish    the same, and publishes with provenance: only in CI, which signs where it was built
 //
-// Changesets is a package of its own, .changeset/package.json, installed where it is missing.
+// Changesets is a package of its own, scripts/release/package.json, installed where it is missing.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ if (changed !== '') {
 }
 
 if (step === 'version') {
-  const folder = join(root, '.changeset');
+  const folder = join(root, 'scripts/release');
   if (!existsSync(join(folder, 'node_modules'))) {
     succeed(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder]));
   }
