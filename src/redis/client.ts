@@ -27,8 +27,8 @@ export interface NodeRedisCluster {
   readonly _keyPrefix?: string | Uint8Array | undefined;
   readonly isOpen: boolean;
   readonly masters: readonly unknown[];
-  // biome-ignore lint/suspicious/noExplicitAny: a node is only passed to nodeClient, and its type depends on the version
-  nodeClient(node: any): NodeRedisClient | Promise<NodeRedisClient>;
+  /** Is given one of `masters`, whose type depends on the version. */
+  nodeClient(node: never): NodeRedisClient | Promise<NodeRedisClient>;
   sendCommand(
     firstKey: string | undefined,
     isReadonly: boolean | undefined,

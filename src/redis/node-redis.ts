@@ -32,7 +32,7 @@ export class NodeRedisConnection implements RedisConnection {
   async masters(signal: AbortSignal): Promise<Send[]> {
     const client = this.#client;
     const servers = isCluster(client)
-      ? await Promise.all(client.masters.map((node) => client.nodeClient(node)))
+      ? await Promise.all(client.masters.map((node) => client.nodeClient(node as never)))
       : [client];
     return servers.map(
       (server) =>
