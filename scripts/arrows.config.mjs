@@ -36,6 +36,7 @@ const MAY_IMPORT = {
   cache: [...ENGINE, 'due', 'guard', 'options', 'value'],
   derive: [...ENGINE, 'options', 'value'],
   callable: [...ENGINE, 'options', 'value', 'cache'],
+  decorators: [...BASE, 'callable', 'cluster'],
   group: CORE,
   guards: [...BASE, 'guard'],
   parts: [],

@@ -36,6 +36,12 @@ const QUICK = [
   step('unit', 'unit tests', tests('unit', 'isolated'), fewRuns),
   step('format', 'format and lint', tool('@biomejs/biome', ['ci', '.', '--colors=off'], 'biome')),
   step('types', 'types', tsc('-p', '.'), after('build')),
+  step(
+    'decorators',
+    'types of experimental decorators',
+    tsc('-p', 'test/contract/types/tsconfig.experimental.json'),
+    after('build'),
+  ),
   step('core', 'core without Node', tsc('-p', 'scripts/tsconfig.core.json')),
   step('arrows', 'import arrows', tool('dependency-cruiser', arrows, 'depcruise')),
   step('unused', 'unused code and dependencies', tool('knip', unused)),
@@ -108,6 +114,10 @@ const REST = [
   step('properties', 'properties in full', tests('unit', 'property')),
   step('fuzz', 'fuzz', script('fuzz', '--runs', '2000')),
   step('planted', 'planted faults', script('planted')),
+  step('nestjs', 'example in NestJS', script('nestjs'), {
+    ...after('built'),
+    installs: 'NestJS from npm, into examples/nestjs',
+  }),
   step('mutation', 'mutation of what changed', script('mutation', '--changed'), {
     installs: 'Stryker from npm, into test/system/mutation',
   }),

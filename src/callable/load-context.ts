@@ -1,7 +1,8 @@
 import type { LoadContext } from '../engine/load-context.ts';
+import { OnStack } from './on-stack.ts';
 
-/** The context of the load that is on the stack; loads that run at the same time are never on the stack together. */
-let onStack: LoadContext | undefined;
+/** Loads that run at the same time are never on the stack together. */
+export const loadOnStack: OnStack<LoadContext> = /* @__PURE__ */ new OnStack();
 
 /**
  * The context of the load that calls it: `signal`, `attempt`, `previous` and the rest of `LoadContext`. For loads of
@@ -23,19 +24,9 @@ let onStack: LoadContext | undefined;
  * @throws {TypeError} anywhere else.
  */
 export function loadContext<Previous = unknown>(): LoadContext<Previous> {
-  if (onStack !== undefined) return onStack as LoadContext<Previous>;
+  const { context } = loadOnStack;
+  if (context !== undefined) return context as LoadContext<Previous>;
   throw new TypeError(
     'loadContext() was called outside of a load of refreshing(), or after its first await: read the context on the first line of the load',
   );
-}
-
-/** Calls a function for which {@link loadContext} returns the context. */
-export function withLoadContext<R>(context: LoadContext, call: () => R): R {
-  const outer = onStack; // a synchronous load may read another one
-  onStack = context;
-  try {
-    return call();
-  } finally {
-    onStack = outer;
-  }
 }

@@ -18,9 +18,10 @@ import {
 } from './callable-types.ts';
 import { delegates, type HasMember } from './delegates.ts';
 import { keyOfArguments } from './key-of-arguments.ts';
-import { withLoadContext } from './load-context.ts';
+import { loadOnStack } from './load-context.ts';
 
-type Call = (...args: unknown[]) => unknown;
+/** Any function, called with any arguments. */
+export type Call = (...args: unknown[]) => unknown;
 
 /**
  * A function that keeps fresh what it returns. Without arguments it is a `RefreshingValue`, with arguments a
@@ -68,41 +69,52 @@ export function refreshing<F extends () => unknown>(
   load: F,
   options: RefreshingFunctionOptions<LoadedBy<F>> & { readonly keyed: false },
 ): RefreshingFunction<() => ReturnType<F>>;
-export function refreshing(load: AnyLoad, options: object = {}): unknown {
-  const { name, keyed, keyOf, ...rest } = (options ?? {}) as Partial<
-    KeyedRefreshingFunctionOptions<unknown[], unknown>
-  >;
-  const known = name ?? (load?.name || 'refreshing');
+export function refreshing(load: AnyLoad, options?: object): unknown {
+  return refreshingBy(load as Call, options, { name: load?.name || 'refreshing', keyed: load?.length > 0 });
+}
+
+/** The same for a load whose name and parameters are those of another function. */
+export function refreshingBy(
+  load: Call,
+  options: object | undefined,
+  defaults: { readonly name: string; readonly keyed: boolean },
+): Call & HasMember {
+  const {
+    name,
+    keyed = defaults.keyed,
+    keyOf,
+    ...rest
+  } = (options ?? {}) as Partial<KeyedRefreshingFunctionOptions<unknown[], unknown>>;
+  const known = name ?? defaults.name;
   const checks = new OptionChecks(isText(known) ? known : 'refreshing');
   checks.function('load', load);
   for (const option of ['load', 'loadMany', 'batchSize', 'batchAhead', 'missing']) {
-    const received = (options as Record<string, unknown> | null)?.[option];
+    const received = (rest as Record<string, unknown>)[option];
     checks.that(
       received === undefined,
       option,
-      'must not be given: the load is the first argument',
+      'must not be given: the load is the function itself',
       received,
     );
   }
-  if (keyed !== undefined) checks.oneOf('keyed', keyed, [true, false]);
+  checks.oneOf('keyed', keyed, [true, false]);
   if (keyOf !== undefined) checks.function('keyOf', keyOf);
   const isShared = [rest.lock, rest.store, rest.group].some((one) => one !== undefined && one !== false);
   const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
   checks.that(name !== undefined || !isShared, 'name', rule, name);
   checks.done();
-  const call = load as Call;
   const given = { ...rest, name: known };
-  return (keyed ?? load.length > 0) ? keyedFunction(call, given, keyOf) : valueFunction(call, given, keyOf);
+  return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given, keyOf);
 }
 
 const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
 const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
 
-function valueFunction(load: Call, options: { readonly name: string }, keyOf: unknown): Call {
+function valueFunction(load: Call, options: { readonly name: string }, keyOf: unknown): Call & HasMember {
   const member = new RefreshingValue<unknown>({
     ...options,
     ...(keyOf === undefined ? {} : { keyOf }), // refused there
-    load: (context: LoadContext) => withLoadContext(context, load),
+    load: (context: LoadContext) => loadOnStack.run(context, load),
   });
   const read = (...args: unknown[]): Promise<unknown> =>
     args.length === 0 ? member.get() : rejected(unexpected(options.name, args));
@@ -113,11 +125,11 @@ function keyedFunction(
   load: Call,
   options: { readonly name: string },
   keyOf: ((...args: unknown[]) => string | number | bigint | boolean) | undefined,
-): Call {
+): Call & HasMember {
   const { name } = options;
   const member = new RefreshingCache<unknown[], unknown>({
     ...options,
-    load: (args: unknown[], context) => withLoadContext(context, () => load(...args) as KeyedAnswer<unknown>),
+    load: (args: unknown[], context) => loadOnStack.run(context, () => load(...args) as KeyedAnswer<unknown>),
     keyOf: keyOf === undefined ? (args) => keyOfArguments(name, args) : (args) => keyOf(...args),
   });
   return callable((...args) => member.get(args), member, OF_CACHE, name);

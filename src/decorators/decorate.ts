@@ -1,0 +1,72 @@
+import type { Call } from '../callable/refreshing.ts';
+
+/** A decorated method or getter. */
+export interface Decorated {
+  readonly original: (this: object) => unknown;
+  readonly kind: 'method' | 'getter';
+  readonly name: string;
+}
+
+/** A method that returns a promise. */
+export type AsyncMethod = (...args: never[]) => Promise<unknown>;
+
+/** The context of a decorator of the standard, as far as it matters here. */
+export interface DecoratorContext<Kind extends Decorated['kind']> {
+  readonly kind: Kind;
+  readonly name: string | symbol;
+}
+
+/** Returns the function that takes the place of the original. */
+type Replace = (decorated: Decorated) => Call;
+
+/**
+ * A decorator of both kinds: of the standard, which is called with the function and a context, and of
+ * `experimentalDecorators`, which is called with a prototype, a name and a descriptor.
+ *
+ * @param about its name, for errors.
+ * @throws {TypeError} on anything but a method or one of `kinds`.
+ */
+export function decorator(about: string, kinds: readonly Decorated['kind'][], replace: Replace): never {
+  const checked = (original: unknown, kind: string, name: PropertyKey): Call => {
+    if (typeof original !== 'function' || !kinds.includes(kind as Decorated['kind'])) {
+      throw new TypeError(
+        `@${about} must decorate a ${kinds.join(' or a ')}, but ${String(name)} is a ${kind}`,
+      );
+    }
+    const decorated = { original: original as Call, kind: kind as Decorated['kind'], name: String(name) };
+    return alike(replace(decorated), decorated.original);
+  };
+  const decorate = (
+    target: unknown,
+    nameOrContext: PropertyKey | { readonly kind: string; readonly name: PropertyKey },
+    descriptor?: PropertyDescriptor,
+  ): unknown => {
+    if (typeof nameOrContext === 'object') {
+      return checked(target, nameOrContext.kind, nameOrContext.name);
+    }
+    const { get, value } = descriptor ?? {};
+    if (get !== undefined) return { ...descriptor, get: checked(get, 'getter', nameOrContext) };
+    const kind = descriptor === undefined ? 'field' : 'method';
+    return { ...descriptor, value: checked(value, kind, nameOrContext) };
+  };
+  return decorate as never;
+}
+
+/** Metadata of reflect-metadata, as far as it is there: a scheduler finds its methods by it, in whatever order decorators stand. */
+interface ReflectMetadata {
+  getOwnMetadataKeys?(target: object): unknown[];
+  getOwnMetadata?(key: unknown, target: object): unknown;
+  defineMetadata?(key: unknown, value: unknown, target: object): void;
+}
+
+/** Gives the replacement the name, the number of parameters and the metadata of the original. */
+function alike(replacement: Call, original: (...args: never[]) => unknown): Call {
+  for (const name of ['name', 'length'] as const) {
+    Object.defineProperty(replacement, name, { value: original[name], configurable: true });
+  }
+  const reflect = Reflect as ReflectMetadata;
+  for (const key of reflect.getOwnMetadataKeys?.(original) ?? []) {
+    reflect.defineMetadata?.(key, reflect.getOwnMetadata?.(key, original), replacement);
+  }
+  return replacement;
+}

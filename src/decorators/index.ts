@@ -1,0 +1,18 @@
+// Decorators of methods and getters.
+
+export { loadContext } from '../callable/load-context.ts';
+export {
+  type LockedDecorator,
+  type LockedDecoratorOptions,
+  type LockedTaskOf,
+  locked,
+  lockedContext,
+  lockedTaskOf,
+} from './locked.ts';
+export {
+  type RefreshingDecorator,
+  type RefreshingDecoratorOptions,
+  type RefreshingOf,
+  refreshing,
+  refreshingOf,
+} from './refreshing.ts';

@@ -1,0 +1,122 @@
+import { OnStack } from '../callable/on-stack.ts';
+import type { Call } from '../callable/refreshing.ts';
+import {
+  type LockedContext,
+  type LockedTask,
+  type LockedTaskOptions,
+  lockedTask,
+} from '../cluster/locked-task.ts';
+import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
+import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+
+/** The options of `@locked`: those of `lockedTask`. `name` and `lock` are required. */
+export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> {
+  /**
+   * The name of the lock: the same on all instances of the service. A function gets the arguments of the call, and the
+   * instance as `this`.
+   */
+  readonly name: string | ((...args: never[]) => string);
+}
+
+/** The promise of the method may have no result: it has none where the method is not run. */
+type MaySkip<M extends AsyncMethod> = M extends (...args: never[]) => Promise<infer R>
+  ? undefined extends R // also where it is void
+    ? unknown
+    : never
+  : never;
+
+/** A decorator of methods whose promise may have no result. */
+export interface LockedDecorator {
+  /** By the standard. */
+  <M extends AsyncMethod>(method: M, context: DecoratorContext<'method'> & MaySkip<M>): M;
+  /** With `experimentalDecorators`. */
+  <M extends AsyncMethod>(
+    prototype: object,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<M> & MaySkip<M>,
+  ): TypedPropertyDescriptor<M>;
+}
+
+/**
+ * Guards a method that a scheduler calls on every instance of a service (`@Cron` of NestJS, and the like): it runs on one
+ * of them at a time, as with `lockedTask`.
+ *
+ * ```ts ignore
+ * class Reports {
+ *   constructor(readonly lock: LockProvider) {}
+ *
+ *   @Cron('0 5 * * *')
+ *   @locked<Reports>(({ lock }) => ({ name: 'reports', lock, lockAtMostFor: '10m', lockAtLeastFor: '1m' }))
+ *   async send(): Promise<void> {
+ *     const { signal } = lockedContext();
+ *     await this.sendAll({ signal });
+ *   }
+ * }
+ * ```
+ *
+ * The method resolves with `undefined` where another instance runs it, or has run it; else with its own result. It rejects as
+ * `lockedTask` does. {@link lockedTaskOf} returns the task, which has the outcome of a call, `register` and `close`.
+ *
+ * For standard decorators and `experimentalDecorators`, above or below that of the scheduler. Options that break a rule make
+ * the first call throw an `OptionError`: they may depend on the instance.
+ *
+ * @throws {TypeError} on anything but a method.
+ */
+export function locked<This extends object>(
+  options: LockedDecoratorOptions | ((instance: This) => LockedDecoratorOptions),
+): LockedDecorator {
+  return decorator('locked', ['method'], (decorated) => {
+    const made = new PerInstance(decorated, (instance) =>
+      make(decorated, instance, optionsOf(options, instance)),
+    );
+    return made.mark(async function (this: unknown, ...args: unknown[]) {
+      const outcome = await made.of(this)(...args);
+      return outcome.kind === 'executed' ? outcome.result : undefined;
+    });
+  });
+}
+
+function make(
+  { original }: Decorated,
+  instance: object,
+  options: LockedDecoratorOptions | undefined,
+): LockedTask<unknown[], unknown> {
+  const name: unknown = options?.name;
+  return lockedTask(
+    (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
+    {
+      ...(options as LockedTaskOptions<unknown[]>),
+      name:
+        typeof name === 'function' ? (...args: unknown[]) => name.apply(instance, args) : (name as string),
+    },
+  );
+}
+
+/** Tasks that run at the same time are never on the stack together. */
+const taskOnStack: OnStack<LockedContext> = /* @__PURE__ */ new OnStack();
+
+/**
+ * The context of the `@locked` method that calls it: `signal` and `token`. It works until the first `await` of the method.
+ *
+ * @throws {TypeError} anywhere else.
+ */
+export function lockedContext(): LockedContext {
+  const { context } = taskOnStack;
+  if (context !== undefined) return context;
+  throw new TypeError(
+    'lockedContext() was called outside of a @locked method, or after its first await: read the context on the first line of the method',
+  );
+}
+
+/** The task behind a property of type `M`. */
+export type LockedTaskOf<M> = M extends (...args: infer A) => Promise<infer R> ? LockedTask<A, R> : never;
+
+/**
+ * The task behind a decorated method of an instance: `await lockedTaskOf(reports, 'send').register()`. Runs nothing.
+ *
+ * @throws {TypeError} when the property is not decorated with `@locked`.
+ * @throws {OptionError} when it is made now, and an option breaks a rule.
+ */
+export function lockedTaskOf<T extends object, K extends keyof T>(instance: T, name: K): LockedTaskOf<T[K]> {
+  return madeFor('locked', instance, name) as LockedTaskOf<T[K]>;
+}

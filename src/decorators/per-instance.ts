@@ -1,0 +1,54 @@
+import type { Call } from '../callable/refreshing.ts';
+import type { Decorated } from './decorate.ts';
+
+const madeBy: unique symbol = Symbol('tickless.decorated');
+
+/** One thing per instance, made with its first use. It is held by its instance alone: both are collected together. */
+export class PerInstance<T> {
+  readonly #made: WeakMap<object, T> = new WeakMap();
+  readonly #make: (instance: object) => T;
+  readonly #name: string;
+
+  constructor({ name }: Decorated, make: (instance: object) => T) {
+    this.#name = name;
+    this.#make = make;
+  }
+
+  /** @throws {TypeError} when it is not an object: the method was taken from its instance. */
+  of(instance: unknown): T {
+    const isObject = typeof instance === 'object' ? instance !== null : typeof instance === 'function';
+    if (!isObject) throw new TypeError(`${this.#name} was called without its instance`);
+    const made = this.#made.get(instance as object) ?? this.#make(instance as object);
+    this.#made.set(instance as object, made);
+    return made;
+  }
+
+  /** Marks the function that takes the place of a decorated one, for {@link madeFor}. */
+  mark(replacement: Call): Call {
+    return Object.defineProperty(replacement, madeBy, { value: this });
+  }
+}
+
+/**
+ * The thing of an instance behind a decorated method or getter.
+ *
+ * @param decorator the name of the decorator, for errors.
+ * @throws {TypeError} when the property is not decorated by it.
+ */
+export function madeFor(decorator: string, instance: object, name: PropertyKey): unknown {
+  let owner: object | null = instance;
+  while (owner !== null && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner) as object | null;
+  const descriptor = owner === null ? undefined : Object.getOwnPropertyDescriptor(owner, name);
+  const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
+  const made = marked?.[madeBy];
+  if (made === undefined) throw new TypeError(`${String(name)} is not decorated with @${decorator}`);
+  return made.of(instance);
+}
+
+/** The options of one instance: given to all, or computed from it. */
+export function optionsOf<O>(
+  options: O | ((instance: never) => O) | undefined,
+  instance: object,
+): O | undefined {
+  return typeof options === 'function' ? (options as (given: object) => O)(instance) : options;
+}

@@ -1,0 +1,105 @@
+import type {
+  AnyLoad,
+  KeyedRefreshingFunction,
+  KeyedRefreshingFunctionOptions,
+  RefreshingFunction,
+} from '../callable/callable-types.ts';
+import { type Call, refreshingBy } from '../callable/refreshing.ts';
+import type { StandardSchema } from '../schema.ts';
+import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
+import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+
+/**
+ * The options of `@refreshing`: those of the function `refreshing`. A decorator does not know the types of its method, so
+ * parameters of functions here (`keyOf`, `accept`, `sizeOf`) have to be annotated. `name` is by default the names of class
+ * and method, and required with a `lock`, a `store` or a `group`.
+ */
+export interface RefreshingDecoratorOptions
+  extends Omit<KeyedRefreshingFunctionOptions<never[], never>, 'schema' | 'required' | 'allowUndefined'> {
+  readonly schema?: StandardSchema<unknown> | undefined;
+  readonly required?: boolean | undefined;
+  readonly allowUndefined?: boolean | undefined;
+  /** Of a getter, or a method without parameters: see `RefreshingValue`. */
+  readonly initial?: unknown;
+}
+
+/** A decorator of methods and getters that return a promise. */
+export interface RefreshingDecorator {
+  /** Of a method, by the standard. */
+  <M extends AsyncMethod>(method: M, context: DecoratorContext<'method'>): M;
+  /** Of a getter, by the standard. */
+  <V extends Promise<unknown>>(getter: () => V, context: DecoratorContext<'getter'>): () => V;
+  /** Of either, with `experimentalDecorators`. */
+  <M extends Promise<unknown> | AsyncMethod>(
+    prototype: object,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<M>,
+  ): TypedPropertyDescriptor<M>;
+}
+
+/**
+ * Keeps fresh what a method or getter returns, for each instance apart: as the function `refreshing` does, with the arguments
+ * of the method as the key. It reads its context by `loadContext()`.
+ *
+ * ```ts ignore
+ * class Cities {
+ *   constructor(readonly source: Source) {}
+ *
+ *   @refreshing({ schedule: '10m', max: 10_000 })
+ *   async city(code: string): Promise<string> {
+ *     return this.source.city(code, loadContext().signal);
+ *   }
+ *
+ *   @refreshing<Cities>((cities) => ({ name: `countries of ${cities.source.name}`, store: cities.source.store }))
+ *   get countries(): Promise<string[]> {
+ *     return this.source.countries();
+ *   }
+ * }
+ * ```
+ *
+ * For standard decorators and `experimentalDecorators`. A value or cache is made with the first use of an instance, and collected with it; a `group`
+ * holds its members, and so the instance, until it is closed. {@link refreshingOf} returns it.
+ *
+ * Options that break a rule make the first use throw an `OptionError`: they may depend on the instance.
+ *
+ * @throws {TypeError} on anything but a method or a getter.
+ */
+export function refreshing<This extends object>(
+  options?: RefreshingDecoratorOptions | ((instance: This) => RefreshingDecoratorOptions),
+): RefreshingDecorator {
+  return decorator('refreshing', ['method', 'getter'], (decorated) => {
+    const made = new PerInstance(decorated, (instance) =>
+      make(decorated, instance, optionsOf(options, instance)),
+    );
+    return made.mark(function (this: unknown, ...args: unknown[]) {
+      return made.of(this)(...args);
+    });
+  });
+}
+
+function make({ original, kind, name }: Decorated, instance: object, options: object | undefined): Call {
+  const load = (...args: unknown[]): unknown => (original as Call).apply(instance, args);
+  const owner = typeof instance === 'function' ? instance : instance.constructor;
+  return refreshingBy(load, options, {
+    name: `${owner?.name || 'class'}.${name}`,
+    keyed: kind === 'method' && original.length > 0,
+  });
+}
+
+/** The function of {@link refreshing} behind a property of type `M`. */
+export type RefreshingOf<M> = M extends AnyLoad
+  ? Parameters<M> extends readonly []
+    ? RefreshingFunction<M>
+    : KeyedRefreshingFunction<M>
+  : RefreshingFunction<() => M>;
+
+/**
+ * The function behind a decorated method or getter of an instance, with the members of its value or cache:
+ * `refreshingOf(cities, 'city').inspect('1012')`, `await refreshingOf(cities, 'countries').close()`. Starts no load.
+ *
+ * @throws {TypeError} when the property is not decorated with `@refreshing`.
+ * @throws {OptionError} when it is made now, and an option breaks a rule.
+ */
+export function refreshingOf<T extends object, K extends keyof T>(instance: T, name: K): RefreshingOf<T[K]> {
+  return madeFor('refreshing', instance, name) as RefreshingOf<T[K]>;
+}

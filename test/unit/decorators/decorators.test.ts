@@ -1,0 +1,183 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { transform } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import {
+  loadContext,
+  locked,
+  lockedContext,
+  lockedTaskOf,
+  refreshing,
+  refreshingOf,
+} from '../../../src/decorators/index.ts';
+import { isOptionError, RefreshGroup } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { settledHeap } from '../../system/soak/settled-heap.ts';
+
+type Services = typeof import('./fixtures/services.ts');
+
+const source = fileURLToPath(new URL('fixtures/services.ts', import.meta.url));
+const folder = fileURLToPath(new URL('../../../.tmp/decorators/', import.meta.url));
+
+async function compiled(kind: string): Promise<Services> {
+  const experimentalDecorators = kind === 'experimental';
+  const { code } = await transform(readFileSync(source, 'utf8'), {
+    loader: 'ts',
+    target: 'es2022',
+    keepNames: true,
+    tsconfigRaw: { compilerOptions: { experimentalDecorators } },
+  });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}${kind}.mjs`, code);
+  return (await import(`${folder}${kind}.mjs`)) as Services;
+}
+
+describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
+  const { Cities, Reports, Villages } = await compiled(kind);
+  const clock = new FakeClock();
+
+  it('a method has a value for each instance and each of its arguments', async () => {
+    const [one, other] = [new Cities('one', clock), new Cities('other', clock)];
+    const reads = [one.city('1012'), one.city('1012'), one.city('1012', 'fr'), other.city('1012')];
+    expect(await Promise.all(reads)).toEqual([
+      '1012 of one in nl',
+      '1012 of one in nl',
+      '1012 of one in fr',
+      '1012 of other in nl',
+    ]);
+    expect([one.calls, other.calls]).toEqual([['1012 nl first', '1012 fr first'], ['1012 nl first']]);
+    const city = refreshingOf(one, 'city');
+    city.invalidate('1012');
+    await city.refresh('1012');
+    expect([one.calls.at(-1), city.inspect('1012')?.name]).toEqual(['1012 nl forced', 'Cities.city']);
+    await expect(city('')).rejects.toThrow('does not have this key');
+    expect(await city.getIfPresent('')).toBeUndefined();
+    expect(await new Cities('x', clock).sum(1, 2, 3)).toBe(6);
+    expect([Cities.prototype.city.name, Cities.prototype.city.length]).toEqual(['city', 1]);
+  });
+
+  it('a getter has a value for each instance', async () => {
+    const cities = new Cities('one', clock);
+    expect([await cities.countries, await cities.countries, cities.calls]).toEqual([
+      ['NL', 'one'],
+      ['NL', 'one'],
+      ['countries'],
+    ]);
+    expect(refreshingOf(cities, 'countries').inspect().name).toBe('countries of one');
+    expect(cities.countries).toBe(cities.countries);
+  });
+
+  it('static methods, subclasses and super have their own', async () => {
+    expect(await Cities.version()).toBe('version of Cities');
+    expect(refreshingOf(Cities, 'version').current).toBe('version of Cities');
+    const village = new Villages('one', clock);
+    expect([await village.city('9251'), village.calls]).toEqual([
+      'village 9251 of one in fy',
+      ['9251 fy first'],
+    ]);
+    expect(() => refreshingOf(village, 'city')).toThrow('city is not decorated with @refreshing');
+  });
+
+  it('instances are collected with what was made for them', async () => {
+    setFlagsFromString('--expose-gc');
+    globalThis.gc ??= runInNewContext('gc') as typeof gc;
+    const lock = memoryLock();
+    const used = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        const [cities, reports] = [new Cities(`${i}`, clock), new Reports(lock, `${i}`)];
+        await Promise.all([cities.city('1012'), cities.countries, reports.send('a')]);
+        return [new WeakRef(cities), new WeakRef(reports)] as const;
+      }),
+    );
+    await settledHeap();
+    expect(used.flat().filter((one) => one.deref() !== undefined)).toHaveLength(0);
+  });
+
+  it('a locked method runs on one instance at a time, under a name of its arguments and instance', async () => {
+    const lock = memoryLock();
+    const [here, there] = [new Reports(lock, 'north'), new Reports(lock, 'north')];
+    const wait = new Deferred<void>();
+    here.wait = wait.promise;
+    const sent = here.send('a');
+    await expect.poll(() => here.runs.length).toBe(1);
+    expect([await there.send('a'), await there.send('b')]).toEqual([undefined, 'sent to b']);
+    wait.resolve();
+    expect([await sent, await there.send('a')]).toEqual(['sent to a', undefined]);
+    expect([here.runs, there.runs]).toEqual([['a true false'], ['b true false']]);
+    expect((await lock.list()).map(({ name }) => name).toSorted()).toEqual([
+      'report of a in north',
+      'report of b in north',
+    ]);
+    const task = lockedTaskOf(there, 'send');
+    expect(await task('a')).toMatchObject({ kind: 'done' });
+    await task.close();
+    await expect(there.send('c')).rejects.toThrow('is closed');
+    await expect(here.fail()).rejects.toThrow('no paper');
+  });
+});
+
+describe('decorators', () => {
+  it('belong on methods and getters', () => {
+    const decorate = refreshing() as (...args: unknown[]) => unknown;
+    expect(() => decorate(undefined, { kind: 'field', name: 'rates' })).toThrow('but rates is a field');
+    expect(() => decorate({}, 'rates', undefined)).toThrow(
+      'must decorate a method or a getter, but rates is a field',
+    );
+    const lock = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => unknown;
+    expect(() => lock(() => 1, { kind: 'getter', name: 'rates' })).toThrow('@locked must decorate a method');
+    expect(lockedContext).toThrow('outside of a @locked method');
+    expect(loadContext).toThrow(TypeError);
+  });
+
+  it('report what breaks a rule with the first use, which may depend on the instance', async () => {
+    const lock = memoryLock();
+    class Shared {
+      @refreshing({ lock })
+      async rates(): Promise<number> {
+        return 1;
+      }
+      @locked({ lock } as never)
+      async report(): Promise<void> {}
+    }
+    const shared = new Shared();
+    expect(() => shared.rates()).toThrow('Shared.rates: name must be given with a lock');
+    expect(isOptionError(await shared.report().catch((error: unknown) => error))).toBe(true);
+    const { rates } = shared;
+    expect(() => rates.call(undefined as never)).toThrow('rates was called without its instance');
+  });
+
+  it('make members of a group, which has them until it is closed', async () => {
+    const group = new RefreshGroup({ logger: false });
+    class Grouped {
+      @refreshing({ name: 'rates', group, required: true })
+      async rates(): Promise<number> {
+        return 1;
+      }
+    }
+    refreshingOf(new Grouped(), 'rates');
+    expect(await group.ready()).toMatchObject({ ok: true });
+    await group.close();
+  });
+
+  it('keep the metadata of the method, also where that of a scheduler stands below', () => {
+    const metadata = new Map<object, Map<unknown, unknown>>();
+    const reflect = Reflect as unknown as Record<string, unknown>;
+    reflect.getOwnMetadataKeys = (target: object) => [...(metadata.get(target)?.keys() ?? [])];
+    reflect.getOwnMetadata = (key: unknown, target: object) => metadata.get(target)?.get(key);
+    reflect.defineMetadata = (key: unknown, value: unknown, target: object) =>
+      metadata.set(target, new Map([...(metadata.get(target) ?? []), [key, value]]));
+    try {
+      const send = async (): Promise<void> => {};
+      metadata.set(send, new Map([['CRON', '0 5 * * *']]));
+      const decorate = locked({ name: 'x', lock: memoryLock() }) as (...args: unknown[]) => object;
+      const replaced = decorate(send, { kind: 'method', name: 'send' });
+      expect(metadata.get(replaced)).toEqual(new Map([['CRON', '0 5 * * *']]));
+    } finally {
+      for (const name of ['getOwnMetadataKeys', 'getOwnMetadata', 'defineMetadata']) delete reflect[name];
+    }
+  });
+});
