@@ -49,6 +49,10 @@ function gatherPages() {
   rmSync(join(pages, 'README.md'));
   cpSync(join(root, 'docs/bench'), join(pages, 'public/bench'), { recursive: true }); // pictures that are linked
   const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const listed = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  const missing = documents.filter((name) => name !== 'README.md' && !listed.includes(`](${name})`));
+  if (missing.length > 0)
+    throw new Error(`docs/README.md, the order of the pages, lacks ${missing.join(', ')}`);
   for (const document of [...documents.map((name) => `docs/${name}`), 'CONTRIBUTING.md', 'CHANGELOG.md']) {
     const text = readFileSync(join(root, document), 'utf8');
     writeFileSync(join(pages, pageOf(document)), linked(document, text));

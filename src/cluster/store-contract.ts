@@ -45,7 +45,7 @@ export interface StoredSnapshot {
 
 /** A version that a store has under a name, as its backend lists it. `createStore` makes a {@link VersionRecord} of it. */
 export interface StoredVersion extends Pick<VersionRecord, 'version' | 'age' | 'bytes' | 'damage'> {
-  /** The first {@link BEGINNING_LENGTH} characters of the payload, or more: a snapshot names its publisher there. */
+  /** The first 16,384 characters of the payload, or more: a snapshot names its publisher there. */
   readonly beginning: string;
 }
 

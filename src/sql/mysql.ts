@@ -29,7 +29,7 @@ export interface MysqlClient {
 
 /** A command for `mysql2`. The client escapes and converts nothing, whatever its options are. */
 export interface MysqlCommand {
-  /** ASCII only: see {@link MysqlSql}. */
+  /** ASCII only. */
   sql: string;
   /** Always empty. */
   values: unknown[];
