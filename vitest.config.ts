@@ -23,7 +23,7 @@ export default defineConfig({
       { find: /^tickless\/(lock|store)\/(.*)$/, replacement: source('src/$1/$2.ts') },
       { find: /^tickless\/(lock|store)$/, replacement: source('src/$1/index.ts') },
       {
-        find: /^tickless\/(guards|decorators|worker|diagnostics|prometheus|otel|console)$/,
+        find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
         replacement: source('src/$1/index.ts'),
       },
       { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },

@@ -57,6 +57,7 @@ const MAY_IMPORT = {
   otel: [...BASE, 'observe', 'value', 'metrics'],
   'index.ts': [...CORE, 'callable', 'derive', 'cluster'],
   // The console knows members as any user does. `cluster` is for the name of this host, `data` for those of others.
+  fastify: [...BASE, 'index.ts'],
   console: [...BASE, 'index.ts', 'cluster', 'data'],
   cli: ['printable.ts', 'time', 'data', 'console'],
 };
@@ -71,6 +72,7 @@ const PACKAGES = {
   devalue: 'store',
   'fast-equals': 'data',
   'prom-client': 'prometheus',
+  fastify: 'fastify',
   '@opentelemetry/api': 'otel',
 };
 
@@ -79,7 +81,7 @@ const BUNDLED = '^src/cli/';
 
 /** The core runs unchanged on Node, Deno, Bun and workerd. */
 const NODE_MODULES_IN =
-  '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|diagnostics/|console/node[.]ts|cli/)';
+  '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
 
 const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb';
 

@@ -1,0 +1,3 @@
+// A plugin of Fastify.
+
+export { type TicklessFastifyOptions, ticklessFastify } from './tickless-fastify.ts';
