@@ -3,6 +3,7 @@
 //
 //   node scripts/run-docs.mjs
 //   --drivers   also the blocks that import a database driver; installs the drivers where they are missing
+//   --peers     also those that import another library, in docs/migrating.md; installs these
 //
 // Every block is a program of its own: it imports what it uses, and ends by itself. A block that opens with
 //
@@ -25,8 +26,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
+import { installApart } from './support/apart.mjs';
 import { codeBlocksOf, docCommentsOf } from './support/code-blocks.mjs';
 import { folder as driversFolder, installDrivers } from './support/integration.mjs';
 import { root, shown, tool } from './support/project.mjs';
@@ -80,12 +82,16 @@ const blocks = documents.flatMap(blocksOf).filter(({ language, marks, file, line
     failures.push(`${file}:${line}: "${unknown.join(' ')}" is none of ${MARKS.join(', ')}`);
   return true;
 });
-// The drivers are packages of the tests with real servers.
+// Packages that are not for every `npm ci`: the drivers are those of the tests with real servers.
+const peersFolder = join(root, 'test/system/migrating');
 if (process.argv.includes('--drivers')) await installDrivers();
-const drivers = Object.keys(
-  JSON.parse(readFileSync(join(driversFolder, 'package.json'), 'utf8')).devDependencies,
-);
-const missing = drivers.filter((name) => !existsSync(join(driversFolder, 'node_modules', name)));
+if (process.argv.includes('--peers')) await installApart(peersFolder);
+const apart = [driversFolder, peersFolder].flatMap((where) => {
+  const manifest = JSON.parse(readFileSync(join(where, 'package.json'), 'utf8'));
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+  return names.map((name) => ({ name, path: join(where, 'node_modules', name) }));
+});
+const missing = apart.filter(({ path }) => !existsSync(path)).map(({ name }) => name);
 const lacks = ({ code }) => missing.find((name) => new RegExp(`from '${name}['/]`).test(code.join('\n')));
 const checked = blocks.filter((block) => {
   if (block.marks.includes('ignore')) return false;
@@ -102,7 +108,11 @@ const nameOf = ({ file, line }) => `${file.replaceAll('/', '__')}__${line}.ts`;
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-symlinkSync(join(driversFolder, 'node_modules'), join(folder, 'node_modules'));
+for (const { name, path } of apart.filter(({ name }) => !missing.includes(name))) {
+  const link = join(folder, 'node_modules', name);
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(path, link, 'junction');
+}
 for (const block of checked) {
   // Empty lines before it give the code the line numbers that it has in the document.
   writeFileSync(

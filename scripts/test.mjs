@@ -80,9 +80,12 @@ const REST = [
   }),
   step(
     'docs-drivers',
-    'code blocks that import drivers',
-    script('run-docs', '--drivers'),
-    after('built', 'servers'),
+    'code blocks that import drivers or other libraries',
+    script('run-docs', '--drivers', '--peers'),
+    {
+      ...after('built', 'servers'),
+      installs: 'the libraries of docs/migrating.md from npm, into test/system/migrating',
+    },
   ),
   step('compilers', 'drivers under TypeScript 5.4, 5.9 and 7', script('check-compilers'), {
     ...after('built', 'servers'),
