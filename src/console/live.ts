@@ -1,7 +1,8 @@
 import type { RefreshGroup, TicklessEvent } from '../index.ts';
-import { type OverviewChanges, SentRows } from './changes.ts';
+import { SentRows } from './changes.ts';
+import { EventStream } from './event-stream.ts';
 import { hear } from './observed.ts';
-import type { Overviews } from './overview.ts';
+import type { Overview, Overviews } from './overview.ts';
 import { shownJson } from './redact.ts';
 import { type ShownEvent, shownEvent } from './shown-event.ts';
 
@@ -17,36 +18,33 @@ const SOON_MS = 150;
 /** A stream ends after this time; the page opens the next one, and is authorized anew. In milliseconds. */
 const LONGEST_STREAM_MS = 5 * 60_000;
 
-/** A page that does not read has at most as many bytes waiting for it; then its stream ends. */
-const MOST_WAITING = 32 * 1024 * 1024;
-
 /** At most as many streams: of all operators, and of one. */
 const MOST_STREAMS = 100;
 const MOST_OF_ONE = 10;
 
-const encoder = new TextEncoder();
-
-interface Stream {
+/** An open page. */
+interface Page {
   readonly by: string;
+  readonly stream: EventStream;
   readonly sent: SentRows;
+  /** By the monotonic clock. */
   readonly until: number;
-  send(text: string): void;
-  end(): void;
+  /** The number of the last event that was sent. */
+  sentTo: number;
 }
 
 /**
  * Sends open pages all of the overview at first, then its changes. While none is open there is no listener and no timer.
+ * A page that does not read what it was sent is passed over until it does: the changes since then follow.
  */
 export class Live {
   readonly #group: RefreshGroup;
   readonly #overviews: Overviews;
   readonly #everyMs: number;
   readonly #onTick: () => void;
-  readonly #streams: Set<Stream> = new Set();
+  readonly #pages: Set<Page> = new Set();
   #events: ShownEvent[] = [];
   #count = 0;
-  /** The number of the first event that was not sent. */
-  #unsentFrom = 1;
   #stopHearing: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isTicking = false;
@@ -62,18 +60,21 @@ export class Live {
 
   /** A stream of server-sent events; `undefined`: there are too many. */
   open(by: string): ReadableStream<Uint8Array> | undefined {
-    const own = [...this.#streams].filter((stream) => stream.by === by);
-    if (this.#streams.size >= MOST_STREAMS || own.length >= MOST_OF_ONE) return undefined;
-    let stream: Stream | undefined;
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          stream = this.#join(by, controller);
-        },
-        cancel: () => stream && this.#leave(stream),
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
-    );
+    const own = [...this.#pages].filter((page) => page.by === by);
+    if (this.#pages.size >= MOST_STREAMS || own.length >= MOST_OF_ONE) return undefined;
+    const page: Page = {
+      by,
+      stream: new EventStream(() => this.#leave(page)),
+      sent: new SentRows(),
+      until: performance.now() + LONGEST_STREAM_MS,
+      sentTo: this.#count,
+    };
+    this.#pages.add(page);
+    this.#stopHearing ??= hear(this.#group, (event) => this.#heard(event));
+    page.stream.send('retry: 1000\n\n');
+    page.stream.send(message('events', this.#events.slice(-MOST_SENT)));
+    this.#schedule(0);
+    return page.stream.body;
   }
 
   /** The last events of a member, oldest first: those since a page was opened. */
@@ -83,42 +84,17 @@ export class Live {
 
   /** Ends all streams. */
   close(): void {
-    for (const stream of [...this.#streams]) stream.end();
+    for (const { stream } of [...this.#pages]) stream.end();
   }
 
-  #join(by: string, controller: ReadableStreamDefaultController<Uint8Array>): Stream {
-    const stream: Stream = {
-      by,
-      sent: new SentRows(),
-      until: performance.now() + LONGEST_STREAM_MS,
-      send: (text) => {
-        controller.enqueue(encoder.encode(text));
-        if ((controller.desiredSize ?? 0) <= 0) stream.end();
-      },
-      end: () => {
-        this.#leave(stream);
-        try {
-          controller.close();
-        } catch {} // it was cancelled
-      },
-    };
-    this.#streams.add(stream);
-    this.#stopHearing ??= hear(this.#group, (event) => this.#heard(event));
-    stream.send('retry: 1000\n\n');
-    stream.send(message('events', this.#events.slice(-MOST_SENT)));
-    this.#schedule(0);
-    return stream;
-  }
-
-  #leave(stream: Stream): void {
-    this.#streams.delete(stream);
-    if (this.#streams.size > 0) return;
+  #leave(page: Page): void {
+    this.#pages.delete(page);
+    if (this.#pages.size > 0) return;
     this.#stopHearing?.();
     this.#stopHearing = undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#events = [];
-    this.#unsentFrom = this.#count + 1;
   }
 
   #heard(event: TicklessEvent): void {
@@ -132,29 +108,36 @@ export class Live {
   #schedule(ms: number): void {
     if (this.#isTicking) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#tick(), ms);
+    // Pages whose turn fails open a stream again.
+    this.#timer = setTimeout(() => void this.#tick().catch(() => this.close()), ms);
     (this.#timer as { unref?(): void }).unref?.();
   }
 
   async #tick(): Promise<void> {
     this.#isTicking = true;
     this.#isSoon = false;
-    this.#onTick();
-    const overview = await this.#overviews.now();
-    this.#isTicking = false;
-    if (this.#streams.size === 0) return;
-    const events = this.#events.filter(({ number }) => number >= this.#unsentFrom).slice(-MOST_SENT);
-    this.#unsentFrom = this.#count + 1;
-    for (const stream of [...this.#streams]) this.#sendTo(stream, stream.sent.next(overview), events);
+    let overview: Overview;
+    try {
+      this.#onTick();
+      overview = await this.#overviews.now();
+    } finally {
+      this.#isTicking = false;
+    }
+    if (this.#pages.size === 0) return;
+    for (const page of [...this.#pages]) this.#sendTo(page, overview);
     this.#schedule(this.#isSoon ? SOON_MS : this.#everyMs);
   }
 
-  #sendTo(stream: Stream, changes: OverviewChanges, events: readonly ShownEvent[]): void {
-    if (performance.now() >= stream.until) {
+  #sendTo(page: Page, overview: Overview): void {
+    const { stream, sent, until, sentTo } = page;
+    if (performance.now() >= until) {
       stream.end();
       return;
     }
-    stream.send(message('overview', changes));
+    if (!stream.isRead) return;
+    stream.send(message('overview', sent.next(overview)));
+    const events = this.#events.filter(({ number }) => number > sentTo).slice(-MOST_SENT);
+    page.sentTo = this.#count;
     if (events.length > 0) stream.send(message('events', events));
   }
 }

@@ -151,6 +151,57 @@ describe('a page that is open', () => {
     }
   });
 
+  it('that does not read has one turn waiting, and is sent what has changed when it has read that', async () => {
+    const { made, group, value, open, setDown } = watched();
+    for (let at = 0; at < 400; at++) group.value({ name: `${at} ${'x'.repeat(150)}`, load: () => 1 });
+    const inspect = vi.spyOn(group, 'inspect');
+    const turns = (count: number) => expect.poll(() => inspect.mock.calls.length).toBeGreaterThan(count);
+    const page = await open();
+    closes.push(() => made.handler.close());
+    await turns(0); // more than 64 kB wait now
+    setDown(true);
+    await value.get().catch(() => {});
+    await turns(inspect.mock.calls.length + 2);
+    setDown(false);
+    await value.refresh();
+    await turns(inspect.mock.calls.length + 2);
+    expect((await page.overview()).changed).toHaveLength(401);
+    const { changed } = await page.overview();
+    expect(changed.map(({ id, here }) => [id, here.failures])).toEqual([['v', undefined]]);
+    const events = (await page.next('events'))?.data as ShownEvent[];
+    expect(events.map(({ type }) => type)).toContain('load-failed');
+  });
+
+  it('that does not read when its stream is over has nothing kept for it', async () => {
+    const { now } = performance;
+    try {
+      const { made, group, open } = watched();
+      closes.push(() => made.handler.close());
+      const inspect = vi.spyOn(group, 'inspect');
+      const pages = await Promise.all(Array.from({ length: 10 }, open));
+      await expect.poll(() => inspect.mock.calls.length).toBeGreaterThan(1);
+      performance.now = () => now.call(performance) + 5 * 60_000;
+      const status = async () => (await made.handler(new Request(new URL('api/live', BASE)))).status;
+      await expect.poll(status).toBe(200);
+      for (const page of pages) await expect(page.overview()).rejects.toThrow('does not read');
+    } finally {
+      performance.now = now;
+    }
+  });
+
+  it('opens its stream again where a turn fails, which harms nothing else', async () => {
+    const { made, group, open } = watched();
+    vi.spyOn(group, 'inspect').mockImplementationOnce(() => {
+      throw new Error('a fault');
+    });
+    const page = await open();
+    expect(await page.next('overview')).toBeUndefined();
+    const next = await open();
+    closes.push(() => next.cancel());
+    expect((await next.overview()).changed).toHaveLength(1);
+    expect((await made.get('api/overview')).status).toBe(200);
+  });
+
   it('ends with the console', async () => {
     const { made, open } = watched();
     const page = await open();
