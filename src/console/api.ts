@@ -14,9 +14,13 @@ import { Locks } from './locks.ts';
 import { keyOf, memberOf, shownKey } from './member-access.ts';
 import { Overviews } from './overview.ts';
 import { Pauses } from './pauses.ts';
+import { shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, problem, respond } from './responses.ts';
 import { shownDifference } from './shown-value.ts';
+
+/** Of a name or a message in an audit record, in characters. */
+const LONGEST_TEXT = 1000;
 
 /** The JSON API, for requests that are authorized. */
 export class Api {
@@ -138,12 +142,12 @@ export class Api {
       at: Date.now(),
       by,
       action,
-      name: (member?.name ?? String(id ?? '')).slice(0, 1000),
-      ...(key === undefined ? {} : { key: String(key).slice(0, 200) }),
+      name: shownText(member?.name ?? String(id ?? ''), LONGEST_TEXT),
+      ...(key === undefined ? {} : { key: shownText(String(key), 200) }),
       ...(everywhere ? { everywhere: true } : {}),
       ...(note ? { note } : {}),
       result,
-      message: message.slice(0, 1000),
+      message: shownText(message, LONGEST_TEXT),
       host: thisHost(),
     });
     const more = audit === undefined ? '' : ` (${audit})`;

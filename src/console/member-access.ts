@@ -1,5 +1,6 @@
 import type { GroupMember, RefreshGroup, RefreshingCache } from '../index.ts';
 
+import { shownText } from './redact.ts';
 import { keyText, shortId } from './short-id.ts';
 
 /** The member that an id of the API names; `undefined`: there is none, or two have the same. */
@@ -18,7 +19,7 @@ export interface ShownKey {
 
 export function shownKey(key: unknown): ShownKey {
   const text = keyText(key);
-  return { id: shortId(text), text: text.length > 200 ? `${text.slice(0, 199)}…` : text };
+  return { id: shortId(text), text: shownText(text, 200) };
 }
 
 /** The key that an id names: one that the cache holds, or a text, a number, true or false. Empty: none, or two. */

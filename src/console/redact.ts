@@ -1,26 +1,67 @@
-/** Longer texts are cut: no one reads them, and the expressions below see a bounded text. In characters. */
+import { withoutUrlCredentials } from './url-credentials.ts';
+
+/** Longer texts are cut: the expressions below see a bounded text. In characters. */
 const LONGEST_TEXT = 65_536;
+
+/** A text that is to be cut is looked at further by this much: what is hidden in it makes it shorter. In characters. */
+const MARGIN = 4096;
 
 const HIDDEN = '[hidden]';
 
 /** Names after which a secret follows, as parts of longer names too: `DB_PASSWORD`, `x-api-key`, `clientSecret`. */
-const SECRET_NAMES =
-  'pass(?:word|wd|phrase)?|pwd|secret|token|api[-_ ]?key|access[-_ ]?key|account[-_ ]?key|private[-_ ]?key|credentials?|authorization|cookie|session[-_ ]?id|signature|sig';
+const NAME = [
+  '(?:pass(?:word|wd|phrase|code)|pwd|secret|token|credentials?|authorization|cookie|signature|jwt|identified by',
+  '(?:api|access|account|private|shared|subscription|auth|encryption|signing|storage)[-_ ]?key',
+  'sess(?:ion)?[-_ ]?id',
+  '(?<![a-z])(?:pass|auth|sig|sid)(?![a-z]))[\\w.-]{0,20}',
+].join('|');
 
-/** Each with its replacement. None backtracks over more than one word. */
+/** Of the name: also in JSON within JSON. */
+const CLOSING = '\\\\{0,8}["\'`]?\\]?';
+
+/** What is hidden already: hidden twice, a text is the same. */
+const SHOWN = `(?!\\s{0,3}\\[hidden\\])`;
+
+/** To the quote that it began with, with as many backslashes; or an array, or an object. */
+const ENCLOSED = '(?<quote>\\\\{0,8}["\'`])[^]{0,4000}?(?<!\\\\)\\k<quote>|[[{][^\\]}]{0,4000}';
+
+/** Each with its replacement. None looks at a character more than a few thousand times. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  // redis://user:password@host, also where the password has a slash or an @
-  [/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"'<>]{0,2000}@/gi, `$1${HIDDEN}@`],
-  [/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#:"'<>]{0,200}:[^\s"'<>]{0,2000}@/gi, `$1${HIDDEN}@`],
-  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,16384}?(?:-----END [A-Z ]{0,40}-----|$)/g, HIDDEN],
-  [/\b(bearer|basic|digest)\s+(?:[\w.~+/-]{6,}=*)/gi, `$1 ${HIDDEN}`],
+  [
+    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]{0,16384}?-----END [A-Z ]{0,40}-----|[\s\S]{0,16384})/g,
+    HIDDEN,
+  ],
+  // ?api_key=…&page=1
+  [new RegExp(`(?<=[?&][\\w.%-]{0,40})(${NAME}=)${SHOWN}[^\\s&"'<>]+`, 'gi'), `$1${HIDDEN}`],
+  // DB_PASSWORD=…; in a list with semicolons also with spaces
   [
     new RegExp(
-      `([\\w-]{0,40}(?:${SECRET_NAMES})[\\w-]{0,20}["']?\\s{0,3}[=:]\\s{0,3})(?!\\[hidden\\]|(?:bearer|basic|digest)\\s)("[^"]{0,4000}"?|'[^']{0,4000}'?|[^\\s,;&)}\\]]{1,4000})`,
+      `(${NAME}${CLOSING}(?:=(?![\\s>])|%3d))${SHOWN}(?:${ENCLOSED}|[^\\s;]+(?:[^\\r\\n;]{0,200}(?=;))?)`,
       'gi',
     ),
     `$1${HIDDEN}`,
   ],
+  // Cookie: …, 'password' => …: the rest of the line
+  [
+    new RegExp(
+      `(${NAME}${CLOSING}\\s{0,3}(?:=>|=(?!>)|:|%3a)\\s{0,3})${SHOWN}(?:${ENCLOSED}|[^\\r\\n]+)`,
+      'gi',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  // PASSWORD '…', --password …, <password>…</password>
+  [new RegExp(`(${NAME}\\s{1,3})(?:(["'])[^\\r\\n]{3,4000}?\\2)`, 'gi'), `$1${HIDDEN}`],
+  [new RegExp(`(?<=--[\\w-]{0,40})(${NAME}\\s{1,3})${SHOWN}\\S+`, 'gi'), `$1${HIDDEN}`],
+  [
+    new RegExp(
+      `(<[\\w:-]{0,40}(?:${NAME})(?:\\s[^<>]{0,200})?>)${SHOWN}(?:(?=\\S)[^<]{1,4000}|[^<]{1,4000}(?=<))`,
+      'gi',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  [/\b(bearer|basic|digest|apikey|negotiate)\s{1,3}[^\s"'`<>,;]{6,}/gi, `$1 ${HIDDEN}`],
+  // Of Redis, except in its own message about `AUTH <password>`.
+  [/\b(AUTH\s{1,3})(?![<\s])[^\r\n]+/g, `$1${HIDDEN}`],
   [/\bAKIA[0-9A-Z]{12,}\b/g, HIDDEN],
   [/\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, HIDDEN],
   [/\b(?:gh[pousr]|sk|pk|rk|xox[a-z])[_-][\w-]{16,}/g, HIDDEN],
@@ -28,8 +69,13 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 
 /** A text without the credentials that drivers put into their messages, and at most 65,536 characters of it. */
 export function withoutCredentials(text: string): string {
-  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
-  return SECRETS.reduce((shown, [secret, replacement]) => shown.replace(secret, replacement), cut);
+  return hidden(bounded(text, LONGEST_TEXT));
+}
+
+/** The beginning of a text, without credentials: one at the end of it is hidden as if all of the text were shown. */
+export function shownText(text: string, longest: number): string {
+  const shown = hidden(bounded(text, longest + MARGIN));
+  return shown.length <= longest ? shown : `${shown.slice(0, longest - 1)}…`;
 }
 
 /** JSON for operators: credentials in its texts are hidden, of whatever they are part. `Infinity` becomes null. */
@@ -38,4 +84,20 @@ export function shownJson(data: unknown): string {
     if (typeof field === 'string') return withoutCredentials(field);
     return typeof field === 'bigint' || typeof field === 'symbol' ? String(field) : field;
   });
+}
+
+function hidden(text: string): string {
+  return SECRETS.reduce(
+    (shown, [secret, replacement]) => shown.replace(secret, replacement),
+    withoutUrlCredentials(text),
+  );
+}
+
+/** Cut between two words, where these are not too long: half a secret is not known as one. */
+function bounded(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const least = longest - MARGIN / 2;
+  let end = longest - 1;
+  while (end > least && !/\s/.test(text.charAt(end))) end -= 1;
+  return `${text.slice(0, end)}…`;
 }

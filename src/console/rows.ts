@@ -10,7 +10,11 @@ import type {
   ReportedMember,
   ValueStatus,
 } from '../index.ts';
+import { shownText } from './redact.ts';
 import { shortId } from './short-id.ts';
+
+/** Of an error, in characters. */
+const LONGEST_MESSAGE = 1000;
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
 export const LEVELS = ['bad', 'warn', 'note', 'ok'] as const;
@@ -116,7 +120,7 @@ export function rowsOf(
     const own = (byName.get(name) ?? []).map(({ kind: of, isFatal, message }) => ({
       kind: of,
       isFatal,
-      message,
+      message: shownText(message, LONGEST_MESSAGE),
     }));
     const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
@@ -187,7 +191,7 @@ function countsOf({ of, holding, version }: Fleet['members'][number]): NonNullab
 }
 
 function elsewhere(kind: RowProblem['kind'], message: string): RowProblem {
-  return { kind, isFatal: false, message };
+  return { kind, isFatal: false, message: shownText(message, LONGEST_MESSAGE) };
 }
 
 function cellsOf(fleet: Fleet | undefined, now: number): Map<string, Cell[]> {
@@ -219,7 +223,7 @@ function cellOf(
     ...(age === undefined ? {} : { loadedAt: now - age }),
     ...(!isEmpty && newest !== undefined && version !== newest ? { behind: true as const } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: shownText(error, LONGEST_MESSAGE) }),
     ...(pinned === undefined ? {} : { pinnedBy: pinned.by }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
@@ -251,7 +255,7 @@ export function hereOf(kind: GroupMember['kind'], status: Status, now: number): 
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(lastError === undefined ? {} : { error: lastError.message }),
+    ...(lastError === undefined ? {} : { error: shownText(lastError.message, LONGEST_MESSAGE) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),

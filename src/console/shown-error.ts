@@ -1,8 +1,11 @@
+import { shownText } from './redact.ts';
+
 /** Causes can form a cycle. */
 const MOST_CAUSES = 4;
 
 /** In characters. */
 const LONGEST_STACK = 4000;
+const LONGEST_MESSAGE = 4000;
 
 /** An error as operators see it. */
 export interface ShownError {
@@ -13,16 +16,17 @@ export interface ShownError {
   readonly cause?: ShownError;
 }
 
-/** An error with its stack and its causes. Never throws. Credentials are hidden where it is sent. */
+/** An error with its stack and its causes. Without credentials. Never throws. */
 export function shownError(error: unknown, depth: number = 0): ShownError {
   try {
-    if (!(error instanceof Error)) return { name: 'thrown', message: String(error) };
+    if (!(error instanceof Error))
+      return { name: 'thrown', message: shownText(String(error), LONGEST_MESSAGE) };
     const { name, message, stack, cause, code } = error as Error & { readonly code?: unknown };
     return {
       name: String(name),
       ...(typeof code === 'string' ? { code } : {}),
-      message: String(message),
-      ...(typeof stack === 'string' ? { stack: stack.slice(0, LONGEST_STACK) } : {}),
+      message: shownText(String(message), LONGEST_MESSAGE),
+      ...(typeof stack === 'string' ? { stack: shownText(stack, LONGEST_STACK) } : {}),
       ...(cause === undefined || depth >= MOST_CAUSES ? {} : { cause: shownError(cause, depth + 1) }),
     };
   } catch {

@@ -1,5 +1,6 @@
 import type { TicklessEvent } from '../index.ts';
 import { shownKey } from './member-access.ts';
+import { shownText } from './redact.ts';
 import { shortId } from './short-id.ts';
 
 /** An event as operators see it: no value, no key longer than 200 characters. */
@@ -23,6 +24,9 @@ export interface ShownEvent {
   readonly error?: string;
 }
 
+/** In characters. */
+const LONGEST_ERROR = 1000;
+
 const FIELDS = ['duration', 'trigger', 'attempts', 'version', 'token', 'host'] as const;
 
 export function shownEvent(event: TicklessEvent, number: number): ShownEvent {
@@ -36,6 +40,6 @@ export function shownEvent(event: TicklessEvent, number: number): ShownEvent {
     at: event.at,
     ...Object.fromEntries(shown),
     ...(key === undefined ? {} : { key: shownKey(key).text }),
-    ...(error instanceof Error ? { error: error.message } : {}),
+    ...(error instanceof Error ? { error: shownText(error.message, LONGEST_ERROR) } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import type { Difference } from '../index.ts';
 import type { ConsoleOptions, ShownAbout } from './console-options.ts';
+import { shownText } from './redact.ts';
 
 export type ShowValue = NonNullable<ConsoleOptions['showValue']>;
 
@@ -15,7 +16,7 @@ export function shownValue(
   if (showValue === undefined) return undefined;
   try {
     const shown = JSON.stringify(showValue(value, about), jsonField, 2);
-    return shown?.slice(0, LONGEST_VALUE);
+    return shown === undefined ? undefined : shownText(shown, LONGEST_VALUE);
   } catch {
     return undefined;
   }
@@ -50,7 +51,7 @@ export function shownDifference(
       const text = shown(value, id);
       return text === undefined ? [] : [[side, text]];
     });
-    return { id: String(id).slice(0, 200), ...Object.fromEntries(texts) };
+    return { id: shownText(String(id), 200), ...Object.fromEntries(texts) };
   };
   const parts = [
     ...added.samples.map(({ id, value }) => partOf(id, { after: value })),
