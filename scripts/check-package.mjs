@@ -18,7 +18,7 @@ import { parseSync } from 'oxc-parser';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 160, kB: 455 };
+const LIMITS = { files: 172, kB: 465 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));
