@@ -92,7 +92,7 @@ const REST = [
     installs: 'TypeScript 5.4 and 5.9 from npm, into test/system/compilers',
   }),
   step('consumer-types', 'types of all entries under TypeScript 5.4 to 7', script('check-types'), {
-    ...after('built'),
+    ...after('built', 'compilers'), // into the same folder
     installs: 'TypeScript 5.4, 5.9 and 6.0 from npm, into test/system/compilers',
   }),
   step('site', 'documentation site, with its links', script('site'), {
