@@ -1,4 +1,5 @@
 import type { ActionName } from '../console/action-names.ts';
+import { withoutCredentials } from '../console/redact.ts';
 
 /** Where the console is, and how it knows the operator. */
 export interface Connection {
@@ -14,6 +15,19 @@ export class ConsoleError extends Error {}
 /** In milliseconds. */
 const TIMEOUT_MS = 15_000;
 
+/** The address of a console. @throws {ConsoleError} without repeating a password. */
+export function addressOf(url: string): URL {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    const received = withoutCredentials(url);
+    throw new ConsoleError(`--url must be the http(s) address of a console, received ${received}`);
+  }
+  const address = new URL(url.endsWith('/') ? url : `${url}/`);
+  if (address.username !== '' || address.password !== '') {
+    throw new ConsoleError("--url must not have a user or a password: use --header 'authorization: Basic …'");
+  }
+  return address;
+}
+
 /** The JSON API of a console. */
 export class ConsoleClient {
   readonly #base: URL;
@@ -21,10 +35,7 @@ export class ConsoleClient {
 
   /** @throws {ConsoleError} for a malformed URL or header. */
   constructor({ url, headers }: Connection) {
-    if (!URL.canParse(url) || !/^https?:/.test(url)) {
-      throw new ConsoleError(`--url must be the http(s) address of a console, received ${url}`);
-    }
-    this.#base = new URL(url.endsWith('/') ? url : `${url}/`);
+    this.#base = addressOf(url);
     this.#headers = new Headers();
     for (const header of headers) {
       const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(header) ?? [];

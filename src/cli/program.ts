@@ -4,7 +4,7 @@ import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { ConsoleClient, ConsoleError } from './client.ts';
+import { addressOf, ConsoleClient, ConsoleError } from './client.ts';
 import { historyText, isTooStale, locksText, statusText } from './tables.ts';
 
 /** The terminal, or what stands for it in tests. */
@@ -53,8 +53,15 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
   function clientOf({ url = terminal.env.TICKLESS_URL, header }: Common): ConsoleClient {
     if (url === undefined) throw new ConsoleError('--url is missing, and TICKLESS_URL is not set');
-    const { TICKLESS_HEADER: own } = terminal.env;
-    return new ConsoleClient({ url, headers: header.length > 0 || own === undefined ? header : [own] });
+    const { TICKLESS_HEADER: own, TICKLESS_URL: home } = terminal.env;
+    if (header.length > 0 || own === undefined) return new ConsoleClient({ url, headers: header });
+    // It may be a secret, and another address may be that of a stranger.
+    if (home === undefined || addressOf(home).origin !== addressOf(url).origin) {
+      throw new ConsoleError(
+        'TICKLESS_HEADER is sent to the origin of TICKLESS_URL only: give --header for another address',
+      );
+    }
+    return new ConsoleClient({ url, headers: [own] });
   }
   async function confirmed(question: string, isSure: boolean): Promise<void> {
     if (isSure) return;
@@ -63,7 +70,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (!(await terminal.confirm(question))) throw new ConsoleError('nothing was changed');
   }
   const print = (json: unknown, text: string, options: Common): void =>
-    terminal.print(options.json ? JSON.stringify(json, null, 2) : text);
+    terminal.print(options.json ? terminalJson(json) : text);
 
   command('status', 'the members on all instances, problems first')
     .option('--all', 'also those without a problem')
@@ -152,6 +159,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     terminal.printError(`tickless: ${printable(error instanceof Error ? error.message : String(error))}`);
     return 2;
   }
+}
+
+/** JSON with the characters escaped that a terminal acts on: it escapes itself those below the space only. */
+function terminalJson(data: unknown): string {
+  return JSON.stringify(data, null, 2).replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The detail of a member by its name, with its id in the API. */

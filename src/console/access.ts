@@ -1,8 +1,12 @@
 import type { ActionName } from './action-names.ts';
 import { type Authorized, chosen, type Operator, type ResolvedConsoleOptions } from './console-options.ts';
+import { shownText } from './redact.ts';
 
 /** An operator with the rights of this request. */
 export interface Access {
+  /** Tells operators apart: the name, or of a long one its hash. */
+  readonly id: string;
+  /** For people: at most 200 characters of the name. */
   readonly by: string;
   readonly actions: ReadonlySet<ActionName>;
 }
@@ -28,8 +32,21 @@ export async function accessOf(
   }
   if (answer instanceof Response) return answer;
   const operator: Operator | undefined = typeof answer === 'string' ? { by: answer } : answer || undefined;
-  const { by, actions: own = true } = operator ?? {};
+  if (operator === undefined || typeof operator !== 'object') return 'access is refused';
+  const { by } = operator;
   if (typeof by !== 'string' || by.trim() === '') return 'access is refused';
+  // Rights that were looked up and not found are none.
+  const own = 'actions' in operator ? operator.actions : true;
   const isRight = typeof own === 'boolean' || Array.isArray(own);
-  return { by: by.slice(0, LONGEST_NAME), actions: new Set(isRight ? chosen(own, actions) : []) };
+  return {
+    id: await idOf(by),
+    by: shownText(by, LONGEST_NAME),
+    actions: new Set(isRight ? chosen(own, actions) : []),
+  };
+}
+
+async function idOf(by: string): Promise<string> {
+  if (by.length <= LONGEST_NAME) return by;
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(by));
+  return `#${Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -7,6 +7,9 @@ const LONGEST_NOTE = 500;
 /** A year. */
 const LONGEST_MS = 365 * 86_400_000;
 
+/** An operator must not have a source asked all the time. */
+const SHORTEST_EVERY_MS = 1000;
+
 const FIELDS = ['id', 'key', 'lock', 'everywhere', 'drop', 'note', 'version', 'holdMs', 'everyMs', 'token'];
 
 /** The request in a body; a text: why it is refused. Pure. */
@@ -34,9 +37,13 @@ export function actionRequest(
       return `${field} must be a whole number over 0`;
     }
   }
-  for (const [field, given] of Object.entries({ holdMs, everyMs })) {
-    const isDuration = typeof given === 'number' && given >= 1 && given <= LONGEST_MS;
-    if (given !== undefined && !isDuration) return `${field} must be milliseconds from 1 to ${LONGEST_MS}`;
+  for (const [field, given, least] of [
+    ['holdMs', holdMs, 1],
+    ['everyMs', everyMs, SHORTEST_EVERY_MS],
+  ] as const) {
+    const isDuration = typeof given === 'number' && given >= least && given <= LONGEST_MS;
+    if (given !== undefined && !isDuration)
+      return `${field} must be milliseconds from ${least} to ${LONGEST_MS}`;
   }
   return {
     action: action as ActionName,

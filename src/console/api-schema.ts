@@ -169,6 +169,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     at: instant,
     size: count,
     matching: count,
+    looked: { ...count, description: 'how many keys were looked at, those that were used last' },
     keys: {
       ...list(object({ id: text, text, here: ref('Here') })),
       description: 'the first 100, used last first',

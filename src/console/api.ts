@@ -8,10 +8,11 @@ import { Audit } from './audit.ts';
 import { jsonBody } from './body.ts';
 import type { ResolvedConsoleOptions } from './console-options.ts';
 import type { CsrfTokens } from './csrf.ts';
-import { detailOf, keysOf } from './detail.ts';
+import { detailOf, keyRows } from './detail.ts';
+import { KeySearch } from './key-search.ts';
 import { Live } from './live.ts';
 import { Locks } from './locks.ts';
-import { keyOf, memberOf, shownKey } from './member-access.ts';
+import { memberOf, shownKey } from './member-access.ts';
 import { Overviews } from './overview.ts';
 import { Pauses } from './pauses.ts';
 import { shownText } from './redact.ts';
@@ -32,6 +33,7 @@ export class Api {
   readonly #locks: Locks;
   readonly #audit: Audit;
   readonly #pauses: Pauses | undefined;
+  readonly #keySearch: KeySearch = new KeySearch();
 
   constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
     const { lock, store, locks, onAudit, refreshEveryMs } = options;
@@ -46,11 +48,11 @@ export class Api {
     this.#audit = new Audit(backend, onAudit);
   }
 
-  async get(path: string, request: Request, { by, actions }: Access): Promise<Response> {
+  async get(path: string, request: Request, { id, by, actions }: Access): Promise<Response> {
     const query = new URL(request.url).searchParams;
     switch (path) {
       case 'api/session': {
-        const token = await this.#tokens.issue(by, Date.now());
+        const token = await this.#tokens.issue(id, Date.now());
         const { showValue, refreshEveryMs } = this.#options;
         const canPauseEverywhere = this.#pauses !== undefined;
         const showsValues = showValue !== undefined;
@@ -72,7 +74,7 @@ export class Api {
       case 'api/audit':
         return json(await this.#audit.list());
       case 'api/live': {
-        const stream = this.#live.open(by);
+        const stream = this.#live.open(id);
         if (stream === undefined) return problem('too-many', 'too many pages are open');
         return respond(200, 'text/event-stream; charset=utf-8', stream, { 'x-accel-buffering': 'no' });
       }
@@ -124,8 +126,8 @@ export class Api {
     const member = memberOf(this.#group, body.id);
     if (member === undefined) throw new Refusal('there is no such member');
     if (body.key === undefined) return act(member, [], asked, this.#pauses);
-    const key = member.kind === 'cache' ? keyOf(member.member, body.key) : [];
-    if (key.length === 0) throw new Refusal('there is no such key');
+    const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, body.key) : [];
+    if (key.length === 0) throw new Refusal('there is no such key, nor are others of its type');
     return act(member, key as [unknown], asked, this.#pauses);
   }
 
@@ -160,17 +162,18 @@ export class Api {
     const events = this.#live.eventsOf(query.get('id') ?? '');
     const { showValue } = this.#options;
     if (!query.has('key')) return json(await detailOf(this.#group, member, [], events, showValue));
-    const key = member.kind === 'cache' ? keyOf(member.member, query.get('key')) : [];
+    const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key')) : [];
     if (key.length === 0) return problem('not-found', 'there is no such key');
     const { text } = shownKey(key[0]);
     const own = events.filter((event) => event.key === text);
     return json(await detailOf(this.#group, member, key as [unknown], own, showValue));
   }
 
-  #keys(query: URLSearchParams): Response {
+  async #keys(query: URLSearchParams): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
     if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
-    return json(keysOf(member.member, (query.get('search') ?? '').slice(0, 1000)));
+    const found = await this.#keySearch.search(member.member, (query.get('search') ?? '').slice(0, 1000));
+    return json(keyRows(member.member, found));
   }
 
   async #runs(query: URLSearchParams): Promise<Response> {

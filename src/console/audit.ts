@@ -3,8 +3,9 @@ import type { AuditRecord } from './audit-record.ts';
 import { Journal, type JournalBackend } from './journal.ts';
 import { shownJson } from './redact.ts';
 
-/** How many records are kept. */
+/** How many records are kept of actions that were tried; and of refused ones, which must not evict these. */
 const MOST_RECORDS = 200;
+const MOST_REFUSED = 50;
 
 /** The name of the audit at the lock and the store. */
 const NAME = 'tickless-console-audit';
@@ -30,7 +31,7 @@ export class Audit {
     } catch {} // user code
     try {
       if (this.#journal === undefined) this.#keep(record);
-      else await this.#journal.add(record, MOST_RECORDS);
+      else await this.#journal.add(record, (list) => kept(list.filter(isRecord)));
       return undefined;
     } catch (error) {
       this.#keep(record);
@@ -39,7 +40,7 @@ export class Audit {
   }
 
   #keep(record: AuditRecord): void {
-    this.#own = [record, ...this.#own].slice(0, MOST_RECORDS);
+    this.#own = kept([record, ...this.#own]);
   }
 
   /** Newest first. Where the backend does not answer, those of this instance with the reason. */
@@ -48,11 +49,19 @@ export class Audit {
     try {
       const shared = (await this.#journal.read()).filter(isRecord);
       const all = [...this.#own, ...shared].sort((a, b) => b.at - a.at);
-      return { records: all.slice(0, MOST_RECORDS) };
+      return { records: kept(all) };
     } catch (error) {
       return { records: this.#own, problem: (error as Error).message };
     }
   }
+}
+
+/** Newest first. */
+function kept(records: readonly AuditRecord[]): readonly AuditRecord[] {
+  let [tried, refused] = [0, 0];
+  return records.filter(({ result }) =>
+    result === 'refused' ? ++refused <= MOST_REFUSED : ++tried <= MOST_RECORDS,
+  );
 }
 
 function oneLine(_: string, field: unknown): unknown {

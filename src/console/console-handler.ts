@@ -67,10 +67,10 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
     if (typeof access === 'string') return refused(path, access);
     const reason = crossSiteReason(request, origin);
     if (reason !== undefined) return problem('cross-site', reason);
-    const waits = (isRead ? reads : actions).take(access.by, performance.now());
+    const waits = (isRead ? reads : actions).take(access.id, performance.now());
     if (waits > 0) return busy(waits);
     if (isRead) return read(path, request, access);
-    const isOwn = await tokens.isValid(request.headers.get('x-tickless-token'), access.by, Date.now());
+    const isOwn = await tokens.isValid(request.headers.get('x-tickless-token'), access.id, Date.now());
     if (!isOwn) return problem('token', 'the header x-tickless-token must have the token of api/session');
     return api.post(path, request, access);
   }

@@ -8,7 +8,7 @@ import { urlOf } from './same-origin.ts';
 export interface Operator {
   /** The name, for the audit and for other operators. Not empty. */
   readonly by: string;
-  /** The actions that it may carry out, of those that the option `actions` allows. `false`: only read. @default true: all of these */
+  /** The actions that it may carry out, of those that the option `actions` allows. `false`, or present and `undefined`: only read. @default left out: all of these */
   readonly actions?: boolean | readonly ActionName[] | undefined;
 }
 

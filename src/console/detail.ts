@@ -8,7 +8,8 @@ import type {
   ValueStatus,
   VersionRecord,
 } from '../index.ts';
-import { type ShownKey, searchKeys, shownKey } from './member-access.ts';
+import type { FoundKeys } from './key-search.ts';
+import { type ShownKey, shownKey } from './member-access.ts';
 import { type HereStatus, hereOf } from './rows.ts';
 import { keyText } from './short-id.ts';
 import { type ShownError, shownError } from './shown-error.ts';
@@ -92,27 +93,30 @@ export async function detailOf(
 const NOTHING = { state: 'empty', failures: 0, nextExecuteTime: Infinity };
 
 /** A key in the list of a cache. */
-export interface KeyRow extends ShownKey {
+interface KeyRow extends ShownKey {
   readonly here: HereStatus;
 }
 
 /** The keys of a cache that contain a text. */
-export function keysOf(
-  cache: RefreshingCache<unknown, unknown>,
-  search: string,
-): {
+export interface KeyRows {
   readonly at: number;
   readonly size: number;
   readonly matching: number;
+  /** How many keys were looked at, those that were used last: less than `size` where the cache is large. */
+  readonly looked: number;
   readonly keys: readonly KeyRow[];
-} {
+}
+
+export function keyRows(
+  cache: RefreshingCache<unknown, unknown>,
+  { keys, matching, looked }: FoundKeys,
+): KeyRows {
   const at = Date.now();
-  const { keys, matching } = searchKeys(cache, search);
   const rows = keys.flatMap((key) => {
     const status = cache.inspect(key, { values: false });
     return status === undefined ? [] : [{ ...shownKey(key), here: hereOf('value', status, at) }];
   });
-  return { at, size: cache.size, matching, keys: rows };
+  return { at, size: cache.size, matching, looked, keys: rows };
 }
 
 /** Of a cache as a whole only its group knows the status. */

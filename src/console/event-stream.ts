@@ -34,7 +34,7 @@ export class EventStream {
     this.#controller?.enqueue(encoder.encode(text));
   }
 
-  /** What waits for a page that does not read is forgotten: it would be kept as long as the connection is. */
+  /** Forgets the messages that wait for a page that does not read: they would be kept as long as the connection is. */
   end(): void {
     const controller = this.#over();
     if (controller === undefined) return;

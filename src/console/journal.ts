@@ -39,18 +39,18 @@ export class Journal {
     }
   }
 
-  /** Adds one, and forgets the oldest beyond `most`. Rejects when the lock or the store can't be used. */
-  add(entry: unknown, most: number): Promise<void> {
-    const added = this.#last.then(() => this.#add(entry, most));
+  /** Adds one, and forgets those that `keep` leaves out. Rejects when the lock or the store can't be used. */
+  add(entry: unknown, keep: (list: readonly unknown[]) => readonly unknown[]): Promise<void> {
+    const added = this.#last.then(() => this.#add(entry, keep));
     this.#last = added.catch(() => {});
     return added;
   }
 
-  async #add(entry: unknown, most: number): Promise<void> {
+  async #add(entry: unknown, keep: (list: readonly unknown[]) => readonly unknown[]): Promise<void> {
     const { lock, store } = this.#backend;
     const lease = await this.#acquire();
     try {
-      const list = [entry, ...(await this.read())].slice(0, most);
+      const list = keep([entry, ...(await this.read())]);
       const answer = await store.write(this.#name, FORMAT + JSON.stringify(list), lease.token);
       if (answer.kind === 'refused') throw new Error('another instance has written meanwhile');
     } finally {

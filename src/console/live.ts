@@ -35,7 +35,7 @@ interface Page {
 
 /**
  * Sends open pages all of the overview at first, then its changes. While none is open there is no listener and no timer.
- * A page that does not read what it was sent is passed over until it does: the changes since then follow.
+ * A page that does not read what it was sent is sent nothing more until it does: the changes since then follow.
  */
 export class Live {
   readonly #group: RefreshGroup;

@@ -1,4 +1,4 @@
-import type { GroupMember, RefreshGroup, RefreshingCache } from '../index.ts';
+import type { GroupMember, RefreshGroup } from '../index.ts';
 
 import { shownText } from './redact.ts';
 import { keyText, shortId } from './short-id.ts';
@@ -20,36 +20,4 @@ export interface ShownKey {
 export function shownKey(key: unknown): ShownKey {
   const text = keyText(key);
   return { id: shortId(text), text: shownText(text, 200) };
-}
-
-/** The key that an id names: one that the cache holds, or a text, a number, true or false. Empty: none, or two. */
-export function keyOf(cache: RefreshingCache<unknown, unknown>, id: unknown): readonly [key?: unknown] {
-  if (typeof id !== 'string') return [];
-  const plain = parsed(id);
-  if (plain !== undefined) return [plain];
-  const [found, second] = [...cache.keys()].filter((key) => shortId(keyText(key)) === id);
-  return found === undefined || second !== undefined ? [] : [found];
-}
-
-/** Finds at most this many keys. */
-const MOST_KEYS = 100;
-
-/** The keys that contain a text, the ones that were used last first; of all that the cache holds. */
-export function searchKeys(
-  cache: RefreshingCache<unknown, unknown>,
-  search: string,
-): { readonly keys: readonly unknown[]; readonly matching: number } {
-  const wanted = search.toLowerCase();
-  const all = [...cache.keys()].reverse();
-  const matching = wanted === '' ? all : all.filter((key) => keyText(key).toLowerCase().includes(wanted));
-  return { keys: matching.slice(0, MOST_KEYS), matching: matching.length };
-}
-
-function parsed(text: string): string | number | boolean | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' || value === undefined ? undefined : (value as string);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { withoutUrlCredentials } from './url-credentials.ts';
 /** Longer texts are cut: the expressions below see a bounded text. In characters. */
 const LONGEST_TEXT = 65_536;
 
-/** A text that is to be cut is looked at further by this much: what is hidden in it makes it shorter. In characters. */
+/** A text that is to be cut is looked at further by this much: hiding credentials makes it shorter. In characters. */
 const MARGIN = 4096;
 
 const HIDDEN = '[hidden]';
@@ -19,7 +19,7 @@ const NAME = [
 /** Of the name: also in JSON within JSON. */
 const CLOSING = '\\\\{0,8}["\'`]?\\]?';
 
-/** What is hidden already: hidden twice, a text is the same. */
+/** Skips a secret that is hidden already: hidden twice, a text is the same. */
 const SHOWN = `(?!\\s{0,3}\\[hidden\\])`;
 
 /** To the quote that it began with, with as many backslashes; or an array, or an object. */

@@ -10,7 +10,11 @@ export function crossSiteReason(request: Request, origin: URL | undefined): stri
     return `the request is for another host than the option origin (${origin.host})`;
   }
   const site = request.headers.get('sec-fetch-site');
-  const isLink = isRead && request.headers.get('sec-fetch-mode') === 'navigate';
+  // In a tab, by a link: a frame navigates too.
+  const isLink =
+    isRead &&
+    request.headers.get('sec-fetch-mode') === 'navigate' &&
+    request.headers.get('sec-fetch-dest') === 'document';
   if (site !== null && site !== 'same-origin' && site !== 'none' && !isLink) {
     return 'the request was made by another site';
   }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
-import type { keysOf } from '../detail.ts';
+import type { KeyRows } from '../detail.ts';
 import { age, text, until } from './format.ts';
 import { stateText } from './matrix.tsx';
 import { usePolled } from './polled.ts';
@@ -10,7 +10,7 @@ import { Scroll } from './scroll.tsx';
 /** The keys of a cache, found by a part of them. */
 export function Keys({ id }: { id: string }): ComponentChild {
   const search = useSignal('');
-  const { data, error } = usePolled<ReturnType<typeof keysOf>>('keys', { id, search: search.value });
+  const { data, error } = usePolled<KeyRows>('keys', { id, search: search.value });
   const found = data.value;
   return (
     <section class="wide">
@@ -30,6 +30,7 @@ export function Keys({ id }: { id: string }): ComponentChild {
           <p class="quiet" role="status">
             {found.matching} of {found.size} keys
             {found.matching > found.keys.length && `, the first ${found.keys.length}`}, used last first
+            {found.looked < found.size && `; looked at the ${found.looked} that were used last`}
           </p>
           {found.keys.length > 0 && (
             <Scroll label="Keys">

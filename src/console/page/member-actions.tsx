@@ -80,7 +80,7 @@ function offeredFor({ kind, key, here, quarantine, backends }: Detail): readonly
     ...when(isEntry && here.failures !== undefined, {
       action: 'end-cool-down',
       label: 'End cool-down',
-      says: 'Tries again now, and does not wait for the end of the cool-down.',
+      says: 'Loads now. Where that succeeds the cool-down is over; where it fails the next one begins.',
     }),
     ...when(isEntry && here.running === true, {
       action: 'cancel',

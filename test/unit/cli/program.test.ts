@@ -79,7 +79,10 @@ describe('status', () => {
       1,
       expect.stringMatching(/FAILS +\\u001b\[31mred .*is required/),
     ]);
+    group.value({ name: '\u009b2J\u202e', load: () => 1 });
     const json = await type(['status', '--json']);
+    expect(json.out).not.toMatch(/[\u0080-\u009f\u202e]/);
+    expect(JSON.parse(json.out).members[2].name).toBe('\u009b2J\u202e');
     expect([json.code, JSON.parse(json.out).members[0].level]).toEqual([1, 'bad']);
   });
 
@@ -87,6 +90,24 @@ describe('status', () => {
     const { type, url } = await service();
     const options = ['--url', `${url}/`, '--header', `authorization: ${SECRET}`];
     expect((await type(['status', ...options], { env: {} })).code).toBe(0);
+  });
+
+  it('sends the header of the environment to the address of the environment only', async () => {
+    const { url, type } = await service();
+    const [home, stranger] = [await service(), url];
+    const seen: unknown[] = [];
+    const env = { TICKLESS_URL: home.url, TICKLESS_HEADER: `authorization: ${SECRET}` };
+    for (const given of [env, { TICKLESS_HEADER: env.TICKLESS_HEADER }]) {
+      const { code, err } = await type(['status', '--url', stranger], { env: given });
+      seen.push([code, err]);
+    }
+    const refused =
+      'tickless: TICKLESS_HEADER is sent to the origin of TICKLESS_URL only: give --header for another address\n';
+    expect(seen).toEqual([
+      [2, refused],
+      [2, refused],
+    ]);
+    expect((await type(['status', '--url', `${home.url}/`], { env })).code).toBe(0);
   });
 
   it('is 2 where the console refuses, does not answer, or is none, and does not repeat a secret', async () => {
@@ -102,6 +123,11 @@ describe('status', () => {
     const other = await type(['status', '--url', url.replace('/tickless', '/other')]);
     expect(other.code).toBe(2);
     expect((await type(['status', '--url', 'file:///etc/passwd'])).code).toBe(2);
+    const withUser = url.replace('http://', 'http://ann:hunter2@');
+    for (const address of [withUser, withUser.replace('http:', 'ftp:'), `x${withUser}`]) {
+      const refused = await type(['status', '--url', address], { env });
+      expect([refused.code, refused.err.includes('hunter2')]).toEqual([2, false]);
+    }
     const malformed = await type(['status', '--header', SECRET]);
     expect([malformed.code, malformed.err.includes('of-ann')]).toEqual([2, false]);
     expect((await type(['status', '--urll', 'x'])).err).toContain('unknown option');

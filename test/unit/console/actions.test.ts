@@ -184,6 +184,12 @@ describe('a cache', () => {
       200,
     );
     expect(cache.inspect('amsterdam')?.isDue).toBe(true);
+    loads.length = 0;
+    const numbers = group.cache({ name: 'n', load, keyOf: (key: number) => key.toFixed(0) });
+    await numbers.get(7);
+    expect((await console.act('refresh', { id: 'n', key: '"8"' })).status).toBe(409);
+    expect((await console.act('refresh', { id: 'n', key: '8' })).status).toBe(200);
+    expect(loads).toEqual([7, 8]);
     expect((await console.act('refresh', { id: 'c' })).body.error.message).toContain('needs a key');
     expect((await console.act('rollback', { id: 'c', key: '7' })).status).toBe(409);
     expect((await console.act('invalidate', { id: 'c', drop: true })).status).toBe(200);
@@ -221,8 +227,8 @@ describe('on all instances', () => {
     await one.prices.get();
     await other.prices.get();
     expect((await one.console.act('pause', { id: 'prices', everywhere: true })).status).toBe(200);
-    const isPaused = async ({ console, prices }: Instance): Promise<boolean> => {
-      await console.get('api/overview');
+    const isPaused = async ({ prices }: Instance): Promise<boolean> => {
+      await prices.get(); // a read of any member checks the marks
       return prices.inspect().paused;
     };
     await expect.poll(() => isPaused(other), { timeout: 15_000 }).toBe(true);

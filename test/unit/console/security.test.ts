@@ -6,6 +6,8 @@ import {
   consoleHandler,
 } from '../../../src/console/index.ts';
 import { type OptionError, RefreshGroup } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
 import { answerOf, BASE, TestConsole } from '../../support/console.ts';
 
 const EVERYTHING = [
@@ -125,11 +127,15 @@ describe('actions', () => {
     expect(found.loads).toBe(1);
   });
 
-  it('are refused to an operator with actions: false, or with what is no list', async () => {
+  it('are refused to an operator with actions: false, with rights that were not found, or with what is no list', async () => {
     const odd = withValue({ actions: true, authorize: () => ({ by: 'bob', actions: 'refresh' as never }) });
     expect((await odd.act('refresh', { id: 'v' })).status).toBe(403);
-    const found = withValue({ actions: true, authorize: () => ({ by: 'bob', actions: false }) });
-    expect((await found.act('refresh', { id: 'v' })).status).toBe(403);
+    for (const actions of [false, undefined, null as never]) {
+      const found = withValue({ actions: true, authorize: () => ({ by: 'bob', actions }) });
+      expect([(await found.act('refresh', { id: 'v' })).status, found.loads]).toEqual([403, 0]);
+    }
+    const all = withValue({ actions: true, authorize: () => ({ by: 'bob' }) });
+    expect((await all.act('refresh', { id: 'v' })).status).toBe(200);
   });
 
   it('are not carried out by GET', async () => {
@@ -232,6 +238,34 @@ describe('the audit', () => {
     expect([found.loads, records]).toEqual([0, []]);
   });
 
+  it('keeps what was done, whatever a read-only operator tries', async () => {
+    const [lock, store] = [memoryLock(), memoryStore()];
+    const authorize = (request: Request): Authorized =>
+      request.headers.get('cookie') === 'bob' ? { by: 'bob', actions: false } : 'ann';
+    for (const backend of [{}, { lock, store }]) {
+      const found = withValue({ actions: true, authorize, ...backend });
+      await found.act('refresh', { id: 'v' });
+      const { token } = (await found.get('api/session', { cookie: 'bob' })).body;
+      const headers = { cookie: 'bob', 'x-tickless-token': token };
+      const { now } = performance;
+      for (let at = 0; at < 210; at++) {
+        performance.now = () => now.call(performance) + at * 1000; // one a second
+        await found.handler(
+          new Request(new URL('api/actions/refresh', BASE), {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: '{"id":"v"}',
+          }),
+        );
+      }
+      const { records } = (await found.get('api/audit')).body;
+      performance.now = now;
+      const done = records.filter(({ result }: AuditRecord) => result === 'done');
+      expect([records.length, done.length]).toEqual([51, 1]);
+      await found.handler.close();
+    }
+  });
+
   it('has no line or control character of an operator', async () => {
     const records: AuditRecord[] = [];
     const authorize = (): string => 'ann\nbob';
@@ -326,7 +360,9 @@ describe('what is shown', () => {
     const site = { 'sec-fetch-site': 'cross-site' };
     expect((await found.get('api/overview', { ...site, 'sec-fetch-mode': 'cors' })).status).toBe(403);
     expect((await found.get('app.js', { ...site, 'sec-fetch-mode': 'no-cors' })).status).toBe(403);
-    expect((await found.get('', { ...site, 'sec-fetch-mode': 'navigate' })).status).toBe(200);
+    const link = { ...site, 'sec-fetch-mode': 'navigate' };
+    expect((await found.get('', { ...link, 'sec-fetch-dest': 'iframe' })).status).toBe(403);
+    expect((await found.get('', { ...link, 'sec-fetch-dest': 'document' })).status).toBe(200);
   });
 });
 
@@ -356,6 +392,7 @@ describe('bounds', () => {
       { version: 1.5 },
       { holdMs: 0 },
       { everyMs: 1e99 },
+      { everyMs: 999 },
       { note: 'x'.repeat(501) },
     ];
     for (const body of [...bodies, ...ranges.map((range) => ({ id: 'v', ...range }))]) {
@@ -376,6 +413,18 @@ describe('bounds', () => {
     const { token } = (await found.get('api/session', { cookie: 'bob' })).body;
     const headers = { cookie: 'bob', 'x-tickless-token': token };
     expect((await found.post('api/actions/resume', { id: 'v' }, headers)).status).toBe(200);
+  });
+
+  it('tell operators apart by all of their names, however long these are', async () => {
+    const [ann, bob] = ['ann', 'bob'].map((end) => `${'x'.repeat(500)}${end}`) as [string, string];
+    const authorize = (request: Request): string => request.headers.get('cookie') ?? ann;
+    const found = withValue({ actions: true, authorize });
+    const { token } = (await found.get('api/session', { cookie: bob })).body;
+    const headers = { 'x-tickless-token': token };
+    expect((await found.post('api/actions/refresh', { id: 'v' }, headers)).status).toBe(403);
+    for (let at = 0; at < 70; at++) await found.get('api/session');
+    const own = await found.get('api/session', { cookie: bob });
+    expect([own.status, own.body.by.length]).toEqual([200, 200]);
   });
 
   it('limit the reads of an operator', async () => {
