@@ -128,7 +128,7 @@ describe('the options of a group', () => {
     for (const concurrency of [-1, 1.5, Number.NaN, '4', null]) {
       expect(refusedOptions(() => make({ concurrency } as never))).toEqual(['concurrency']);
     }
-    for (const lookAhead of [-1, Number.NaN, '1 h', {}, null]) {
+    for (const lookAhead of [-1, Number.NaN, 'an hour', {}, null]) {
       expect(refusedOptions(() => make({ lookAhead } as never))).toEqual(['lookAhead']);
     }
     for (const fine of [{ concurrency: Infinity }, { lookAhead: { minutes: 1 } }, { name: undefined }]) {

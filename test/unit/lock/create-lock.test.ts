@@ -232,7 +232,7 @@ describe('createLock: options', () => {
     [{ leaseFor: 0 }, 'leaseFor'],
     [{ leaseFor: Infinity }, 'leaseFor'],
     [{ leaseFor: Number.MAX_SAFE_INTEGER }, 'leaseFor'],
-    [{ leaseFor: '30s' }, 'leaseFor'],
+    [{ leaseFor: '30 parsecs' }, 'leaseFor'],
     [{ timeout: 0 }, 'timeout'],
     [{ timeout: Infinity }, 'timeout'],
     [{ lease: 5 }, 'lease'],

@@ -41,7 +41,7 @@ describe('toSchedule', () => {
     { minutes: -1 },
     null,
     undefined,
-    '10m',
+    '10 mn',
     true,
     [],
     { nextExecuteTime: 5 },
