@@ -148,7 +148,7 @@ export class Marks implements KeysWatch {
       const { mark, at, instance } = known.order;
       // By the age that it has when it arrives: its load may have begun before.
       if (instance.process === process && (this.#publishedAt.get(held.serial) ?? 0) >= at) continue;
-      if (mark === undefined && this.#outdated(key) >= at) continue; // only a load answers that
+      if (mark === undefined && this.#outdated(key) >= this.#begunAt(known)) continue; // only a load answers that
       const isDue = mark === 'invalidated' && status?.isStale === true;
       this.#holds(key, isDue, known, `serves ${held.serial}${mark === 'invalidated' ? ' as fresh' : ''}`);
     }
@@ -167,6 +167,13 @@ export class Marks implements KeysWatch {
   #outdated(key: HeldKey): number {
     const times = subjectsOf(key).map((subject) => this.#outdatedAt.get(subject) ?? 0);
     return Math.max(key.invalidatedAt, ...times);
+  }
+
+  /** A refresh may be answered by a load that was under way before it. */
+  #begunAt({ order: { serial, at, outcome } }: Known): number {
+    const value =
+      outcome !== undefined && 'value' in outcome ? (outcome.value as Edition | undefined) : undefined;
+    return this.#begun.get(serial ?? value?.serial ?? Number.NaN) ?? at;
   }
 
   #versionOf({ kind, of, mark, serial, instance, outcome }: KeyOrder): number | undefined {
