@@ -1,20 +1,22 @@
-import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
+import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
 import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
 
 export type { PostgresClient, PostgresCommand, PostgresResult } from '../sql/postgres.ts';
+export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../sql/postgres-js.ts';
 export type { SqlLockOptions } from './sql.ts';
 
 /** The options of {@link postgresLock}. */
 export interface PostgresLockOptions extends SqlLockOptions {
   /**
-   * A `Pool` of `pg`; or a connected `Client` without an open transaction. You keep ownership: add an `error` listener
-   * to the pool, as `pg` requires, and end it yourself.
+   * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
+   * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
+   * requires, and end it yourself. Kysely, Drizzle and Prisma are given such a client: pass the same one.
    */
-  readonly client: PostgresClient;
+  readonly client: PostgresClient | PostgresJsClient;
 }
 
 /**
@@ -35,6 +37,7 @@ export interface PostgresLockOptions extends SqlLockOptions {
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
  * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * postgres.js sends commands on busy connections too: one that was sent may take effect later, and its lease is given back then.
  * Names are at most 1024 bytes long, and compared byte by byte; they can't contain U+0000.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
@@ -43,11 +46,9 @@ export interface PostgresLockOptions extends SqlLockOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresLock(options: PostgresLockOptions): Lock {
-  const checks = new OptionChecks('lock');
-  checks.methods('client', options?.client, ['query']);
-  checks.done();
+  const client = postgresClient('lock', options?.client);
   return sqlLock(options, {
-    client: new PostgresSql(options.client, timeoutOf('lock', options)),
+    client: new PostgresSql(client, timeoutOf('lock', options)),
     dialect: POSTGRES,
     definition: postgresLockTable,
     definedBy: 'postgresLockTable()',

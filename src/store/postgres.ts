@@ -1,6 +1,6 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { OptionChecks } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
+import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
 import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
@@ -14,15 +14,17 @@ export {
   type PostgresNotification,
   postgresHints,
 } from '../sql/postgres-hints.ts';
+export type { PostgresJsClient, PostgresJsQuery, PostgresJsResult } from '../sql/postgres-js.ts';
 export type { SqlStoreOptions } from './sql.ts';
 
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends SqlStoreOptions {
   /**
-   * A `Pool` of `pg`; or a connected `Client` without an open transaction. You keep ownership: add an `error` listener
-   * to the pool, as `pg` requires, and end it yourself.
+   * A `Pool` of `pg`; or a connected `Client` without an open transaction; or the client of the package `postgres`
+   * (postgres.js), without a `transform` of columns. You keep ownership: add an `error` listener to a pool of `pg`, as it
+   * requires, and end it yourself. Kysely, Drizzle and Prisma are given such a client: pass the same one.
    */
-  readonly client: PostgresClient;
+  readonly client: PostgresClient | PostgresJsClient;
 }
 
 /**
@@ -42,6 +44,7 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
  * longer than that for a connection of an exhausted pool is never sent; nor is one in the queue of a single `Client`.
+ * postgres.js sends commands on busy connections too: one that was sent may take effect later.
  * Names are at most 1024 bytes long, and compared byte by byte. Names and payloads can't contain U+0000; JSON escapes it.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
@@ -51,11 +54,9 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  const checks = new OptionChecks('store');
-  checks.methods('client', options?.client, ['query']);
-  checks.done();
+  const client = postgresClient('store', options?.client);
   return sqlStore(options, {
-    client: new PostgresSql(options.client, timeoutOf('store', options)),
+    client: new PostgresSql(client, timeoutOf('store', options)),
     dialect: POSTGRES,
     definition: postgresStoreTable,
     versionsDefinition: postgresVersionsTable,

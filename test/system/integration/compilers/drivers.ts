@@ -7,6 +7,7 @@ import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
+import postgres from 'postgres';
 import { createClient, createClientPool, createCluster } from 'redis';
 import { RefreshGroup, RefreshingValue } from 'tickless';
 import { fileLock } from 'tickless/lock/file';
@@ -41,6 +42,7 @@ export const locks = [
   redisLock({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
   postgresLock({ client: new Pool({ connectionTimeoutMillis: 1000, query_timeout: 3000 }) }),
   postgresLock({ client: new Client() }),
+  postgresLock({ client: postgres({ max: 2 }) }),
   mysqlLock({ client: createPool('mysql://localhost/app') }),
   mongodbLock({ collection: collections.collection('locks') }),
 ];
@@ -70,6 +72,7 @@ export const stores = [
   redisStore({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
   postgresStore({ client: new Pool(), hints: hints[0] }),
   postgresStore({ client: new Client() }),
+  postgresStore({ client: postgres({ max: 2 }) }),
   mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
   mongodbStore({ collection: collections.collection('snapshots') }),
 ];

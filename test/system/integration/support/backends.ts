@@ -2,11 +2,12 @@ import { Redis } from 'ioredis';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
+import postgresJs from 'postgres';
 import { createClient } from 'redis';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { Lock, LockOptions } from '../../../../src/lock/create-lock.ts';
 import { type MysqlClient, mysqlLock, mysqlLockTable } from '../../../../src/lock/mysql.ts';
-import { type PostgresClient, postgresLock } from '../../../../src/lock/postgres.ts';
+import { type PostgresClient, type PostgresJsClient, postgresLock } from '../../../../src/lock/postgres.ts';
 import { redisLock } from '../../../../src/lock/redis.ts';
 import { sqlLock } from '../../../../src/lock/sql.ts';
 import type { RedisClient } from '../../../../src/redis/client.ts';
@@ -74,20 +75,23 @@ function redis(client: RedisClient): Pick<Adapters, 'lock' | 'store'> {
   };
 }
 
-function postgres(client: PostgresClient): Adapters {
+/** @param query of the same server, where the client itself is not one of `pg`. */
+function postgres(
+  client: PostgresClient | PostgresJsClient,
+  query: (text: string, name: string) => PromiseLike<unknown> = (text, name) =>
+    (client as PostgresClient).query({ text, values: [name] }),
+): Adapters {
   return {
     lock: (space, options) => postgresLock({ client, table: lockTable(space), ...options }),
     store: (space, options) => postgresStore({ client, table: storeTable(space), ...options }),
     async forget(space, name) {
-      await client.query({ text: `DELETE FROM "${lockTable(space)}" WHERE name = $1`, values: [name] });
+      await query(`DELETE FROM "${lockTable(space)}" WHERE name = $1`, name);
     },
     async damage(space, name, field) {
-      const text = `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = $1`;
-      await client.query({ text, values: [name] });
+      await query(`UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = $1`, name);
     },
     async postdate(space, name, ms) {
-      const text = `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = $1`;
-      await client.query({ text, values: [name] });
+      await query(`UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = $1`, name);
     },
   };
 }
@@ -211,6 +215,20 @@ export const backends: readonly Backend[] = [
         ...postgres(client),
         close: () => client.end(),
         destroy: () => void client.end().catch(ignore),
+      };
+    },
+  },
+  {
+    name: 'PostgreSQL with postgres.js',
+    engine: 'postgres',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const sql = postgresJs(url, { onnotice: ignore, fetch_types: false });
+      return {
+        ...postgres(sql, (text, name) => sql.unsafe(text, [name])),
+        close: () => sql.end(),
+        destroy: () => void sql.end({ timeout: 0 }).catch(ignore),
       };
     },
   },
