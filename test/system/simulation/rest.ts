@@ -61,7 +61,7 @@ export class Rest {
     for (const instance of world.instances) instance.resume();
     await this.#readsFor(mendedAt + LONGEST_MS / 1.5, 2000);
     const isOn = (): boolean => referee.violation === undefined;
-    if (isOn()) this.#isWell();
+    if (isOn()) await this.#isWell();
     if (isOn()) await this.#agrees();
     if (isOn()) await this.#followsTheWall();
     if (isOn()) await this.#isStill();
@@ -81,8 +81,22 @@ export class Rest {
     await this.#world.until(() => timeline.now >= until);
   }
 
-  /** Every subject is loaded. */
-  #isWell(): void {
+  /** Every subject is loaded. One that has become due since it was read last is read again. */
+  async #isWell(): Promise<void> {
+    const before = this.#unwell();
+    if (before.size > 0) await this.#readsFor(this.#world.timeline.now + 4000, 2000);
+    for (const [id, how] of this.#unwell()) {
+      this.#world.referee.holds(
+        'rest',
+        !before.has(id),
+        () => `${id}: well after all was mended it is ${how}`,
+      );
+    }
+  }
+
+  /** Subjects that are not loaded, or are due after a failure. */
+  #unwell(): Map<string, string> {
+    const unwell = new Map<string, string>();
     // An instance that reads more rarely finds no snapshot that is young enough, or the lock held elsewhere.
     const { maxStaleness, whenTooStale, hasLock, hasStore } = this.#world.scenario;
     // Without a store a round serves the one that has won it; where all read at the same moments, one may lose each race.
@@ -96,12 +110,11 @@ export class Rest {
         const isDone = (options.hasLock && !options.holdsValue) || inspect()?.lastEndedAt !== undefined;
         const isLoaded = options.holdsValue ? peek() !== undefined : isDone;
         const { isDue = true, lastError } = (options.holdsValue && inspect()) || {};
-        this.#world.referee.holds('rest', isLoaded && (lastError === undefined || !isDue || mayFail), () => {
-          const how = isLoaded ? 'loaded' : 'empty';
-          return `${id}: well after all was mended it is ${how}: ${lastError?.message}`;
-        });
+        if (isLoaded && (lastError === undefined || !isDue || mayFail)) continue;
+        unwell.set(id, `${isLoaded ? 'loaded' : 'empty'}: ${lastError?.message}`);
       }
     }
+    return unwell;
   }
 
   /** A value that is loaded now has reached every instance two periods later. */
