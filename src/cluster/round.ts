@@ -185,7 +185,7 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#hasResult = false;
     this.#expectAgain();
     void Promise.resolve()
-      .then(() => this.#release(() => this.#failed(error)))
+      .then(() => this.#release(this.#failure(error)))
       .then(() => this.#end());
     return this.over;
   }
@@ -345,25 +345,28 @@ export class Round<T> implements CoordinatedRound<T> {
     return lock.release(this.#lease, outcome);
   }
 
-  #failed(error: unknown): ReleaseOutcome {
+  /** The outcome, as of the moment at which the release is sent. */
+  #failure(error: unknown): () => ReleaseOutcome {
     const { coolDown, random, clock } = this.#member.options;
+    const { coolDownUntil } = this.#entry; // a person may end it here, while the release waits for the lock
     // Another connection may help, so others may try soon. Of a refused value they would load the same.
-    const holdFor = isValueRejectedError(error)
-      ? Math.max(0, this.#entry.coolDownUntil - clock.monotonic())
-      : coolDownMs(coolDown, 1, random());
-    return {
+    const holdFor = (): number =>
+      isValueRejectedError(error)
+        ? Math.max(0, coolDownUntil - clock.monotonic())
+        : coolDownMs(coolDown, 1, random());
+    return () => ({
       as: 'failed',
-      holdFor: Math.min(holdFor, LONGEST_LEASE_MS),
+      holdFor: Math.min(holdFor(), LONGEST_LEASE_MS),
       error: messageOf(error).slice(0, 500),
-    };
+    });
   }
 
   /** The flight was ended from outside, and its load has settled. */
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
     this.#hasResult = false;
-    const outcome = (): ReleaseOutcome =>
-      isLoadTimeoutError(reason) || isLoadError(reason) ? this.#failed(reason) : { as: 'abandoned' };
+    const isFailure = isLoadTimeoutError(reason) || isLoadError(reason);
+    const outcome = isFailure ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
     void this.#release(outcome).then(() => this.#end());
   }
 

@@ -118,7 +118,9 @@ export class EntryVersions<T> implements VersionControl<T> {
     const { promise } = entry;
     const { version } = shared;
     try {
-      return (await this.#host.share(as)) as number; // there is a lock
+      const sharing = this.#host.share(as);
+      if (edition !== undefined) shared.isLocal = true; // until it is published
+      return (await sharing) as number; // there is a lock
     } catch (error) {
       if (edition !== undefined) {
         if (shared.version === version) shared.displaced();

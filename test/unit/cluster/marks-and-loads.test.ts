@@ -270,6 +270,24 @@ describe('marks on keys', () => {
   });
 });
 
+it('what was refused is not loaded again by others, though a person has set a value while the lock was unavailable', async () => {
+  const cluster = new ManualCluster();
+  const accept = (value: string): boolean => value !== 'bad';
+  const [a, b] = await cluster.warm(2, { accept, coolDown: 20_000, logger: false });
+  await cluster.clock.advance(1100);
+  a.link.break('refused', 'release');
+  await cluster.reload(a, 1, 'bad');
+  await a.value.set('mine', { everywhere: false });
+  a.link.mend();
+  await cluster.clock.advance(5000); // it is released by then
+  expect(a.link.take().at(-1)).toBe('release');
+  await cluster.read(b);
+  expect(b.manual.calls.length).toBe(0);
+  await cluster.clock.advance(20_000);
+  await cluster.read(b);
+  expect(b.manual.calls.length).toBe(1);
+});
+
 describe('a guard of a load that has waited for the lease of another instance', () => {
   it('compares with what that has published meanwhile, also while a change of a person waits for the load', async () => {
     const cluster = new ManualCluster();

@@ -36,6 +36,26 @@ describe('a version that is put back into place', () => {
     ]);
   });
 
+  it('has no version until it is published, and none if that fails', async () => {
+    const { cluster, a } = await twoVersions();
+    await cluster.clock.advance(1100);
+    await cluster.read(a); // a load is under way
+    a.link.break('no-answer', 'write');
+    await cluster.end(a, 2, 'three'); // which has a version that never comes into the store
+    const versionOf = (): number | undefined => a.value.inspect().lock?.version;
+    const seen: (number | undefined)[] = [versionOf()];
+    for (let time = 0; time < 2; time++) {
+      const rollback = rejectionOf(a.value.rollback({ by }));
+      await cluster.clock.flush();
+      seen.push(versionOf());
+      expect(a.value.current).toBe('one');
+      await cluster.clock.advance(60_000);
+      await rollback;
+      seen.push(versionOf());
+    }
+    expect(seen).toEqual(Array(5).fill(undefined));
+  });
+
   it('is not replaced by due loads, invalidations and refreshes of any instance, however old it gets', async () => {
     const { cluster, a, b } = await twoVersions({ maxStaleness: 5000, whenTooStale: 'throw' });
     await a.value.rollback({ by });
