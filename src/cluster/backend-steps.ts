@@ -1,6 +1,6 @@
 import type { Hints } from './hint-contract.ts';
 import type { LockProvider } from './lock-contract.ts';
-import type { Codec, Store } from './store-contract.ts';
+import type { Codec, SnapshotStore, Store } from './store-contract.ts';
 
 /** The methods of a lock that members use. */
 export interface LockSteps
@@ -12,7 +12,15 @@ export interface LockSteps
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,
-  'read' | 'write' | 'history' | 'versions' | 'reports' | 'keepVersions' | 'schema' | 'longestName'
+  | 'read'
+  | 'write'
+  | 'history'
+  | 'versions'
+  | 'reports'
+  | 'takesReports'
+  | 'keepVersions'
+  | 'schema'
+  | 'longestName'
 > & {
   readonly codec: Codec;
   /** That of members which leave it out, in milliseconds. @default Infinity */
@@ -20,3 +28,6 @@ export type StoreSteps = Pick<
   /** Those that go with its changes. @default none */
   readonly hints?: Hints | undefined;
 };
+
+/** The steps for many names, which a store may have. */
+export type ManyStoreSteps = Pick<SnapshotStore, 'readMany' | 'writeMany'>;

@@ -64,7 +64,8 @@ function worthSaying(field: string, value: unknown): unknown {
 }
 
 function lasting(field: string, value: unknown): unknown {
-  return field === 'age' || field === 'for' ? undefined : worthSaying(field, value);
+  if (field === 'for') return undefined;
+  return field === 'age' && value !== undefined ? 0 : worthSaying(field, value);
 }
 
 /**
@@ -113,7 +114,8 @@ function parsed(text: unknown): Record<string, unknown> | undefined {
 }
 
 function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | undefined): ReportedMember[] {
-  const { name, kind, version, age, failures, error, pinned, quarantine, ...rest } = fieldsOf(member);
+  const { name, kind, version, takingOver, age, failures, error, pinned, quarantine, ...rest } =
+    fieldsOf(member);
   if (typeof name !== 'string') return [];
   const namespace = typeof rest.namespace === 'string' ? rest.namespace : undefined;
   if (of?.has(idOf({ namespace, name })) === false) return [];
@@ -127,6 +129,7 @@ function memberIn(member: unknown, seenAgo: number, of: ReadonlySet<string> | un
     namespace: namespace === undefined ? undefined : printable(namespace),
     kind: kind === 'cache' ? 'cache' : 'value',
     version: countIn(version) || undefined,
+    takingOver: countIn(takingOver) || undefined,
     age: aged === undefined ? undefined : aged + seenAgo,
     failures: countIn(failures),
     error: textIn(error),

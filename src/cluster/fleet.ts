@@ -63,6 +63,8 @@ function memberOf(parts: readonly [Part, ...Part[]], labels: ReadonlyMap<string,
   const [{ member }] = parts;
   const newest = Math.max(...parts.map(({ member: { version = 0 } }) => version));
   const version = newest > 0 ? newest : undefined;
+  const isTakingOver = ({ version: held = 0, takingOver = 0 }: ReportedMember): boolean =>
+    held < newest && takingOver >= newest;
   const ages = parts.flatMap(({ member: { age } }) => age ?? []);
   const summary: Omit<FleetMember, 'text'> = {
     name: member.name,
@@ -71,9 +73,11 @@ function memberOf(parts: readonly [Part, ...Part[]], labels: ReadonlyMap<string,
     version,
     of: parts.length,
     holding: parts.filter((part) => part.member.version === version && version !== undefined).length,
-    behind: each(parts, ({ kind, version: held, age }) => {
+    takingOver: parts.filter((part) => isTakingOver(part.member)).length,
+    behind: each(parts, (one) => {
+      const { kind, version: held, age } = one;
       const isEmpty = kind === 'value' && held === undefined && age === undefined;
-      return held === version || isEmpty ? undefined : { version: held };
+      return held === version || isEmpty || isTakingOver(one) ? undefined : { version: held };
     }),
     oldest: ages.length === 0 ? undefined : Math.max(...ages),
     failing: each(parts, ({ failures, error }) => (failures > 0 ? { failures, error } : undefined)),
@@ -95,12 +99,13 @@ function each<Details extends object>(
 
 function textOf(member: Omit<FleetMember, 'text'>, labels: ReadonlyMap<string, string>): string {
   const label = ({ id, host }: InstanceName): string => labels.get(id) ?? host;
-  const { oldest, failing, pinned, quarantine } = member;
+  const { oldest, takingOver, failing, pinned, quarantine } = member;
   const isFailing = new Set(failing.map(({ id }) => id));
   const behind = member.behind.filter(({ id }) => !isFailing.has(id));
   return printable(
     [
       heldBy(member),
+      ...(takingOver === 0 ? [] : [`${takingOver} taking it over`]),
       ...(oldest === undefined ? [] : [`oldest ${showDuration(oldest)}`]),
       ...(behind.length === 0 ? [] : [`behind: ${named(behind, label)}`]),
       ...lines(failing, (one) => `${label(one)} failing: ${one.error ?? 'unknown error'}`),

@@ -5,14 +5,15 @@ import type { ClusterMember } from './cluster-member.ts';
 import { reasonIn } from './fleet-report.ts';
 import { endPin } from './pinned-entry.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
-import { sharedStateOf } from './shared-state.ts';
+import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
+import type { Reporting } from './store-reports.ts';
 
 /** No reader waits for it. */
 const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
 
-/** The value of one entry, as checks of the store keep it up to date between its loads. */
-export class FollowedValue<T> implements Followed {
+/** The value of one entry: checks of the store keep it up to date between its loads, and reports show it. */
+export class FollowedValue<T> implements Followed, Reporting {
   readonly #member: ClusterMember;
   readonly #host: FollowedEntry<T>;
   /** The last version that a check has read; it is not read again if it could not be used. */
@@ -83,12 +84,25 @@ export class FollowedValue<T> implements Followed {
     return sharedStateOf(this.#host.entry).round?.yieldsTo(version) !== false;
   }
 
-  reported(): ReportedMember {
+  get roundsEveryMs(): number | undefined {
+    const { isLoaded, dueAt, loadedAt } = this.#host.entry;
+    const everyMs = dueAt - loadedAt;
+    return isLoaded && everyMs > 0 && everyMs < Infinity ? everyMs : undefined;
+  }
+
+  asksBefore(instant: number): boolean {
+    const { coordinated, dueAt } = this.#host.entry;
+    if ((coordinated as SharedState | undefined)?.willAskStore) return true;
+    return dueAt <= instant && dueAt > this.#member.options.clock.monotonic();
+  }
+
+  reported(written: ReadonlySet<number>): ReportedMember {
     const { entry } = this.#host;
     const { name, namespace, clock, now: wall } = this.#member.options;
     const { isLoaded, loadedAt, failures, lastError, quarantined } = entry;
     const state = sharedStateOf(entry);
-    const { version, isLocal } = state;
+    const version = isLoaded ? state.reported(written) : 0;
+    const { reading = 0 } = state;
     const now = clock.monotonic();
     const pin = state.pinAt(now);
     const refused = quarantined?.status;
@@ -96,7 +110,8 @@ export class FollowedValue<T> implements Followed {
       name,
       namespace,
       kind: 'value',
-      version: isLoaded && !isLocal && version > 0 ? version : undefined,
+      version: version || undefined,
+      takingOver: reading > version ? reading : undefined,
       age: isLoaded ? Math.max(0, now - loadedAt) : undefined,
       failures,
       error: failures > 0 && lastError !== undefined ? reasonIn(lastError) : undefined,

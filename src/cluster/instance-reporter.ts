@@ -3,8 +3,11 @@ import { reportOf } from './fleet-report.ts';
 import { newInstance, thisHost } from './identity.ts';
 import type { InstanceReport } from './store-contract.ts';
 
-/** A report lasts for as many checks, so that one that was lost takes no instance out of the fleet. */
-const LASTS_CHECKS = 3;
+/** A report lasts for as many checks or rounds, so that one that was lost takes no instance out of the fleet. */
+const LASTS_TIMES = 3;
+
+/** That of an instance whose rounds are further apart is over before the next one. */
+const LONGEST_MS = 7 * 86_400_000;
 
 /** Nor does an instance that is read every ten seconds leave the fleet between its reads. */
 const SHORTEST_MS = 15_000;
@@ -14,6 +17,14 @@ const RENEWED_IN = 1 / 3;
 
 /** A report that replaces the one before, and is over at once. */
 const WITHDRAWN = { text: '-', keepFor: 1 };
+
+/** A report to be left. `left`: the store has it. */
+export interface NextReport {
+  readonly report: InstanceReport;
+  /** Its text without ages, which change by themselves. */
+  readonly gist: string;
+  readonly left: () => void;
+}
 
 /** The reports that one instance leaves in a store: when it leaves one, and how long each lasts. */
 export class InstanceReporter {
@@ -40,25 +51,25 @@ export class InstanceReporter {
    * The report to be left now; `undefined`: it would say nothing new, and the last one need not be renewed yet.
    *
    * @param now the monotonic clock.
-   * @param withinMs the time between two checks.
+   * @param everyMs the time between two checks; without checks that between two rounds.
    * @param isForced leaves one in any case.
    */
   next(
     members: readonly ReportedMember[],
     now: number,
-    withinMs: number,
+    everyMs: number,
     isForced: boolean = false,
-  ): { readonly report: InstanceReport; readonly left: () => void } | undefined {
-    const keepFor = Math.max(SHORTEST_MS, LASTS_CHECKS * withinMs);
+  ): NextReport | undefined {
+    const keepFor = Math.min(Math.max(SHORTEST_MS, LASTS_TIMES * everyMs), LONGEST_MS);
     const upFor = now - (this.#startedAt ?? now);
     const { text, gist } = reportOf({ host: thisHost(), upFor }, members);
-    const isLate = now + withinMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + keepFor * RENEWED_IN;
+    const isLate = now + everyMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + keepFor * RENEWED_IN;
     if (!isForced && !isLate && gist === this.#last?.gist) return undefined;
     this.#isSent = true;
     const left = (): void => {
       this.#last = { gist, at: now };
     };
-    return { report: { instance: this.id, text, keepFor }, left };
+    return { report: { instance: this.id, text, keepFor }, gist, left };
   }
 
   /** Takes the last report back; `undefined`: none was sent. */

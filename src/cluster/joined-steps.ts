@@ -1,14 +1,15 @@
 import { Semaphore } from '../time/semaphore.ts';
 import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
-import type { LockSteps, StoreSteps } from './backend-steps.ts';
+import type { LockSteps, ManyStoreSteps, StoreSteps } from './backend-steps.ts';
 import type { AcquireRequest, LeaseRelease, LockProvider } from './lock-contract.ts';
+import { reportingSteps } from './reporting-steps.ts';
 import { StepJoiner } from './step-joiner.ts';
 import { StoreAccess } from './store-access.ts';
-import type { SnapshotRead, SnapshotStore, SnapshotWrite } from './store-contract.ts';
+import type { SnapshotRead, SnapshotWrite } from './store-contract.ts';
+import { StoreReports } from './store-reports.ts';
 
-/** The steps for many names, which a lock or a store may have. */
+/** The steps for many names, which a lock may have. */
 export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany'>;
-export type ManyStoreSteps = Pick<SnapshotStore, 'readMany' | 'writeMany'>;
 
 type All<S> = { readonly [P in keyof S]-?: NonNullable<S[P]> };
 
@@ -52,11 +53,13 @@ export function lockAccess(
 
 /** As {@link lockAccess}, of a store. */
 export function storeAccess(
-  steps: StoreSteps & ManyStoreSteps,
+  plain: StoreSteps & ManyStoreSteps,
   limitMs: number,
   explain?: (error: unknown) => unknown,
 ): StoreAccess {
-  if (!isForManySnapshots(steps)) return new StoreAccess(steps, limitMs, explain);
+  const reports = new StoreReports(plain);
+  const steps = reportingSteps(plain, reports);
+  if (!isForManySnapshots(steps)) return new StoreAccess(steps, reports, limitMs, explain);
   const commands = new Semaphore(MAX_CONCURRENT_STEPS);
   const reads = new StepJoiner(
     {
@@ -88,7 +91,7 @@ export function storeAccess(
     write: (name, payload, token, rejected, keepFor) =>
       writes.ask({ name, payload, token, rejected, keepFor }),
   };
-  return new StoreAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
+  return new StoreAccess(joined, reports, limitMs, explain, Number.POSITIVE_INFINITY);
 }
 
 function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & All<ManyLockSteps> {

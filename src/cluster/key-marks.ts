@@ -6,7 +6,6 @@ import { closedError } from '../engine/read-errors.ts';
 import { OptionError } from '../errors.ts';
 import { Deferred, ignoreRejection, rejected } from '../time/deferred.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { reasonIn } from './fleet-report.ts';
 import {
   EMPTY,
   type Journal,
@@ -17,8 +16,10 @@ import {
   withMarks,
 } from './journal.ts';
 import { ManualRound } from './manual-round.ts';
+import { reportedKeys } from './reported-keys.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { Followed } from './store-checks.ts';
+import type { Reporting } from './store-reports.ts';
 
 /** Marks that are to be published together, and the promise of those that wait for it. */
 interface Waiting {
@@ -32,7 +33,9 @@ interface Waiting {
  * They are in a journal, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
  * many keys there are. A mark is added under the lock of that name: no two instances lose each other's.
  */
-export class KeyMarks implements Followed, MarksOnKeys {
+export class KeyMarks implements Followed, Reporting, MarksOnKeys {
+  /** Each key has its own. */
+  readonly roundsEveryMs: undefined;
   readonly #member: ClusterMember;
   readonly #keys: FollowedKeys;
   readonly #entry: Entry<Journal> = new Entry();
@@ -63,20 +66,11 @@ export class KeyMarks implements Followed, MarksOnKeys {
   }
 
   reported(): ReportedMember {
-    const { name, namespace } = this.#member.options;
-    const failing = this.#keys.failing();
-    const error = failing[0]?.lastError;
-    return {
-      name,
-      namespace,
-      kind: 'cache',
-      version: this.#applied || undefined,
-      age: undefined,
-      failures: failing.length,
-      error: error && reasonIn(error),
-      pinned: undefined,
-      quarantine: undefined,
-    };
+    return reportedKeys(this.#member.options, this.#keys, this.#applied);
+  }
+
+  asksBefore(): boolean {
+    return false;
   }
 
   /** The version up to which values of a key with these tags are out of date. */

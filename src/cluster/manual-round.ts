@@ -37,6 +37,7 @@ export class ManualRound implements RoundUnderWay {
   readonly #until: number;
   #lease: HeldLease | undefined;
   #isGivenUp = false;
+  #mayAskStore = true;
   /** Ends a wait. */
   #wake: (() => void) | undefined;
 
@@ -89,6 +90,10 @@ export class ManualRound implements RoundUnderWay {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
 
+  get mayAskStore(): boolean {
+    return this.#mayAskStore;
+  }
+
   /** For the load that it waits for. */
   previous(): ReturnType<RoundUnderWay['previous']> {
     return this.#previous?.previous();
@@ -121,6 +126,7 @@ export class ManualRound implements RoundUnderWay {
     let outcome: Published | undefined;
     await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
       outcome = published;
+      this.#mayAskStore = false;
       this.#published.resolve();
     });
     if (outcome === 'shared') return this.#lease?.id.token;
@@ -221,6 +227,7 @@ export class ManualRound implements RoundUnderWay {
 
   /** The next round begins when this one is over, and the one before it. */
   #end(): void {
+    this.#mayAskStore = false;
     this.#published.resolve();
     const over = (): void => {
       if (this.#state.round === this) this.#state.round = undefined;

@@ -20,10 +20,12 @@ import { FollowedValue } from './followed-value.ts';
 import { KeyMarks } from './key-marks.ts';
 import { ManualRound } from './manual-round.ts';
 import { pinnedError, pinStatus } from './pin.ts';
+import { ReportedKeys } from './reported-keys.ts';
 import { Round } from './round.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 import type { StoreChecks } from './store-checks.ts';
 import type { StoreFleet } from './store-fleet.ts';
+import type { Reporting } from './store-reports.ts';
 import { storeUnavailable } from './unavailable.ts';
 import { EntryVersions } from './version-control.ts';
 
@@ -33,6 +35,8 @@ export class MemberCoordinator implements Coordinator {
   readonly #member: ClusterMember;
   /** Those of people that are under way. */
   readonly #manual: Set<ManualRound> = new Set();
+  /** Its member in the reports of this instance. */
+  #reporting: Reporting | undefined;
   #followed: FollowedValue<unknown> | undefined;
   #marks: KeyMarks | undefined;
 
@@ -43,17 +47,27 @@ export class MemberCoordinator implements Coordinator {
 
   follow<T>(host: FollowedEntry<T>): void {
     const member = this.#member;
-    if (this.checks === undefined) return;
+    if (member.fleet === undefined) return;
     const followed = new FollowedValue(member, host);
     this.#followed = followed as FollowedValue<unknown>;
-    this.checks.join(followed, member, member.propagateWithinMs);
+    this.#report(followed);
+    this.checks?.join(followed, member, member.propagateWithinMs);
+  }
+
+  #report(reporting: Reporting): void {
+    this.#reporting = reporting;
+    this.#member.fleet?.join(reporting, this.#member);
   }
 
   followKeys(keys: FollowedKeys): void {
     const member = this.#member;
-    if (this.checks === undefined) return;
+    if (this.checks === undefined) {
+      this.#report(new ReportedKeys(member.options, keys));
+      return;
+    }
     const marks = new KeyMarks(member.forJournal(), keys);
     this.#marks = member.marks = marks;
+    this.#report(marks);
     this.checks.join(marks, member, member.propagateWithinMs);
   }
 
@@ -180,12 +194,13 @@ export class MemberCoordinator implements Coordinator {
     const { closing, options } = this.#member;
     closing.abort(closedError(options.name));
     for (const round of this.#manual) round.giveUp();
-    const marks = this.#marks;
+    const { fleet, lock } = this.#member;
+    const followed = this.#followed ?? this.#marks;
+    if (followed !== undefined) this.checks?.leave(followed);
     await Promise.all([
-      this.#followed && this.checks?.leave(this.#followed),
-      marks && this.checks?.leave(marks),
-      marks?.close(),
-      this.#member.lock?.close(),
+      this.#reporting && fleet?.leave(this.#reporting, this.#member),
+      this.#marks?.close(),
+      lock?.close(),
     ]);
   }
 

@@ -27,6 +27,12 @@ export interface ReadSnapshot extends Snapshot {
   readonly loadedAt: number;
 }
 
+/** A snapshot as the store has it. `decoded` rejects with the reason why it can't be used. */
+type Found = { readonly version: number; readonly decoded: () => Promise<ReadSnapshot> } | undefined;
+
+/** Whether a person waits for a probe of a store that was down, and how long for the answer. */
+type Patience = readonly [waitsForProbe?: boolean, limitMs?: number];
+
 /** The store as one member uses it: reads and writes it, and reports what happens. */
 export class MemberStore {
   readonly #context: MemberContext;
@@ -131,15 +137,14 @@ export class MemberStore {
    * version can't be read.
    */
   async edition(entry: Entry<unknown>, version: number): Promise<ReadSnapshot | undefined> {
-    const { clock, name, timeoutMs } = this.#context.options;
-    const sentAt = clock.monotonic();
-    const stored = await this.#demand(entry, (atBackend) => this.#steps.read(atBackend, undefined, version));
-    if (stored?.version !== version) return undefined;
+    const found = await this.#stored(entry, version);
+    if (found?.version !== version) return undefined;
     try {
-      return await this.#decoded(entry, withDamage(stored), sentAt, this.#pace(timeoutMs));
+      return await found.decoded();
     } catch (cause) {
       const text = `version ${version} can't be read: ${messageOf(cause)}`;
-      throw new StoreUnavailableError(text, { cacheName: name, key: entry.key, cause });
+      const about = { cacheName: this.#context.options.name, key: entry.key, cause };
+      throw new StoreUnavailableError(text, about);
     }
   }
 
@@ -170,25 +175,33 @@ export class MemberStore {
    * @param waits for a probe of a store that was down.
    */
   async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
-    const { clock, timeoutMs } = this.#context.options;
-    const sentAt = clock.monotonic();
-    const read = (atBackend: string): ReturnType<StoreSteps['read']> => this.#steps.read(atBackend);
-    const stored = await this.#demand(entry, read, waits, this.#access.limitMs);
-    if (stored === undefined) return undefined;
+    const found = await this.#stored(entry, undefined, waits, this.#access.limitMs);
     try {
-      return await this.#decoded(entry, withDamage(stored), sentAt, this.#pace(timeoutMs));
+      return await found?.decoded();
     } catch (error) {
-      this.#rejected(entry, stored.version, error as Error);
+      this.#rejected(entry, found?.version ?? 0, error as Error);
       return undefined;
     }
+  }
+
+  /** A snapshot that a person asks for; `undefined`: there is none. Rejects as {@link #demand} does. */
+  async #stored(entry: Entry<unknown>, version: number | undefined, ...patience: Patience): Promise<Found> {
+    const { clock, timeoutMs } = this.#context.options;
+    const sentAt = clock.monotonic();
+    const stored = await this.#demand(
+      entry,
+      (name) => this.#steps.read(name, undefined, version),
+      ...patience,
+    );
+    const pace = this.#pace(timeoutMs);
+    return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
   }
 
   /** Asks the store for a person. Rejects when it does not answer. */
   async #demand<R>(
     entry: Entry<unknown>,
     call: (name: string) => Promise<R>,
-    waitsForProbe: boolean = true,
-    limitMs: number = this.#access.behindMs,
+    ...[waitsForProbe = true, limitMs = this.#access.behindMs]: Patience
   ): Promise<R> {
     const { steps } = this.#access;
     const { clock, name } = this.#context.options;
@@ -223,7 +236,8 @@ export class MemberStore {
       const body = await encodeBody(value, isAbsent || mark !== undefined, this.#format.codec, pace);
       const name = await names.atBackend(entry, steps.longestName);
       const maker = names.makerOf(entry);
-      const { undecodableVersion } = sharedStateOf(entry);
+      const state = sharedStateOf(entry);
+      const { undecodableVersion } = state;
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
       let length = 0;
       const writeOnce = (): Promise<WriteAnswer> => {
@@ -231,6 +245,7 @@ export class MemberStore {
         const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
         const payload = withMetadata(body, about, maker);
         length = payload.length;
+        if (state.publishing !== undefined) state.publishing.isSent = true;
         return this.#steps.write(name, payload, token, rejected, keepFor);
       };
       const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);

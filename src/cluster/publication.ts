@@ -102,21 +102,24 @@ async function publish(
     mark,
     dueIn: Math.max(0, (isAbsent ? absentUntil : dueAt) - clock.monotonic()),
   });
+  const state = sharedStateOf(entry);
+  const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
+  state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
   const written = await store.publish(entry, value, metadata, lease);
+  state.publishing = undefined;
   if (written === undefined) return 'unwritten';
   const { version } = written;
   if (written.kind === 'refused') {
     overtaken(member, entry, record, version, lease);
     return 'overtaken';
   }
-  const state = sharedStateOf(entry);
   if (mark !== undefined) state.marked(version);
   else if (version > state.version) {
     state.version = version;
     if (pin === undefined) endPin(entry, member.options);
     else state.pin = pin;
   }
-  if (mark === undefined && entry.value === value && entry.loadedAt === loadedAt) state.isLocal = false;
+  if (isInPlace()) state.isLocal = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their journal.
   const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);

@@ -79,7 +79,8 @@ export class RemoteSnapshots<T> {
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
-      const snapshot = await this.#read(Math.max(newest, expectedToken - 1));
+      const isVersion = expectedToken !== this.#state.mark + 1; // else any after the mark
+      const snapshot = await this.#read(Math.max(newest, expectedToken - 1), isVersion ? expectedToken : 0);
       if (snapshot === undefined) return undefined;
       if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
       this.#state.rejectedVersion = snapshot.version;
@@ -126,7 +127,7 @@ export class RemoteSnapshots<T> {
       return new Deferral(options, forMs, false);
     }
     if (store === undefined) return undefined;
-    const snapshot = await this.#read(this.#state.newest);
+    const snapshot = await this.#read(this.#state.newest, token);
     if (snapshot === undefined) {
       const { restsFor } = store;
       if (restsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
@@ -158,8 +159,11 @@ export class RemoteSnapshots<T> {
     if (this.#last === null) this.#last = undefined;
   }
 
-  async #read(newerThan: number): Promise<ReadSnapshot | undefined> {
+  /** @param expected the version that should be there; 0: any. */
+  async #read(newerThan: number, expected: number = 0): Promise<ReadSnapshot | undefined> {
+    this.#state.reading = expected;
     const answer = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    this.#state.reading = undefined;
     this.wasRead = answer !== 'unread';
     const found = answer === 'unread' ? undefined : answer;
     if (found?.mark !== undefined) {

@@ -55,6 +55,7 @@ export class Round<T> implements CoordinatedRound<T> {
   /** While a reader without a value waits for the first answer of the backends. */
   #enteredAt: number | undefined;
   #isLossReported = false;
+  #mayAskStore = true;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
   #expected: Pick<SharedState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
@@ -92,6 +93,10 @@ export class Round<T> implements CoordinatedRound<T> {
 
   get isHolder(): boolean {
     return this.#lease !== undefined && !this.#lease.isLost;
+  }
+
+  get mayAskStore(): boolean {
+    return this.#mayAskStore;
   }
 
   get token(): number | undefined {
@@ -174,7 +179,7 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   discard(): Promise<void> {
-    this.#hasResult = false;
+    this.#hasResult = this.#mayAskStore = false;
     this.#lease?.stop();
     void this.#release(() => ({ as: 'abandoned' })).then(() => this.#end());
     return this.over;
@@ -182,7 +187,7 @@ export class Round<T> implements CoordinatedRound<T> {
 
   fail(error: Error): Promise<void> {
     if (this.#isCompleted) return this.over;
-    this.#hasResult = false;
+    this.#hasResult = this.#mayAskStore = false;
     this.#expectAgain();
     void Promise.resolve()
       .then(() => this.#release(this.#failure(error)))
@@ -335,6 +340,7 @@ export class Round<T> implements CoordinatedRound<T> {
     await publishAndRelease(this.#member, this.#entry, record, lease, (outcome) => {
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
         this.#reportLoss('expired', undefined);
+      this.#mayAskStore = false;
       this.#published.resolve();
     });
   }
@@ -364,7 +370,7 @@ export class Round<T> implements CoordinatedRound<T> {
   /** The flight was ended from outside, and its load has settled. */
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
-    this.#hasResult = false;
+    this.#hasResult = this.#mayAskStore = false;
     const isFailure = isLoadTimeoutError(reason) || isLoadError(reason);
     const outcome = isFailure ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
     void this.#release(outcome).then(() => this.#end());

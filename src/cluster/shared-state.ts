@@ -14,6 +14,8 @@ export interface RoundUnderWay {
   /** It holds a lease. */
   readonly isHolder: boolean;
   requireFresh(): void;
+  /** It may still read from the store, or write to it. */
+  readonly mayAskStore: boolean;
   /**
    * That version, which another instance has published, may take the place of the value here while this is under way: its own
    * result is still to come, and will be newer.
@@ -29,6 +31,16 @@ export interface FoundMark {
   readonly version: number;
   /** When it was written (monotonic), or a little before. */
   readonly writtenAt: number;
+}
+
+/** A version that is being published. */
+export interface Publishing {
+  /** `undefined`: the store will count it. */
+  readonly version: number | undefined;
+  /** It is the value in place. */
+  readonly isInPlace: () => boolean;
+  /** The write is on its way. */
+  isSent: boolean;
 }
 
 /** The state of an entry in the cluster, as its lock and its store have reported it. */
@@ -57,6 +69,10 @@ export class SharedState implements CoordinatedEntry {
   pin: Pin | undefined = undefined;
   /** The next acquire ignores the hold of a round that is done: the schedule is another one. */
   ignoresHold: boolean = false;
+  /** The result of the round under way, while it is written to the store. */
+  publishing: Publishing | undefined = undefined;
+  /** The version that is being read from the store; 0: any. `undefined`: it is not read. */
+  reading: number | undefined = undefined;
   /** The holder of the lease when the lock was last asked; this instance included. */
   holder: { readonly owner: string; readonly host: string; readonly token: number } | undefined = undefined;
   /** The request for a lease that has no answer yet. */
@@ -74,6 +90,23 @@ export class SharedState implements CoordinatedEntry {
 
   get isAtRest(): boolean {
     return this.request.isAnswered && this.expectedToken === undefined;
+  }
+
+  /**
+   * The version of the value in place, as a report tells it; 0: it has none.
+   *
+   * @param written the tokens of the writes in the same command: the store has both, or none.
+   */
+  reported(written: ReadonlySet<number>): number {
+    const { version = 0, isInPlace } = this.publishing ?? {};
+    if (written.has(version) && isInPlace?.()) return version;
+    return this.isLocal ? 0 : this.version;
+  }
+
+  /** The round under way is about to ask the store. */
+  get willAskStore(): boolean {
+    const isAsking = this.publishing?.isSent === true || this.reading !== undefined;
+    return this.round?.mayAskStore === true && !isAsking;
   }
 
   /** The snapshot of that version, or the absence that it reports, is in place. */

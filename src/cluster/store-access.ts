@@ -1,14 +1,31 @@
-import { BackendAccess, limited } from './backend-access.ts';
+import { BackendAccess, limited, MAX_CONCURRENT_STEPS } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
 import { StoreChecks } from './store-checks.ts';
 import { StoreFleet } from './store-fleet.ts';
+import type { StoreReports } from './store-reports.ts';
 
 /** The access of all members to a store, with the checks and hints that they share and the reports of instances. */
 export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
-  readonly hints: HintPort | undefined = this.steps.hints?.connect(this);
-  readonly checks: StoreChecks = new StoreChecks(this, this.hints);
-  readonly fleet: StoreFleet = new StoreFleet(this, this.checks);
+  readonly hints: HintPort | undefined;
+  readonly reports: StoreReports;
+  readonly checks: StoreChecks;
+  readonly fleet: StoreFleet;
+
+  /** @param reports go with the reads and writes of the steps. The others as of {@link BackendAccess}. */
+  constructor(
+    steps: StoreSteps,
+    reports: StoreReports,
+    limitMs: number,
+    explain?: (error: unknown) => unknown,
+    maxConcurrent: number = MAX_CONCURRENT_STEPS,
+  ) {
+    super(steps, limitMs, explain, maxConcurrent);
+    this.reports = reports;
+    this.hints = steps.hints?.connect(this);
+    this.checks = new StoreChecks(this, reports, this.hints);
+    this.fleet = new StoreFleet(this, this.checks, reports);
+  }
 
   checkWithin(ms: number): void {
     this.checks.checkWithin(ms);

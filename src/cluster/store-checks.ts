@@ -1,4 +1,3 @@
-import type { ReportedMember } from '../data/fleet.ts';
 import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
@@ -6,8 +5,8 @@ import { type BackendAccess, limited } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { HintPort } from './hint-contract.ts';
-import { InstanceReporter } from './instance-reporter.ts';
 import type { InstanceReport } from './store-contract.ts';
+import type { StoreReports } from './store-reports.ts';
 import { unavailableCause } from './unavailable.ts';
 
 /** A name that checks of the store ask about: the snapshot of a value, the journal of a cache. */
@@ -18,8 +17,6 @@ export interface Followed {
   nameAtBackend(): Promise<string>;
   /** The store has a newer version: takes it over. Never rejects. */
   adoptNewer(version: number): Promise<void>;
-  /** Its member, as the report of this instance shows it. */
-  reported(): ReportedMember;
 }
 
 /** The member whose options and log a command uses. */
@@ -64,52 +61,52 @@ export class StoreChecks {
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hints: HintPort | undefined;
   readonly #members: Map<Followed, Membership> = new Map();
-  #withinMs = Number.POSITIVE_INFINITY;
+  readonly #reports: StoreReports;
   #underWay: Promise<void> | undefined;
-  readonly #reporter: InstanceReporter = new InstanceReporter();
   #beganAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.POSITIVE_INFINITY;
   /** When one is to begin that a hint has asked for. It leaves `#dueAt` as it is, or all instances would fall into step. */
   #hintedAt = Number.POSITIVE_INFINITY;
 
-  constructor(access: BackendAccess<StoreSteps>, hints: HintPort | undefined) {
+  constructor(access: BackendAccess<StoreSteps>, reports: StoreReports, hints: HintPort | undefined) {
     this.#access = access;
+    this.#reports = reports;
     this.#hints = hints;
   }
 
   /** Checks ask about it too, from now on. The first one of an instance comes at any time within `withinMs`. */
   join(followed: Followed, checker: Checker, withinMs: number): void {
     const { clock, random } = checker.options;
-    this.#reporter.starts(clock.monotonic());
     this.#members.set(followed, { followed, checker, withinMs });
     if (withinMs < this.#withinMs) {
-      this.#withinMs = withinMs;
+      this.#reports.checksEveryMs = withinMs;
       this.#dueAt = Math.min(this.#dueAt, clock.monotonic() + random() * this.#pauseMs(random));
       this.#plan();
     }
     this.#hints?.listen(checker);
   }
 
-  /** With the last one the report of this instance is taken back: at most one time-out of the store. Never rejects. */
-  async leave(followed: Followed): Promise<void> {
-    const { checker } = this.#members.get(followed) ?? {};
+  /** Checks do not ask about it any longer. */
+  leave(followed: Followed): void {
     this.#members.delete(followed);
-    this.#withinMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
+    this.#reports.checksEveryMs = Math.min(...Array.from(this.#members.values(), ({ withinMs }) => withinMs));
     if (this.#members.size > 0) return;
     this.trigger.readsFrom = this.#dueAt = this.#hintedAt = Number.POSITIVE_INFINITY;
     this.#hints?.stop();
-    if (checker === undefined) return;
+  }
+
+  /** The last member has left: takes the report of this instance back. At most one time-out of the store; never rejects. */
+  async withdraw(checker: Checker): Promise<void> {
     const withdraw = async (): Promise<void> => {
       await this.#underWay; // it may leave a report
-      const report = this.#members.size > 0 ? undefined : this.#reporter.withdrawal();
+      const report = await this.#reports.withdrawal();
       if (report !== undefined) await this.#ask([], checker, report);
     };
     await limited(withdraw, checker.options.clock, this.#access.limitMs).catch(() => {});
   }
 
-  /** The id of this instance in its reports. */
-  get instance(): string {
-    return this.#reporter.id;
+  get #withinMs(): number {
+    return this.#reports.checksEveryMs;
   }
 
   /**
@@ -120,7 +117,7 @@ export class StoreChecks {
    */
   async report(checker: Checker, isForced: boolean): Promise<boolean> {
     const now = checker.options.clock.monotonic();
-    const next = this.#reporter.next(this.#reported, now, this.#withinMs, isForced);
+    const next = this.#reports.next(now, isForced);
     if (next === undefined) return true;
     const answer = await this.#ask([], checker, next.report);
     if (answer !== undefined) next.left();
@@ -169,10 +166,6 @@ export class StoreChecks {
     this.trigger.readsFrom = isWanted ? Math.min(this.#dueAt, this.#hintedAt) : Number.POSITIVE_INFINITY;
   }
 
-  get #reported(): ReportedMember[] {
-    return Array.from(this.#members.keys(), (followed) => followed.reported());
-  }
-
   /** Never rejects. */
   async #check(checker: Checker): Promise<void> {
     const { clock } = checker.options;
@@ -180,7 +173,7 @@ export class StoreChecks {
     const startedAt = clock.monotonic();
     try {
       const named = await this.#named();
-      let next = this.#reporter.next(this.#reported, clock.monotonic(), this.#withinMs);
+      let next = this.#reports.next(clock.monotonic());
       for (let from = 0; from < named.length || next !== undefined; from += MOST_NAMES) {
         const asked = named.slice(from, from + MOST_NAMES);
         const answer = await this.#ask(asked, checker, next?.report);

@@ -192,8 +192,14 @@ export interface SnapshotStore {
    * @param newerThan returns only a snapshot whose version is greater. @default any
    * @param version returns this version, the present one or an older one that is kept; `undefined` where it is not kept.
    * An adapter that keeps one version may ignore it: compare the version of the result. @default the present one
+   * @param report stored in the same step: see {@link takesReports}. @default none
    */
-  read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined>;
+  read(
+    name: string,
+    newerThan?: number,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined>;
   /**
    * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again. Of
    * concurrent writes with tokens the one with the highest token remains.
@@ -205,6 +211,7 @@ export interface SnapshotStore {
    * @param keepFor the snapshot is of no use for longer than this, in milliseconds: it says that the source has no such
    * key. The backend keeps it for this long or for its retention, whichever is shorter; the next write counts as any. Over
    * 0, finite. An adapter may ignore it. @default the retention
+   * @param report stored in the same step, also where the write is refused: see {@link takesReports}. @default none
    */
   write(
     name: string,
@@ -212,7 +219,15 @@ export interface SnapshotStore {
     token?: number,
     rejected?: number,
     keepFor?: number,
+    report?: InstanceReport,
   ): Promise<WriteAnswer>;
+  /**
+   * Whether `read`, `write`, `readMany` and `writeMany` store the report that they get, so that instances without
+   * `propagateWithin` are in the fleet too. In the same command as the step, or it is `false`: a round has no command to spare. A report that can't be
+   * stored is lost, and changes nothing about the step. It may change while the store is in use, when it is known what
+   * the server can do. @default false: reports come with `versions` only
+   */
+  readonly takesReports?: boolean | undefined;
   /**
    * {@link read} of several names in one command, or as few as the backend allows. Optional, together with
    * {@link writeMany}: keys of a cache that are due in the same turn of the event loop then share a command. No name
@@ -222,11 +237,17 @@ export interface SnapshotStore {
    *   backend did not answer.
    */
   readonly readMany?:
-    | ((reads: readonly SnapshotRead[]) => Promise<readonly (StoredSnapshot | undefined | Error)[]>)
+    | ((
+        reads: readonly SnapshotRead[],
+        report?: InstanceReport,
+      ) => Promise<readonly (StoredSnapshot | undefined | Error)[]>)
     | undefined;
   /** {@link write} of several names, as {@link readMany}. No name occurs twice. Where it rejects, any may be written. */
   readonly writeMany?:
-    | ((writes: readonly SnapshotWrite[]) => Promise<readonly (WriteAnswer | Error)[]>)
+    | ((
+        writes: readonly SnapshotWrite[],
+        report?: InstanceReport,
+      ) => Promise<readonly (WriteAnswer | Error)[]>)
     | undefined;
   /**
    * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
@@ -264,9 +285,9 @@ export interface Store extends SnapshotStore {
   /** As of {@link SnapshotStore}. Empty for a backend without it. */
   readonly reports: () => Promise<readonly StoredReport[]>;
   /**
-   * The instances that use the store, and each member on all of them, by the reports that they leave with their checks: see
-   * `propagateWithin`. Instances without it, and those that are not read, are not among them. Of at most 1,000
-   * instances. Empty: there are none, or the backend keeps no reports.
+   * The instances that use the store, and each member on all of them, by the reports that they leave with the commands of
+   * their checks and rounds. Those that are not read are not among them. Of at most 1,000 instances. Empty: there are none, or
+   * the backend keeps no reports.
    *
    * Rejects with `StoreUnavailableError` when the backend does not answer.
    */

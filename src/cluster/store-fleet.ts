@@ -14,6 +14,7 @@ import { type Missing, notHolding } from './not-holding.ts';
 import { pollAfter } from './poll-delays.ts';
 import type { Checker, StoreChecks } from './store-checks.ts';
 import type { StoredReport } from './store-contract.ts';
+import type { Reporting, StoreReports } from './store-reports.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
 import { type WantedVersion, wantedVersion } from './wanted-version.ts';
 
@@ -29,16 +30,28 @@ export interface Waiting extends Checker {
 export class StoreFleet {
   readonly #access: BackendAccess<StoreSteps>;
   readonly #checks: StoreChecks;
+  readonly #reports: StoreReports;
 
-  constructor(access: BackendAccess<StoreSteps>, checks: StoreChecks) {
+  constructor(access: BackendAccess<StoreSteps>, checks: StoreChecks, reports: StoreReports) {
     this.#access = access;
     this.#checks = checks;
+    this.#reports = reports;
+  }
+
+  /** The reports of this instance show it from now on. */
+  join(member: Reporting, { options }: Checker): void {
+    this.#reports.join(member, options.clock);
+  }
+
+  /** With the last one the report of this instance is taken back: at most one time-out of the store. Never rejects. */
+  async leave(member: Reporting, checker: Checker): Promise<void> {
+    if (this.#reports.leave(member)) await this.#checks.withdraw(checker);
   }
 
   /** Those with these members. Rejects with `StoreUnavailableError`. */
   async read(of: readonly MemberName[], asker: Checker): Promise<Fleet> {
     const asked = await this.#ask(asker);
-    if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#checks.instance);
+    if (asked.kind === 'answered') return fleetOf(asked.answer, of, this.#reports.instance);
     throw storeUnavailable(asked.cause, asker.options.name);
   }
 
@@ -73,7 +86,7 @@ export class StoreFleet {
     if (reports.length === 0) throw keepsNone(member.name);
     const of = new Set([idOf(member)]);
     const instances = reports.flatMap((report) => readReport(report, of) ?? []);
-    const id = this.#checks.instance;
+    const id = this.#reports.instance;
     const isHere = instances.some((instance) => instance.id === id);
     const own = isHere ? [] : [{ id, host: thisHost(), version: undefined }];
     return [...own, ...notHolding(instances, version)];

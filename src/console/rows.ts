@@ -215,13 +215,14 @@ function cellOf(
   newest: number | undefined,
   now: number,
 ): Cell {
-  const { version, age, failures, error, pinned, quarantine } = member;
+  const { version, takingOver = 0, age, failures, error, pinned, quarantine } = member;
   const isEmpty = version === undefined && age === undefined;
+  const isBehind = newest !== undefined && version !== newest && takingOver < newest;
   return {
     on: id,
     ...(version === undefined ? {} : { version }),
     ...(age === undefined ? {} : { loadedAt: now - age }),
-    ...(!isEmpty && newest !== undefined && version !== newest ? { behind: true as const } : {}),
+    ...(!isEmpty && isBehind ? { behind: true as const } : {}),
     ...(failures > 0 ? { failures } : {}),
     ...(error === undefined ? {} : { error: shownText(error, LONGEST_MESSAGE) }),
     ...(pinned === undefined ? {} : { pinnedBy: pinned.by }),

@@ -16,6 +16,11 @@ export interface ReportedMember extends MemberName {
    * cache that of the last mark on its keys which the instance knows; `undefined`: it knows none.
    */
   readonly version: number | undefined;
+  /**
+   * The version that it was reading from the store when it left the report. It holds that since, unless it could not use it:
+   * its next report tells. `undefined`: it was not reading one that it knew of.
+   */
+  readonly takingOver: number | undefined;
   /** The age of the value by now, in milliseconds. `undefined`: there is none, or it is a cache. */
   readonly age: number | undefined;
   /** Failures in a row; of a cache how many keys have a last load that failed. */
@@ -61,9 +66,11 @@ export interface FleetMember extends MemberName {
   readonly of: number;
   /** How many of these have the newest version; of a cache: know all marks. */
   readonly holding: number;
+  /** How many others were taking it over when they left their reports: without `propagateWithin` they report it with their next round. */
+  readonly takingOver: number;
   /**
-   * Those with an older version, or with a value without one (`undefined`). Instances without a value are not among them. Of a
-   * cache those that do not know all marks.
+   * Those with an older version, or with a value without one (`undefined`). Instances without a value, and those that were
+   * taking over the newest version, are not among them. Of a cache those that do not know all marks.
    */
   readonly behind: readonly InstanceWith<Pick<ReportedMember, 'version'>>[];
   /** The greatest age of a value, in milliseconds; `undefined`: no instance has a value. */

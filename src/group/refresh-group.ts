@@ -274,7 +274,7 @@ export class RefreshGroup implements GroupLike {
   /**
    * The instances that have members of this group, and each of these members on all of them, by the reports that instances
    * leave in the stores: as `store.fleet()`, of all stores that members use. It asks each store once. Members without a
-   * store, and those without `propagateWithin`, are not in it.
+   * store are not in it.
    *
    * Rejects with `StoreUnavailableError` when one of the stores does not answer.
    */

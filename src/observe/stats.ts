@@ -31,7 +31,7 @@ export interface MemberStats {
   readonly tookOver: number;
   /** How long those of the loads took that have begun. */
   readonly loading: LoadTimes;
-  /** Values that were written to the store, and the bytes of their snapshots before compression by a client. */
+  /** Values that were written to the store, and the length of their snapshots in characters: bytes where all is ASCII. */
   readonly published: number;
   readonly bytesPublished: number;
   /**

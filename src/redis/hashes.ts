@@ -38,7 +38,6 @@ export class RedisHashes {
   readonly #prefix: string;
   readonly #retention: string;
   readonly #timeoutMs: number;
-  /** The server is a cluster: one script can't access several slots. */
   #isSlotted = false;
 
   /**
@@ -60,6 +59,11 @@ export class RedisHashes {
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
     this.#timeoutMs = commandTimeoutMs(about, timeout);
+  }
+
+  /** The server is a cluster, and the hashes are in several slots: one script can't access them all. */
+  get isSlotted(): boolean {
+    return this.#isSlotted;
   }
 
   /** Runs a script on the hash of a name. Its `ARGV` are the retention, then `args`. */

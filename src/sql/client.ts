@@ -45,6 +45,8 @@ export interface SqlClient {
   change(sql: string, parameters: SqlParameters, endAt?: number): Promise<SqlChange>;
   /** Runs a batch, as one command if the database can. @returns the rows of its answer. */
   batch(batch: SqlBatch, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]>;
+  /** Whether a batch is one command; in a database of this process it is. `undefined`: known after `hasReturning`. */
+  readonly isBatchOneCommand: boolean | undefined;
   /** Whether an INSERT can return the row. Queries the server at most once, if that depends on its version. */
   hasReturning(endAt?: number): Promise<boolean>;
   /** The statement failed because the table is missing. */

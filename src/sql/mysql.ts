@@ -209,6 +209,10 @@ export class MysqlSql implements SqlClient {
     return replies[steps.indexOf(answer)] as SqlRow[];
   }
 
+  get isBatchOneCommand(): boolean | undefined {
+    return this.#hasBlocks && this.#hasReturning;
+  }
+
   async hasReturning(endAt?: number): Promise<boolean> {
     if (this.#hasReturning === undefined) {
       const [row] = await this.query('SELECT VERSION() AS version', {}, endAt);

@@ -115,6 +115,7 @@ const CODES = {
 
 /** @param timeoutMs how long the client waits for an answer. */
 export class PostgresSql implements SqlClient {
+  readonly isBatchOneCommand = true;
   readonly #client: PostgresClient;
   readonly #timeoutMs: number;
   readonly #statements: Map<string, Positional> = new Map();

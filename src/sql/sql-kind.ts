@@ -25,7 +25,10 @@ export interface SqlKind {
 }
 
 /** The text of CREATE TABLE for the reports of instances, and the function that returns it. */
-export type SqlFleet = Pick<SqlKind, 'definition' | 'definedBy'>;
+export interface SqlFleet extends Pick<SqlKind, 'definition' | 'definedBy'> {
+  /** The database is a part of this process, and a read must not wait for the lock that a report needs. */
+  readonly isEmbedded?: true;
+}
 
 /** Options of the tables of locks and stores. */
 export interface SqlTableChoices {

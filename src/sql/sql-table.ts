@@ -76,6 +76,10 @@ export class SqlTable {
     return this.#options.client.hasReturning(endAt);
   }
 
+  get isBatchOneCommand(): boolean | undefined {
+    return this.#options.client.isBatchOneCommand;
+  }
+
   isOfValues(error: unknown): boolean {
     return this.#options.client.isOfValues(error);
   }

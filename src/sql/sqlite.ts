@@ -83,6 +83,7 @@ const TOO_BIG = { code: 18, name: 'SQLITE_TOOBIG' };
 
 /** Prepares each statement anew: it costs microseconds, and no statement outlives a closed database. */
 export class SqliteSql implements SqlClient {
+  readonly isBatchOneCommand = true;
   readonly #client: SqliteClient;
   readonly #statements: Map<string, Positional> = new Map();
 

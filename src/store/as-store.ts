@@ -1,9 +1,9 @@
-import type { StoreSteps } from '../cluster/backend-steps.ts';
+import type { ManyStoreSteps, StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { fleetOf } from '../cluster/fleet.ts';
 import type { Hints } from '../cluster/hint-contract.ts';
 import { presentOnly } from '../cluster/history.ts';
-import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
+import { storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { versionsOf } from '../cluster/versions-of.ts';
@@ -48,6 +48,9 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     schema: store.schema,
     longestName: store.longestName,
     keepVersions: store.keepVersions,
+    get takesReports() {
+      return store.takesReports;
+    },
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
     readMany: store.readMany?.bind(store),
@@ -64,6 +67,9 @@ export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Sto
     schema: store.schema,
     longestName: store.longestName,
     keepVersions: store.keepVersions,
+    get takesReports() {
+      return store.takesReports;
+    },
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     history,
     versions,

@@ -1,10 +1,10 @@
-import type { StoreSteps } from '../cluster/backend-steps.ts';
+import type { ManyStoreSteps, StoreSteps } from '../cluster/backend-steps.ts';
 import { withCoordination } from '../cluster/coordination.ts';
 import { withDamage } from '../cluster/damage.ts';
 import { fleetOf } from '../cluster/fleet.ts';
 import type { Hints } from '../cluster/hint-contract.ts';
 import { bytesOf, presentOnly, versionRecord } from '../cluster/history.ts';
-import { type ManyStoreSteps, storeAccess } from '../cluster/joined-steps.ts';
+import { storeAccess } from '../cluster/joined-steps.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import {
   type Codec,
@@ -24,7 +24,7 @@ import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { defaultCodec } from './default-codec.ts';
-import { namespacedReports } from './namespaced-reports.ts';
+import { type NamespacedReports, namespacedReports } from './namespaced-reports.ts';
 import { namespacedStore } from './namespaced-store.ts';
 import type { StoreEngine } from './store-engine.ts';
 
@@ -192,6 +192,8 @@ export function createStore(
     });
   }
 
+  const { taken, versions, reports } = namespacedReports(backend, options?.namespace);
+
   /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
   const steps: StoreSteps & ManyStoreSteps = {
     codec: codec ?? defaultCodec,
@@ -200,15 +202,23 @@ export function createStore(
     keepVersions,
     propagateWithinMs,
     hints,
-    read: (name, newerThan, version) => readOf(backend, name, newerThan, version),
+    get takesReports() {
+      return backend.takesReports;
+    },
+    read: (name, newerThan, version, report) => readOf(backend, name, newerThan, version, taken(report)),
     async history(name) {
       if (backend.history === undefined) return presentOnly(backend, name);
       const versions = await backend.history(name);
       return versions.slice(0, keepVersions).map(versionRecord);
     },
-    ...namespacedReports(backend, options?.namespace),
-    write: async (...args) => checkAnswer(await backend.write(...args)),
-    ...manySteps(backend),
+    versions,
+    reports,
+    async write(name, payload, token, rejected, keepFor, report) {
+      const args = [name, payload, token, rejected, keepFor] as const;
+      const answer = report ? backend.write(...args, taken(report)) : backend.write(...args);
+      return checkAnswer(await answer);
+    },
+    ...manySteps(backend, taken),
   };
   const { readMany, writeMany } = steps;
   const store: Store = {
@@ -216,9 +226,18 @@ export function createStore(
     schema,
     longestName,
     keepVersions,
-    async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
+    get takesReports() {
+      return backend.takesReports;
+    },
+    async read(
+      name: string,
+      newerThan?: number,
+      version?: number,
+      report?: InstanceReport,
+    ): Promise<StoredSnapshot | undefined> {
       checkRead({ name, newerThan }, version);
-      const read = await ask(name, () => steps.read(name, newerThan, version));
+      checkReport(report);
+      const read = await ask(name, () => steps.read(name, newerThan, version, report));
       return read && withDamage(read);
     },
     async history(name) {
@@ -228,7 +247,7 @@ export function createStore(
     async versions(names, report) {
       for (const name of names) check(name);
       distinctNames('store', names);
-      if (report !== undefined) checkReport(report);
+      checkReport(report);
       return ask(names[0] ?? 'store', () => steps.versions(names, report));
     },
     reports: () => ask('store', () => steps.reports()),
@@ -239,25 +258,30 @@ export function createStore(
       token?: number,
       rejected?: number,
       keepFor?: number,
+      report?: InstanceReport,
     ): Promise<WriteAnswer> {
       checkWrite({ name, payload, token, rejected, keepFor });
-      return ask(name, () => steps.write(name, payload, token, rejected, keepFor), writeTimeoutMs(timeoutMs));
+      checkReport(report);
+      const write = (): Promise<WriteAnswer> => steps.write(name, payload, token, rejected, keepFor, report);
+      return ask(name, write, writeTimeoutMs(timeoutMs));
     },
     async delete(name: string): Promise<boolean> {
       check(name);
       return ask(name, () => backend.delete(name));
     },
     ...(readMany && {
-      async readMany(reads) {
+      async readMany(reads, report) {
         for (const read of reads) checkRead(read);
-        const found = await askMany(reads, readMany);
+        checkReport(report);
+        const found = await askMany(reads, (all) => readMany(all, report));
         return found.map((read) => (read === undefined || read instanceof Error ? read : withDamage(read)));
       },
     }),
     ...(writeMany && {
-      async writeMany(writes) {
+      async writeMany(writes, report) {
         writes.forEach(checkWrite);
-        return askMany(writes, writeMany, writeTimeoutMs(timeoutMs));
+        checkReport(report);
+        return askMany(writes, (all) => writeMany(all, report), writeTimeoutMs(timeoutMs));
       },
     }),
   };
@@ -267,7 +291,9 @@ export function createStore(
 /** The longest `instance` of a report, in characters. */
 const LONGEST_INSTANCE = 200;
 
-function checkReport({ instance, text, keepFor }: InstanceReport): void {
+function checkReport(report: InstanceReport | undefined): void {
+  if (report === undefined) return;
+  const { instance, text, keepFor } = report;
   const found = new OptionChecks('store');
   found.name('instance', instance);
   const isShort = !isText(instance) || instance.length <= LONGEST_INSTANCE;
@@ -290,20 +316,23 @@ async function readOf(
   name: string,
   newerThan: number | undefined,
   version: number | undefined,
+  report: InstanceReport | undefined,
 ): Promise<StoredSnapshot | undefined> {
-  if (version === undefined) return backend.read(name, newerThan);
-  const read = await backend.read(name, newerThan, version);
-  return read?.version === version ? read : undefined;
+  if (version === undefined && report === undefined) return backend.read(name, newerThan);
+  const read = await (report
+    ? backend.read(name, newerThan, version, report)
+    : backend.read(name, newerThan, version));
+  return version === undefined || read?.version === version ? read : undefined;
 }
 
 /** The steps for many names, where the backend has them. */
-function manySteps(engine: StoreEngine): ManyStoreSteps {
+function manySteps(engine: StoreEngine, taken: NamespacedReports['taken']): ManyStoreSteps {
   const { readMany, writeMany } = engine;
   if (readMany === undefined || writeMany === undefined) return {};
   return {
-    readMany: (reads) => readMany.call(engine, reads),
-    writeMany: async (writes) => {
-      const answers = await writeMany.call(engine, writes);
+    readMany: (reads, report) => readMany.call(engine, reads, taken(report)),
+    writeMany: async (writes, report) => {
+      const answers = await writeMany.call(engine, writes, taken(report));
       return answers.map((answer) => {
         if (answer instanceof Error) return answer;
         try {

@@ -98,6 +98,7 @@ type Damaged = StoredSnapshot & { readonly damage: string };
  * kept, the highest one, readable or not: an older one must not take its place.
  */
 class FileStore implements StoreEngine {
+  readonly takesReports = true;
   readonly #files: NumberedFiles;
   readonly #clock: MachineClock = new MachineClock();
   readonly #retentionMs: number;
@@ -120,7 +121,27 @@ class FileStore implements StoreEngine {
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
-  async read(name: string, newerThan: number = -1, version?: number): Promise<StoredSnapshot | undefined> {
+  async read(
+    name: string,
+    newerThan: number = -1,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined> {
+    const found = await this.#read(name, newerThan, version);
+    if (report !== undefined) await this.#leave(report);
+    return found;
+  }
+
+  /** A report that can't be stored is lost. */
+  async #leave(report: InstanceReport): Promise<void> {
+    await this.#reports.write(report).catch(() => {});
+  }
+
+  async #read(
+    name: string,
+    newerThan: number,
+    version: number | undefined,
+  ): Promise<StoredSnapshot | undefined> {
     const folder = this.#files.folderOf(name);
     if (version === undefined) return this.#snapshot(await this.#newest(folder, newerThan));
     const { numbers } = await this.#files.list(folder);
@@ -167,15 +188,18 @@ class FileStore implements StoreEngine {
     return { version, payload, age: passedSince(header, this.#clock.now()) };
   }
 
-  write(
+  async write(
     name: string,
     payload: string,
     token?: number,
     rejected?: number,
     keepFor?: number,
+    report?: InstanceReport,
   ): Promise<WriteAnswer> {
     const write = (): Promise<WriteAnswer> => this.#write(name, payload, token, rejected, keepFor);
-    return token === undefined ? this.#unfenced.run(write) : write();
+    const answer = await (token === undefined ? this.#unfenced.run(write) : write());
+    if (report !== undefined) await this.#leave(report);
+    return answer;
   }
 
   async #write(

@@ -29,6 +29,7 @@ type Version = Pick<Written, 'version' | 'writtenAt' | 'payload'>;
 
 /** The steps of a store on snapshots in memory. */
 export class MemoryStore implements StoreEngine {
+  readonly takesReports: boolean = true;
   readonly #clock: Clock;
   readonly #keepVersions: number;
   readonly #reports: Map<string, Reported> = new Map();
@@ -40,7 +41,13 @@ export class MemoryStore implements StoreEngine {
     this.#keepVersions = keepVersions;
   }
 
-  async read(name: string, newerThan: number = -1, wanted?: number): Promise<StoredSnapshot | undefined> {
+  async read(
+    name: string,
+    newerThan: number = -1,
+    wanted?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined> {
+    if (report !== undefined) this.#report(report);
     const versions = this.#versions(name);
     const found = wanted === undefined ? versions[0] : versions.find(({ version }) => version === wanted);
     return found && found.version > newerThan ? this.#snapshot(found) : undefined;
@@ -96,7 +103,9 @@ export class MemoryStore implements StoreEngine {
     token?: number,
     rejected?: number,
     keepFor: number = Infinity,
+    report?: InstanceReport,
   ): Promise<WriteAnswer> {
+    if (report !== undefined) this.#report(report);
     const before = this.#snapshots.get(name);
     const present = before?.version ?? 0;
     const held = this.#isPlausible(present) ? present : 0;

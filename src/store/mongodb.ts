@@ -42,7 +42,8 @@ export interface MongodbStoreOptions extends StoreOptions {
  * of a replica set acknowledges each write. A document takes at most 16 MB, so a payload some hundred bytes less; a
  * write of a longer one rejects with `StoreUnavailableError`. Names may have any length. With `keepVersions` the older
  * versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of instances are
- * documents of the same collection, whose `_id` begins with U+0000; a check with a report takes two commands.
+ * documents of the same collection, whose `_id` begins with U+0000; a check with a report takes two commands, and none go with reads
+ * and writes.
  *
  * The server deletes old snapshots through a TTL index, which the store creates after its first write. Without the
  * right to create an index, create it yourself, or keep all snapshots:

@@ -1,21 +1,26 @@
-import type { Store } from '../cluster/store-contract.ts';
+import type { InstanceReport, Store } from '../cluster/store-contract.ts';
 import { versionsOf } from '../cluster/versions-of.ts';
 import type { StoreEngine } from './store-engine.ts';
 
+/** The steps of checks on a backend, with the reports of one namespace. */
+export interface NamespacedReports extends Pick<Store, 'versions' | 'reports'> {
+  /** The report as the backend takes it with another step; `undefined`: it takes none there. */
+  readonly taken: (report: InstanceReport | undefined) => InstanceReport | undefined;
+}
+
 /**
- * The steps of checks on a backend, with the reports of one namespace. There each instance begins with the length of the
- * namespace and the namespace, so that no namespace has the beginning of another one.
+ * There each instance begins with the length of the namespace and the namespace, so that no namespace has the beginning of
+ * another one.
  *
  * @param backend its names are those of the namespace.
  */
-export function namespacedReports(
-  backend: StoreEngine,
-  namespace: string | undefined,
-): Pick<Store, 'versions' | 'reports'> {
+export function namespacedReports(backend: StoreEngine, namespace: string | undefined): NamespacedReports {
   const beginning = namespace === undefined ? '/' : `${namespace.length}/${namespace}/`;
+  const inside = (report: InstanceReport | undefined): InstanceReport | undefined =>
+    report && { ...report, instance: beginning + report.instance };
   return {
-    versions: (names, report) =>
-      versionsOf(backend, names, report && { ...report, instance: beginning + report.instance }),
+    taken: (report) => (backend.takesReports ? inside(report) : undefined),
+    versions: (names, report) => versionsOf(backend, names, inside(report)),
     async reports() {
       const reports = (await backend.reports?.(beginning)) ?? [];
       return reports.map(({ instance, text, age }) => ({

@@ -8,6 +8,9 @@ export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngi
   });
   const { readMany, writeMany, history, versions } = backend;
   return {
+    get takesReports() {
+      return backend.takesReports;
+    },
     read: (name, ...rest) => backend.read(prefix + name, ...rest),
     write: (name, ...rest) => backend.write(prefix + name, ...rest),
     delete: (name) => backend.delete(prefix + name),
@@ -21,7 +24,7 @@ export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngi
           report,
         )),
     reports: backend.reports?.bind(backend),
-    readMany: readMany && ((reads) => readMany.call(backend, reads.map(inside))),
-    writeMany: writeMany && ((writes) => writeMany.call(backend, writes.map(inside))),
+    readMany: readMany && ((reads, report) => readMany.call(backend, reads.map(inside), report)),
+    writeMany: writeMany && ((writes, report) => writeMany.call(backend, writes.map(inside), report)),
   };
 }

@@ -9,17 +9,12 @@ const REPORTS = '';
 const PURGE_MICROS = 60_000_000;
 
 /**
- * For the hash of a snapshot: its version. For that of the reports, with arguments: stores a report. Of each instance the hash
- * has two fields: `at:` with the instants of the write and of the end, and `text:`; beside these `until`, the last of the ends,
- * and `purgeAt`, when reports that have expired are deleted next.
+ * For the hash of the reports: stores one. Of each instance the hash has two fields: `at:` with the instants of the write and
+ * of the end, and `text:`; beside these `until`, the last of the ends, and `purgeAt`, when reports that have expired are
+ * deleted next.
  */
-const CHECK = new Script(`
+const REPORT = `
 local instance, text = ARGV[2], ARGV[3]
-if not instance then
-  local held = redis.pcall('HGET', key, 'version')
-  if type(held) ~= 'table' then return digits(plausible(held) or 0) end
-  return string.find(held.err, 'WRONGTYPE', 1, true) and '0' or held
-end
 local ends = after(ARGV[4])
 local held = redis.call('HMGET', key, 'until', 'purgeAt', 'at:' .. instance)
 local purgeAt = whole(held[2])
@@ -36,6 +31,52 @@ local last = math.max(ends, whole(held[1]) or 0)
 redis.call('HSET', key, 'at:' .. instance, digits(now) .. ' ' .. digits(ends), 'text:' .. instance, text, 'until', digits(last))
 keep(last, 0)
 return '1'
+`;
+
+/** The last argument of a call that stores a report: no other one has as many. */
+const REPORTED = 'report';
+const PLACE = 8;
+
+/** A step for the hash of a snapshot, and a report in the same script for that of the reports. A report that fails is lost. */
+export function withReport(step: string): Script {
+  return new Script(`
+if ARGV[${PLACE}] then
+  local isStored = pcall(function() ${REPORT} end)
+  return isStored and '1' or '0'
+end
+${step}`);
+}
+
+/** The call that stores a report. */
+function reportCall({ instance, text, keepFor }: InstanceReport): NameCall {
+  const args = [instance, text, String(keepFor)];
+  return {
+    name: REPORTS,
+    args: [...args, ...Array.from({ length: PLACE - 2 - args.length }, () => ''), REPORTED],
+  };
+}
+
+/**
+ * Runs a script of {@link withReport}: one command, or one per slot of a cluster.
+ *
+ * @returns the reply for each call; an `Error`: that name alone has failed.
+ */
+export async function runReporting(
+  hashes: RedisHashes,
+  script: Script,
+  calls: readonly NameCall[],
+  report: InstanceReport | undefined,
+): Promise<unknown[]> {
+  if (report === undefined) return hashes.runMany(script, calls);
+  const replies = await hashes.runMany(script, [...calls, reportCall(report)]);
+  return replies.slice(0, calls.length);
+}
+
+/** The version of a snapshot. */
+const CHECK = withReport(`
+local held = redis.pcall('HGET', key, 'version')
+if type(held) ~= 'table' then return digits(plausible(held) or 0) end
+return string.find(held.err, 'WRONGTYPE', 1, true) and '0' or held
 `);
 
 /** Returns instance, age in microseconds and text of each report of an instance that begins with the argument. */
@@ -59,15 +100,11 @@ export async function checkHashes(
   names: readonly string[],
   report: InstanceReport | undefined,
 ): Promise<number[]> {
-  const calls: NameCall[] = names.map((name) => ({ name, args: [] }));
-  if (report !== undefined) {
-    const { instance, text, keepFor } = report;
-    calls.push({ name: REPORTS, args: [instance, text, String(keepFor)] });
-  }
-  const replies = await hashes.runMany(CHECK, calls);
+  const calls = names.map((name) => ({ name, args: [] }));
+  const replies = await runReporting(hashes, CHECK, calls, report);
   const failed = replies.find((reply) => reply instanceof Error);
   if (failed !== undefined) throw failed;
-  return names.map((_, i) => Number(replies[i]));
+  return replies.map(Number);
 }
 
 /** The step `reports`. */

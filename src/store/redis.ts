@@ -15,7 +15,7 @@ import { type NameCall, RedisHashes } from '../redis/hashes.ts';
 import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import { checkHashes, listReports } from './redis-checks.ts';
+import { checkHashes, listReports, runReporting, withReport } from './redis-checks.ts';
 import type { StoreEngine } from './store-engine.ts';
 
 export type { Hints } from '../cluster/hint-contract.ts';
@@ -59,7 +59,8 @@ export interface RedisStoreOptions extends StoreOptions {
  * `keepVersions` older versions are in the same hash. The reports of instances are in the hash at the prefix itself.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `hdel`, `del`, `pexpire`,
- * `persist`, and for the reports of instances `hkeys` and `hlen`.
+ * `persist`, and for the reports of instances `hkeys` and `hlen`, without which
+ * they are lost.
  *
  * ioredis does not detect a connection that has gone silent (a stopped server, a partition): give it `socketTimeout`, so
  * that it reconnects.
@@ -86,7 +87,7 @@ export function redisStore(options: RedisStoreOptions): Store {
 // ARGV[1] is the retention; the arguments follow.
 
 /** Returns the payload only if it is newer; for a hash that was damaged by an edit, the damaged field. */
-const READ = new Script(`
+const READ = withReport(`
 local held = redis.call('HMGET', key, 'version', 'writtenAt', 'brief')
 local version, writtenAt = whole(held[1]), whole(held[2])
 if not version then return redis.call('EXISTS', key) == 1 and {'0', 'version'} or false end
@@ -100,7 +101,7 @@ return {digits(version), digits(now - writtenAt), payload}
 `);
 
 /** Returns one version, the present one or an older one. */
-const READ_VERSION = new Script(`
+const READ_VERSION = withReport(`
 local wanted = tonumber(ARGV[2])
 local version = digits(wanted)
 local isPresent = whole(redis.call('HGET', key, 'version')) == wanted
@@ -131,7 +132,7 @@ return records
 `);
 
 // older: the versions before the present one, newest first. brief: the version that reads do not prolong.
-const WRITE = new Script(`
+const WRITE = withReport(`
 local present = redis.call('HMGET', key, 'version', 'older', 'brief')
 local held = plausible(present[1]) or 0
 local token, rejected, keepFor = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -172,13 +173,32 @@ class RedisStore implements StoreEngine {
     this.#keepVersions = options?.keepVersions ?? 1;
   }
 
-  async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
-    if (version !== undefined) {
-      const found = snapshotOf(await this.#hashes.run(READ_VERSION, name, String(version)));
-      return version > (newerThan ?? -1) ? found : undefined;
-    }
-    const { args } = readCall({ name, newerThan });
-    return snapshotOf(await this.#hashes.run(READ, name, ...args));
+  /** In a cluster the reports may be in another slot, which is another command. */
+  get takesReports(): boolean {
+    return !this.#hashes.isSlotted;
+  }
+
+  async read(
+    name: string,
+    newerThan?: number,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined> {
+    if (version === undefined)
+      return snapshotOf(await this.#one(READ, readCall({ name, newerThan }), report));
+    const call = { name, args: [String(version)] };
+    const found = snapshotOf(await this.#one(READ_VERSION, call, report));
+    return version > (newerThan ?? -1) ? found : undefined;
+  }
+
+  async #one(script: Script, call: NameCall, report: InstanceReport | undefined): Promise<unknown> {
+    const [reply] = await this.#reporting(script, [call], report);
+    if (reply instanceof Error) throw reply;
+    return reply;
+  }
+
+  #reporting(script: Script, calls: NameCall[], report: InstanceReport | undefined): Promise<unknown[]> {
+    return runReporting(this.#hashes, script, calls, this.takesReports ? report : undefined);
   }
 
   async history(name: string): Promise<StoredVersion[]> {
@@ -189,8 +209,11 @@ class RedisStore implements StoreEngine {
     });
   }
 
-  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
-    const replies = await this.#hashes.runMany(READ, reads.map(readCall));
+  async readMany(
+    reads: readonly SnapshotRead[],
+    report?: InstanceReport,
+  ): Promise<(StoredSnapshot | undefined | Error)[]> {
+    const replies = await this.#reporting(READ, reads.map(readCall), report);
     return replies.map((reply) => (reply instanceof Error ? reply : snapshotOf(reply)));
   }
 
@@ -200,16 +223,18 @@ class RedisStore implements StoreEngine {
     token?: number,
     rejected?: number,
     keepFor?: number,
+    report?: InstanceReport,
   ): Promise<WriteAnswer> {
-    const { args } = this.#writeCall({ name, payload, token, rejected, keepFor });
-    return writeAnswerOf(await this.#hashes.run(WRITE, name, ...args));
+    const call = this.#writeCall({ name, payload, token, rejected, keepFor });
+    return writeAnswerOf(await this.#one(WRITE, call, report));
   }
 
-  async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
-    const replies = await this.#hashes.runMany(
-      WRITE,
-      writes.map((write) => this.#writeCall(write)),
-    );
+  async writeMany(
+    writes: readonly SnapshotWrite[],
+    report?: InstanceReport,
+  ): Promise<(WriteAnswer | Error)[]> {
+    const calls = writes.map((write) => this.#writeCall(write));
+    const replies = await this.#reporting(WRITE, calls, report);
     return replies.map((reply) => (reply instanceof Error ? reply : writeAnswerOf(reply)));
   }
 

@@ -1,29 +1,37 @@
 import type { InstanceReport, StoredReport } from '../cluster/store-contract.ts';
 import { isOptionError } from '../errors.ts';
-import type { SqlRow } from '../sql/client.ts';
+import type { SqlParameters, SqlRow } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { isPlausible } from '../sql/plausible.ts';
 import type { SqlTable } from '../sql/sql-table.ts';
 import { systemClock } from '../time/clock.ts';
-import type { SqlReports } from './sql-reports.ts';
+import type { BesideReport, SqlReports } from './sql-reports.ts';
 
 /** The most names of one statement. SQLite has 32,766 parameters. */
 const MOST_NAMES = 5000;
 
 /** How long no report is sent after one could not be stored. */
-const REST_MS = 60_000;
+const REST_MS = 600_000;
 
-/** The steps of checks on the table of snapshots, and the reports. */
+/** The steps of checks on the table of snapshots, and the reports with any step. */
 export class SqlChecks {
   readonly #table: SqlTable;
   readonly #versions: (count: number) => string;
   readonly #openReports: () => SqlReports;
+  readonly #isEmbedded: boolean;
   #opened: SqlReports | undefined;
   #restsUntil: number = Number.NEGATIVE_INFINITY;
 
   /** @param openReports called at the first report. It may throw an `OptionError`. */
-  constructor(dialect: SqlDialect, name: string, table: SqlTable, openReports: () => SqlReports) {
+  constructor(
+    dialect: SqlDialect,
+    name: string,
+    table: SqlTable,
+    isEmbedded: boolean,
+    openReports: () => SqlReports,
+  ) {
     this.#table = table;
+    this.#isEmbedded = isEmbedded;
     this.#openReports = openReports;
     this.#versions = (count) => {
       const names = Array.from({ length: count }, (_, i) => `:name_${i}`).join(', ');
@@ -41,19 +49,52 @@ export class SqlChecks {
     return names.map((name) => versions.get(name) ?? 0);
   }
 
-  /** Where the table of reports can't be used the report is lost: readers depend on the versions. */
   async #rows(names: readonly string[], report: InstanceReport | undefined): Promise<readonly SqlRow[]> {
     const parameters = Object.fromEntries(names.map((name, i) => [`name_${i}`, name]));
-    const query = names.length === 0 ? undefined : { sql: this.#versions(names.length), parameters };
+    if (names.length === 0) return this.#with(report, undefined, async () => []);
+    const answer = this.#versions(names.length);
+    return this.#with(report, { batch: { answer }, parameters }, () => this.#table.query(answer, parameters));
+  }
+
+  /** Whether a report goes with reads and writes, as far as that is known. */
+  get takesReports(): boolean {
+    return this.#table.isBatchOneCommand !== false && this.#restsUntil <= systemClock.monotonic();
+  }
+
+  /** A query, and a report in the same command. */
+  async query(sql: string, parameters: SqlParameters, report: InstanceReport): Promise<readonly SqlRow[]> {
+    const plain = (): Promise<readonly SqlRow[]> => this.#table.query(sql, parameters);
+    if (!this.#isEmbedded) return this.inOneCommand(report, { batch: { answer: sql }, parameters }, plain);
+    const rows = await plain();
+    await this.#with(report, undefined, async () => []).catch(() => {});
+    return rows;
+  }
+
+  /** A batch with a report in it. @param plain the same without the report. */
+  async inOneCommand<R>(
+    report: InstanceReport,
+    beside: BesideReport,
+    plain: () => Promise<R>,
+  ): Promise<R | readonly SqlRow[]> {
+    if (this.#table.isBatchOneCommand === undefined) await this.#table.hasReturning(this.#table.endAt());
+    return this.#with(this.#table.isBatchOneCommand ? report : undefined, beside, plain);
+  }
+
+  /** Where the table of reports can't be used the report is lost: readers depend on the rest. */
+  async #with<R>(
+    report: InstanceReport | undefined,
+    beside: BesideReport | undefined,
+    plain: () => Promise<R>,
+  ): Promise<R | readonly SqlRow[]> {
     if (report !== undefined && this.#restsUntil <= systemClock.monotonic()) {
       try {
-        return await this.#reports.write(report, query);
+        return await this.#reports.write(report, beside);
       } catch (error) {
         if (!this.#table.isUnusable(error) && !isOptionError(error)) throw error;
         this.#restsUntil = systemClock.monotonic() + REST_MS;
       }
     }
-    return query === undefined ? [] : this.#table.query(query.sql, parameters);
+    return plain();
   }
 
   async reports(beginning: string): Promise<StoredReport[]> {

@@ -1,5 +1,5 @@
 import { type InstanceReport, MOST_REPORTS, type StoredReport } from '../cluster/store-contract.ts';
-import type { SqlParameters, SqlRow } from '../sql/client.ts';
+import type { SqlBatch, SqlParameters, SqlRow } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import type { SqlFleet, SqlKind } from '../sql/sql-kind.ts';
 import { durationParameter, PURGED_NAMES, SqlTable } from '../sql/sql-table.ts';
@@ -39,6 +39,12 @@ function reportStatements(dialect: SqlDialect, table: string): ReportStatements 
   };
 }
 
+/** The other parts of the command of a report. */
+export interface BesideReport {
+  readonly batch: Pick<SqlBatch, 'answer'> & Partial<SqlBatch>;
+  readonly parameters: SqlParameters;
+}
+
 /** The reports of instances: a table beside that of the snapshots. */
 export class SqlReports {
   readonly #table: SqlTable;
@@ -62,20 +68,21 @@ export class SqlReports {
   /**
    * Stores a report.
    *
-   * @param answer a query that is a part of the same command, where the database has such commands. @returns its rows
+   * @param beside the other parts of the same command, where the database has such commands. @returns the rows of its answer
    * @throws {MissingTableError} when the table is missing and can't be created.
    */
   async write(
     { instance, text, keepFor }: InstanceReport,
-    answer: { readonly sql: string; readonly parameters: SqlParameters } | undefined,
+    beside: BesideReport | undefined,
   ): Promise<readonly SqlRow[]> {
     const { write } = this.#statements;
     const own = { instance, report: text, keepFor: durationParameter(keepFor) };
     let rows: readonly SqlRow[] = [];
-    if (answer === undefined) await this.#table.change(write, own);
+    if (beside === undefined) await this.#table.change(write, own);
     else {
-      const parameters = { ...answer.parameters, ...own }; // the other way round a thousand names take 30 ms
-      rows = await this.#table.batch({ then: [write], answer: answer.sql }, parameters);
+      const { batch } = beside;
+      const parameters = { ...beside.parameters, ...own }; // the other way round a thousand names take 30 ms
+      rows = await this.#table.batch({ ...batch, then: [...(batch.then ?? []), write] }, parameters);
     }
     this.#table.purgeSoon(keepFor);
     return rows;

@@ -13,8 +13,8 @@ export interface VersionTables {
 
 /** The statements of the table of versions. */
 export interface VersionStatements extends Pick<SqlTableOptions, 'expired' | 'purge'> {
-  /** The steps that follow the write of several names, and then return the versions. `:older`: how many others are kept. */
-  readonly afterWrite: (count: number, isByToken: boolean, isKept: boolean) => Omit<SqlBatch, 'write'>;
+  /** The steps that follow the write of several names. `:older`: how many others are kept. */
+  readonly afterWrite: (count: number, isByToken: boolean, isKept: boolean) => SqlBatch['then'];
   /** The version `:version`, the present one or an older one. */
   readonly read: string;
   /** All versions. */
@@ -61,10 +61,7 @@ export function versionStatements(
   return {
     afterWrite: (count, isByToken, isKept) => {
       const from = written(count, isByToken);
-      return {
-        then: isKept ? [keep(from), drop(from)] : [drop(from)],
-        answer: `SELECT ${dialect.returned('name')}, version FROM ${given(count, false)} JOIN ${dialect.written(table)} ON name = ${ofEach('name')}`,
-      };
+      return isKept ? [keep(from), drop(from)] : [drop(from)];
     },
     read: both(read, 'name = :name AND version = :version'),
     history: both(`${listed}, ${beginning}`, 'name = :name'),

@@ -2,6 +2,7 @@ import { bytesOf } from '../cluster/history.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
 import type {
+  InstanceReport,
   SnapshotRead,
   SnapshotWrite,
   Store,
@@ -9,7 +10,7 @@ import type {
   StoredVersion,
   WriteAnswer,
 } from '../cluster/store-contract.ts';
-import type { SqlParameters, SqlRow, SqlValue } from '../sql/client.ts';
+import type { SqlBatch, SqlParameters, SqlRow, SqlValue } from '../sql/client.ts';
 import type { SqlDialect } from '../sql/dialect.ts';
 import { eachName } from '../sql/each-name.ts';
 import { type Given, givenParameters, ofEach, ofOne } from '../sql/given.ts';
@@ -64,7 +65,8 @@ function checksOf(
   const { dialect, fleet } = kind;
   if (fleet === undefined) return undefined;
   const open = (): SqlReports => new SqlReports(table, snapshots, kind, fleet);
-  return new SqlChecks(dialect, tableName('store', table, dialect.quoted), snapshots, open);
+  const name = tableName('store', table, dialect.quoted);
+  return new SqlChecks(dialect, name, snapshots, fleet.isEmbedded === true, open);
 }
 
 /** The table of the versions of a store, and the text that creates it. */
@@ -95,6 +97,8 @@ interface StoreStatements {
   readonly writeEach: (count: number, brief: BriefColumns) => string;
   readonly writeEachWithToken: (count: number, brief: BriefColumns) => string;
   readonly versionOfEach: (count: number) => string;
+  /** The same of names that the write of a batch has written. */
+  readonly versionOfWritten: (count: number) => string;
   /** The columns that the writes of several names return. */
   readonly versionOfName: string;
   /** The writes return the version as a row; else as `SqlChange.generatedId`. */
@@ -179,6 +183,8 @@ function storeStatements(
     versions && versionStatements(dialect, { table, versions: versions.name }, { read, listed });
   const isRead = (given: Given): string => `name = ${given('name')} AND version > ${given('newerThan')}`;
   const versionOfName = `${dialect.returned('name')}, version`;
+  const versionIn = (relation: string, count: number): string =>
+    `SELECT ${versionOfName} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${relation} ON name = ${ofEach('name')}`;
   const isOld = `${dialect.plus('written_at', ':retention')} < ${now}`;
   const isOver = `(brief_version = version AND brief_until < ${now})`;
   const purges = (isExpired: string): StoreStatements['older'] => ({
@@ -199,8 +205,8 @@ function storeStatements(
       const columns = { ...(brief === 'set' ? BRIEF : WRITTEN), token: 'whole' } as const;
       return writes(brief, dialect.rows(columns, count)).withToken;
     },
-    versionOfEach: (count) =>
-      `SELECT ${versionOfName} FROM ${dialect.rows({ name: 'key' }, count)} JOIN ${table} ON name = ${ofEach('name')}`,
+    versionOfEach: (count) => versionIn(table, count),
+    versionOfWritten: (count) => versionIn(dialect.written(table), count),
     versionOfName,
     hasReturning,
     delete: `DELETE FROM ${table} WHERE name = :name`,
@@ -221,6 +227,7 @@ class SqlStore implements StoreEngine {
   readonly #keepVersions: number;
   readonly versions: StoreEngine['versions'];
   readonly reports: StoreEngine['reports'];
+  readonly #checks: SqlChecks | undefined;
   #isOlder = false;
 
   constructor(
@@ -234,16 +241,35 @@ class SqlStore implements StoreEngine {
     this.#keepVersions = keepVersions;
     this.#table = table;
     this.#statements = statements;
+    this.#checks = checks;
   }
 
-  async read(name: string, newerThan: number = -1, version?: number): Promise<StoredSnapshot | undefined> {
+  get takesReports(): boolean {
+    return this.#checks?.takesReports === true;
+  }
+
+  async read(
+    name: string,
+    newerThan: number = -1,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined> {
     const { versions } = this.#statements;
     if (version !== undefined && versions !== undefined) {
-      const [found] = await this.#table.query(versions.read, { name, version });
+      const [found] = await this.#query(versions.read, { name, version }, report);
       return found && version > newerThan ? snapshotOf(found) : undefined;
     }
-    const [row] = await this.#table.query(this.#statements.read, { name, newerThan });
+    const [row] = await this.#query(this.#statements.read, { name, newerThan }, report);
     return row && snapshotOf(row);
+  }
+
+  #query(
+    sql: string,
+    parameters: SqlParameters,
+    report: InstanceReport | undefined,
+  ): Promise<readonly SqlRow[]> {
+    if (report === undefined || this.#checks === undefined) return this.#table.query(sql, parameters);
+    return this.#checks.query(sql, parameters, report);
   }
 
   async history(name: string): Promise<StoredVersion[]> {
@@ -262,12 +288,17 @@ class SqlStore implements StoreEngine {
     return listed.sort((one, another) => another.version - one.version);
   }
 
-  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined | Error)[]> {
+  async readMany(
+    reads: readonly SnapshotRead[],
+    report?: InstanceReport,
+  ): Promise<(StoredSnapshot | undefined | Error)[]> {
+    const reportOnce = once(report);
     return eachName<SnapshotRead, StoredSnapshot | undefined>(reads, {
       nameOf: ({ name }) => name,
       send: async (some) => {
         const values = some.map(({ name, newerThan = -1 }) => ({ name, newerThan }));
-        const rows = await this.#table.query(this.#statements.readEach(some.length), givenParameters(values));
+        const sql = this.#statements.readEach(some.length);
+        const rows = await this.#query(sql, givenParameters(values), reportOnce());
         return new Map(rows.map((row) => [String(row.name), snapshotOf(row)]));
       },
       missing: () => undefined,
@@ -281,10 +312,11 @@ class SqlStore implements StoreEngine {
     token?: number,
     rejected: number = -1,
     keepFor?: number,
+    report?: InstanceReport,
   ): Promise<WriteAnswer> {
     const { write, writeWithToken, versions } = this.#statements;
-    if (versions !== undefined) {
-      const [answer] = await this.writeMany([{ name, payload, token, rejected, keepFor }]);
+    if (versions !== undefined || (report !== undefined && this.takesReports)) {
+      const [answer] = await this.writeMany([{ name, payload, token, rejected, keepFor }], report);
       if (answer instanceof Error) throw answer;
       return answer as WriteAnswer;
     }
@@ -310,12 +342,19 @@ class SqlStore implements StoreEngine {
     }
   }
 
-  async writeMany(writes: readonly SnapshotWrite[]): Promise<(WriteAnswer | Error)[]> {
+  async writeMany(
+    writes: readonly SnapshotWrite[],
+    report?: InstanceReport,
+  ): Promise<(WriteAnswer | Error)[]> {
+    const reportOnce = once(report);
     const answers = await eachName<SnapshotWrite, WriteAnswer>(writes, {
       nameOf: ({ name }) => name,
       kindOf: ({ token, rejected, keepFor }) => `${token === undefined} ${rejected} ${keepFor === undefined}`,
       sizeOf: ({ payload }) => payload.length,
-      send: (some) => this.#withColumns(some[0]?.keepFor, (brief) => this.#writeEach(some, brief)),
+      send: (some) => {
+        const own = reportOnce();
+        return this.#withColumns(some[0]?.keepFor, (brief) => this.#writeEach(some, brief, own));
+      },
       missing: () => new Error('the row of the store was deleted right after the write'),
       isOfValues: (error) => this.#table.isOfValues(error),
     });
@@ -326,8 +365,23 @@ class SqlStore implements StoreEngine {
   async #writeEach(
     writes: readonly SnapshotWrite[],
     brief: BriefColumns,
+    report: InstanceReport | undefined,
   ): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
-    if (this.#statements.versions !== undefined) return this.#writeVersions(writes, brief);
+    const plain = (): Promise<ReadonlyMap<string, WriteAnswer | Error>> =>
+      this.#statements.versions === undefined
+        ? this.#writeOnly(writes, brief)
+        : this.#table.batch(...this.#batchOf(writes, brief)).then((rows) => answersOf(writes, rows));
+    if (report === undefined || this.#checks === undefined) return plain();
+    const [batch, parameters] = this.#batchOf(writes, brief);
+    const done = await this.#checks.inOneCommand(report, { batch, parameters }, plain);
+    return done instanceof Map ? done : answersOf(writes, done as readonly SqlRow[]);
+  }
+
+  /** Without other rows than those of the names. */
+  async #writeOnly(
+    writes: readonly SnapshotWrite[],
+    brief: BriefColumns,
+  ): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
     const endAt = this.#table.endAt();
     const hasReturning = await this.#table.hasReturning(endAt);
     const { writeEach, writeEachWithToken, versionOfEach, versionOfName } = this.#statements;
@@ -346,21 +400,19 @@ class SqlStore implements StoreEngine {
     return answersOf(writes, rows);
   }
 
-  /** As {@link #writeEach}, and keeps the written versions beside older ones. */
-  async #writeVersions(
-    writes: readonly SnapshotWrite[],
-    brief: BriefColumns,
-  ): Promise<ReadonlyMap<string, WriteAnswer>> {
-    const { writeEach, writeEachWithToken, versions } = this.#statements;
+  /** The same with other rows: where older versions are kept, it keeps the written ones beside these. */
+  #batchOf(writes: readonly SnapshotWrite[], brief: BriefColumns): [SqlBatch, SqlParameters] {
+    const { writeEach, writeEachWithToken, versionOfWritten, versions } = this.#statements;
     const [{ token, rejected = -1, keepFor }] = writes as [SnapshotWrite];
+    const { length } = writes;
     const isKept = keepFor === undefined;
     const batch = {
-      write: token === undefined ? writeEach(writes.length, brief) : writeEachWithToken(writes.length, brief),
-      ...(versions as VersionStatements).afterWrite(writes.length, token !== undefined, isKept),
+      write: token === undefined ? writeEach(length, brief) : writeEachWithToken(length, brief),
+      then: versions?.afterWrite(length, token !== undefined, isKept) ?? [],
+      answer: versionOfWritten(length),
     };
     const older = isKept ? this.#keepVersions - 1 : 0;
-    const parameters = { ...givenParameters(valuesOf(writes, brief)), rejected, older };
-    return answersOf(writes, await this.#table.batch(batch, parameters));
+    return [batch, { ...givenParameters(valuesOf(writes, brief)), rejected, older }];
   }
 
   async #writeOneByOne(writes: readonly SnapshotWrite[]): Promise<ReadonlyMap<string, WriteAnswer | Error>> {
@@ -382,6 +434,16 @@ class SqlStore implements StoreEngine {
     const [row] = await this.#table.query(sql, parameters);
     return Number(row?.version);
   }
+}
+
+/** The report of the first of several statements. */
+function once(report: InstanceReport | undefined): () => InstanceReport | undefined {
+  let left = report;
+  return () => {
+    const own = left;
+    left = undefined;
+    return own;
+  };
 }
 
 function keptFor(brief: BriefColumns, keepFor: number | undefined): Readonly<Record<string, number>> {

@@ -51,7 +51,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     definition: sqliteStoreTable,
     versionsDefinition: sqliteVersionsTable,
     definedBy: 'sqliteStoreTable()',
-    fleet: { definition: sqliteFleetTable, definedBy: 'sqliteFleetTable()' },
+    fleet: { definition: sqliteFleetTable, definedBy: 'sqliteFleetTable()', isEmbedded: true },
     longestName: 1024,
   });
 }

@@ -2,7 +2,10 @@ import type { SnapshotStore, StoredReport, StoredVersion } from '../cluster/stor
 
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
 export interface StoreEngine
-  extends Pick<SnapshotStore, 'read' | 'write' | 'delete' | 'readMany' | 'writeMany' | 'versions'> {
+  extends Pick<
+    SnapshotStore,
+    'read' | 'write' | 'delete' | 'readMany' | 'writeMany' | 'versions' | 'takesReports'
+  > {
   /**
    * The versions of a name, newest first, as of {@link SnapshotStore}. Optional: without it the store keeps one version. A
    * backend with it keeps as many as the option `keepVersions` says:
@@ -15,7 +18,7 @@ export interface StoreEngine
   readonly history?: ((name: string) => Promise<readonly StoredVersion[]>) | undefined;
   /**
    * The reports of instances that begin with a text, as of {@link SnapshotStore}: at most 1,000. Optional; a
-   * backend with it stores the report of `versions`.
+   * backend with it stores the report of `versions`, and with `takesReports` those of other steps.
    */
   readonly reports?: ((beginning: string) => Promise<readonly StoredReport[]>) | undefined;
 }

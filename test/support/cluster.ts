@@ -1,5 +1,6 @@
 import type { Hints } from '../../src/cluster/hint-contract.ts';
 import {
+  type InstanceReport,
   type LockProvider,
   LockUnavailableError,
   PeriodicExecutor,
@@ -35,6 +36,7 @@ export interface Command {
   readonly step: Step;
   readonly name: string;
   readonly args: readonly unknown[];
+  readonly report: InstanceReport | undefined;
 }
 
 /** The connection of one instance to the lock and the store that all share. Keeps what went over it. */
@@ -60,17 +62,20 @@ export class Link {
       codec: store.codec,
       schema: store.schema,
       keepVersions: store.keepVersions,
+      takesReports: store.takesReports,
       history: (name) => this.#send('read', name, [], async () => (await store.history?.(name)) ?? []),
-      read: (name, newerThan, version) =>
-        this.#send('read', name, [newerThan], () => store.read(name, newerThan, version)),
-      write: (name, ...rest) => this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest)),
+      read: (name, newerThan, version, report) =>
+        this.#send('read', name, [newerThan], () => store.read(name, newerThan, version, report), report),
+      write: (name, ...rest) =>
+        this.#send('write', name, rest.slice(0, 2), () => store.write(name, ...rest), rest[4]),
       delete: (name) => store.delete(name),
       versions: (names, report) =>
         this.#send(
           'check',
           names.join(' '),
-          [names, report],
+          [names],
           async () => (await store.versions?.(names, report)) ?? [],
+          report,
         ),
       reports: () => this.#send('check', 'reports', [], async () => (await store.reports?.()) ?? []),
     };
@@ -100,8 +105,14 @@ export class Link {
     return this.commands.splice(0).map(({ step }) => step);
   }
 
-  async #send<R>(step: Step, name: string, args: readonly unknown[], carryOut: () => Promise<R>): Promise<R> {
-    const command = { step, name, args };
+  async #send<R>(
+    step: Step,
+    name: string,
+    args: readonly unknown[],
+    carryOut: () => Promise<R>,
+    report?: InstanceReport,
+  ): Promise<R> {
+    const command = { step, name, args, report };
     this.commands.push(command);
     const fault = this.fault(step, command);
     if (fault === 'refused') throw unavailable(step, name, 'ECONNREFUSED');

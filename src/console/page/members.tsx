@@ -99,9 +99,7 @@ function Legend() {
           <span class="cell none">·</span> does not have the member, or does not report it
         </li>
       </ul>
-      <p>
-        Instances are known by their reports, which need a store and <code>propagateWithin</code>.
-      </p>
+      <p>Instances are known by their reports, which need a store.</p>
     </details>
   );
 }

@@ -38,6 +38,7 @@ export function virtualStore(
   const send = <R>(command: (engine: MemoryStore) => Promise<R>): Promise<R> =>
     backend.send(name, machine, command);
   const steps: StoreEngine = {
+    takesReports: true,
     read: (...args) => send((engine) => engine.read(...args)),
     write: (...args) => send((engine) => engine.write(...args)),
     delete: (...args) => send((engine) => engine.delete(...args)),

@@ -46,7 +46,27 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const { cache, states } = open(space);
     expect((await cache.getMany(KEYS)).size).toBe(KEYS.length);
     expect(await states()).toEqual(KEYS.map((key) => `c["${key}"] done`).sort());
-    expect(await client.keys(`${space}:store:*`)).toHaveLength(KEYS.length);
+    expect(await client.keys(`${space}:store:c*`)).toHaveLength(KEYS.length);
+  });
+
+  it.each(['{rounds}', 'rounds'])('a report goes with a write to the same slot: %s', async (space) => {
+    const store = redisStore({ client, prefix: `${space}:`, timeout: 10_000 });
+    const isTaken = !isCluster || space.startsWith('{');
+    for (const text of ['first', 'second']) {
+      const report = { instance: 'i', text, keepFor: 60_000 };
+      expect((await store.write('n', 'payload', 7, undefined, undefined, report)).kind).toBe('written');
+    }
+    expect(store.takesReports).toBe(isTaken);
+    expect(await store.reports()).toMatchObject([{ text: isTaken ? 'second' : 'first' }]); // found out by the first
+  });
+
+  it('a report that can not be stored is lost, and the rest of the command is not', async () => {
+    const store = redisStore({ client, prefix: '{lost}:', timeout: 10_000 });
+    await client.set('{lost}:', 'not ours');
+    const report = { instance: 'i', text: '[]', keepFor: 60_000 };
+    expect((await store.write('n', 'payload', 7, undefined, undefined, report)).kind).toBe('written');
+    expect((await store.read('n', undefined, undefined, report))?.payload).toBe('payload');
+    expect(await store.versions(['n'], report)).toEqual([7]);
   });
 
   it.each(['{checked}', 'checked'])('checks names and reports of many slots: %s', async (space) => {

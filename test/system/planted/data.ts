@@ -144,6 +144,14 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: '(random) => 2 * original(random)',
   },
   {
+    name: 'the commands of rounds carry no report',
+    rules: ['everywhere'],
+    seeds: [1],
+    in: 'src/cluster/store-reports.ts',
+    replace: 'StoreReports.#mayReport',
+    by: '() => false',
+  },
+  {
     name: 'a mark is taken for no snapshot',
     rules: [24],
     seeds: [11],
@@ -173,10 +181,18 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [2],
     in: 'src/cluster/followed-value.ts',
     replace: 'FollowedValue.reported',
-    by: `() => {
-      const reported = original();
+    by: `(written) => {
+      const reported = original(written);
       return { ...reported, version: reported.version && reported.version + 1 };
     }`,
+  },
+  {
+    name: 'a report claims the version that is being read',
+    rules: ['everywhere'],
+    seeds: [3],
+    in: 'src/cluster/shared-state.ts',
+    replace: 'SharedState.reported',
+    by: '(written) => this.reading || original(written)',
   },
 ];
 

@@ -72,8 +72,13 @@ export class Backend {
     return isDone;
   }
 
-  async read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined> {
-    const snapshot = await this.#snapshots.read(name, newerThan, version);
+  async read(
+    name: string,
+    newerThan?: number,
+    version?: number,
+    report?: InstanceReport,
+  ): Promise<StoredSnapshot | undefined> {
+    const snapshot = await this.#snapshots.read(name, newerThan, version, report);
     const isDamaged = snapshot && this.#damaged.get(name)?.has(snapshot.version);
     return isDamaged ? { ...snapshot, payload: '{' } : snapshot;
   }
@@ -96,8 +101,13 @@ export class Backend {
     return this.#snapshots.fleet();
   }
 
-  async write(name: string, payload: string, token: number | undefined): Promise<WriteAnswer> {
-    const answer = await this.#snapshots.write(name, payload, token);
+  async write(
+    name: string,
+    payload: string,
+    token: number | undefined,
+    report?: InstanceReport,
+  ): Promise<WriteAnswer> {
+    const answer = await this.#snapshots.write(name, payload, token, undefined, undefined, report);
     this.#versions.written(name, token, answer);
     if (answer.kind === 'written') {
       this.#damaged.get(name)?.delete(answer.version);

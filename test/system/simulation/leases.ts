@@ -32,7 +32,7 @@ export class Leases {
 
   sent(instance: Instance, message: Message): void {
     const { step, name, token } = message;
-    if (step === 'acquire' || step === 'read') return;
+    if (step === 'acquire' || step === 'read' || step === 'versions') return;
     const { referee, scenario } = this.#world;
     const isHeld = token !== undefined && this.#isHeld(name, token);
     if (step === 'write') {

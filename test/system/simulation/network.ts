@@ -47,8 +47,10 @@ export interface Message {
   readonly token: number | undefined;
   /** Of `acquire`. */
   readonly requestId?: string;
-  /** Of `write`; of `versions`: the report. */
+  /** Of `write`. */
   readonly payload?: string;
+  /** The text of a report. */
+  readonly report?: string;
   /** Of a report: the id of the instance. */
   readonly instance?: string;
   /** Of `release`. */
@@ -108,14 +110,19 @@ export class Link {
     );
     this.store = createStore(
       {
-        read: (name, newerThan, version) =>
-          this.#send({ step: 'read', name, token: version }, () => backend.read(name, newerThan, version)),
-        write: (name, payload, token) =>
-          this.#send({ step: 'write', name, token, payload }, () => backend.write(name, payload, token)),
+        takesReports: true,
+        read: (name, newerThan, version, report) =>
+          this.#send({ step: 'read', name, token: version, ...reportIn(report) }, () =>
+            backend.read(name, newerThan, version, report),
+          ),
+        write: (name, payload, token, _rejected, _keepFor, report) =>
+          this.#send({ step: 'write', name, token, payload, ...reportIn(report) }, () =>
+            backend.write(name, payload, token, report),
+          ),
         history: (name) =>
           this.#send({ step: 'history', name, token: undefined }, () => backend.history(name)),
         versions: (names, report) =>
-          this.#send({ step: 'versions', name: names.join(), token: undefined, ...payloadOf(report) }, () =>
+          this.#send({ step: 'versions', name: names.join(), token: undefined, ...reportIn(report) }, () =>
             backend.versionsOf(names, report),
           ),
         delete: none,
@@ -180,8 +187,8 @@ export class Link {
   }
 }
 
-function payloadOf(report: InstanceReport | undefined): Pick<Message, 'payload' | 'instance'> {
-  return report === undefined ? {} : { payload: report.text, instance: report.instance };
+function reportIn(report: InstanceReport | undefined): Pick<Message, 'report' | 'instance'> {
+  return report === undefined ? {} : { report: report.text, instance: report.instance };
 }
 
 /** The answer of the backend in a few words: the decisive fields of its rows and snapshots only. */

@@ -198,10 +198,12 @@ export class Rest {
 
   async #closes(): Promise<void> {
     const { timeline, referee, instances } = this.#world;
-    for (const instance of instances) {
-      if (instance.closing === 'no') void instance.close(1000);
-    }
     const since = timeline.now;
+    timeline.plan(0, () => {
+      for (const instance of instances) {
+        if (instance.closing === 'no') void instance.close(1000);
+      }
+    }); // in a step of its own, with all its consequences
     timeline.plan(LONGEST_MS, () => {});
     await this.#world.until(() => timeline.now >= since + LONGEST_MS);
     for (const { closing, name, machine } of instances) {

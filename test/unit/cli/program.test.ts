@@ -69,7 +69,7 @@ describe('status', () => {
     const fine = await type(['status']);
     expect([fine.code, fine.out]).toEqual([
       0,
-      'shop: reads are served, 1 members, 0 instances\n\n1 without a problem (--all lists them)\n',
+      'shop: reads are served, 1 members, 1 instances\n\n1 without a problem (--all lists them)\n',
     ]);
     const all = await type(['status', '--all']);
     expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nok +prices +fresh +\d/);

@@ -194,7 +194,7 @@ describe('what could not be done everywhere', () => {
     answered.resolve();
     await closed;
     expect(await settled(shared)).toMatchObject({ error: { code: 'ERR_TICKLESS_CLOSED' } });
-    expect(a.link.take()).toEqual(['acquire', 'release']);
+    expect(a.link.take()).toEqual(['acquire', 'check', 'release']); // the report is taken back
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', holdLeft: LONGEST_LEASE_MS });
   });
 

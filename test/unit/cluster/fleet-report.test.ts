@@ -9,6 +9,7 @@ const CALM: ReportedMember = {
   namespace: undefined,
   kind: 'value',
   version: 812,
+  takingOver: undefined,
   age: 60_000,
   failures: 0,
   error: undefined,
@@ -137,6 +138,7 @@ describe('the fleet', () => {
         version: 812,
         of: 40,
         holding: 37,
+        takingOver: 0,
         behind: [{ ...id, version: 811 }],
         oldest: 660_000,
         failing: [{ ...id, failures: 3, error: 'ECONNREFUSED' }],
@@ -146,6 +148,13 @@ describe('the fleet', () => {
       },
     ]);
     expect(instances.map(({ host }) => host).slice(-4)).toEqual(['pod-46', 'pod-7', 'pod-8', 'pod-9']);
+  });
+
+  it('counts apart those that were taking over the newest version, or a later one', () => {
+    const older = (host: string, takingOver: number) => stored(host, { version: 811, takingOver });
+    const [member] = fleetOf([stored('a', {}), older('b', 812), older('c', 813), older('d', 811)]).members;
+    expect(member).toMatchObject({ of: 4, holding: 1, takingOver: 2, behind: [{ host: 'd', version: 811 }] });
+    expect(member?.text).toBe('1 of 4 holds version 812, 2 taking it over, oldest 1 min 1 s, behind: d');
   });
 
   it('names a few of each kind, and is bounded', () => {

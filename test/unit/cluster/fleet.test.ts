@@ -37,14 +37,13 @@ async function memberIn(cluster: ManualCluster): Promise<FleetMember | undefined
 
 /** The reports that were sent since the last time. */
 function reportsOf(link: Link): InstanceReport[] {
-  return link.commands.splice(0).flatMap(({ args }) => (args[1] as InstanceReport | undefined) ?? []);
+  return link.commands.splice(0).flatMap(({ report }) => report ?? []);
 }
 
 describe('the fleet of a store', () => {
-  it('is empty before the first check, and where nothing has propagateWithin', async () => {
+  it('is empty before the first command', async () => {
     const cluster = new ManualCluster();
-    const instances = await cluster.warm(2, { schedule: { hours: 1 } });
-    await readFor(cluster, instances, 5000);
+    cluster.instance(own);
     expect(await cluster.store.fleet()).toEqual({ instances: [], members: [] });
   });
 
@@ -270,6 +269,7 @@ describe('the fleet of a group', () => {
     );
     const { members, instances } = await group.fleet();
     expect(members.map(({ name, of }) => [name, of])).toEqual([
+      ['keys', 1],
       ['v', 2],
       ['namesake', 1],
       ['there', 1],
@@ -281,10 +281,10 @@ describe('the fleet of a group', () => {
         .sort()
         .join(' '),
     );
-    expect(names.sort()).toEqual(['namesake v', 'second', 'second v', 'there']);
+    expect(names.sort()).toEqual(['keys namesake v', 'second', 'second v', 'there']);
     const theirsAlone = instances.filter(({ isHere }) => !isHere).map(({ members: all }) => all.length);
     expect(theirsAlone).toEqual([2]); // the others are the store objects of this group
-    expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(4);
+    expect(JSON.parse(JSON.stringify(await group.fleet())).members.length).toBe(5);
     a.link.break('refused', 'check');
     expect(isStoreUnavailableError(await rejectionOf(group.fleet()))).toBe(true);
     expect(await new RefreshGroup().fleet()).toEqual({ instances: [], members: [] });
@@ -371,9 +371,9 @@ describe('everywhere', () => {
 
   it('knows nothing while the store has no room for the report of this instance', async () => {
     const cluster = new ManualCluster();
-    const [a] = await cluster.warm(1, own);
     const report = { text: '{}', keepFor: LASTS };
     for (let i = 0; i < 1000; i++) await cluster.store.versions([], { instance: `${i}`, ...report });
+    const [a] = await cluster.warm(1, own);
     const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
     expect(error.missing).toMatchObject([{ version: undefined }]);
   });

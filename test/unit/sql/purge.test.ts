@@ -4,6 +4,7 @@ import { SqlTable, type SqlTableOptions } from '../../../src/sql/sql-table.ts';
 
 /** A table of names, all of which have expired but those that begin with `kept`. */
 class Table implements SqlClient {
+  readonly isBatchOneCommand = true;
   readonly names: Set<string>;
   readonly statements: string[] = [];
   contention: string | undefined;

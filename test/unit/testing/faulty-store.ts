@@ -55,16 +55,31 @@ class Backend {
     return undefined;
   }
 
-  async read(name: string, newerThan?: number): ReturnType<SnapshotStore['read']> {
+  takesReports = true;
+
+  /** The report of a step that is not a check. */
+  leave(report: InstanceReport | undefined, _step: string): void {
+    if (report !== undefined) this.reported.set(report.instance, { ...report, at: performance.now() });
+  }
+
+  async read(
+    name: string,
+    newerThan?: number,
+    _version?: number,
+    report?: InstanceReport,
+  ): ReturnType<SnapshotStore['read']> {
+    this.leave(report, 'read');
     const written = this.snapshots.get(this.keyOf(name));
     if (written === undefined || !this.isNewer(written.version, newerThan)) return undefined;
     if (!this.isPlausible(written.version)) return { version: 0, age: 0, payload: '', damage: 'its version' };
     return { version: written.version, payload: written.payload, age: this.ageOf(written) };
   }
 
-  async write(...[name, payload, token, rejected]: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
+  async write(...asked: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
+    const [name, payload, token, rejected, , report] = asked;
     const present = this.snapshots.get(this.keyOf(name))?.version ?? 0;
     const stored = this.isPlausible(present) ? present : 0;
+    this.leave(report, token !== undefined && token < stored ? 'refused' : 'write');
     if (this.isRefused(token, stored, rejected)) return { kind: 'refused', version: stored };
     const version = this.versionOf(token, stored);
     const pause = this.pause();
@@ -77,11 +92,16 @@ class Backend {
     return { kind: 'written', version };
   }
 
-  async readMany(reads: readonly SnapshotRead[]): Promise<(StoredSnapshot | undefined)[]> {
+  async readMany(
+    reads: readonly SnapshotRead[],
+    report?: InstanceReport,
+  ): Promise<(StoredSnapshot | undefined)[]> {
+    this.leave(report, 'readMany');
     return Promise.all(reads.map(({ name, newerThan }) => this.read(name, newerThan)));
   }
 
-  async writeMany(writes: readonly SnapshotWrite[]): Promise<WriteAnswer[]> {
+  async writeMany(writes: readonly SnapshotWrite[], report?: InstanceReport): Promise<WriteAnswer[]> {
+    this.leave(report, 'writeMany');
     return Promise.all(
       writes.map(({ name, payload, token, rejected, keepFor }) =>
         this.write(name, payload, token, rejected, keepFor),
@@ -454,6 +474,13 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   }),
   reporting('the first report of an instance is kept', (first, { instance }) => first.has(instance)),
   reporting('a report that is being written leaves out others', (reported) => reported.size >= 15),
+  ...['read', 'write', 'refused', 'readMany', 'writeMany'].map((lost) =>
+    fault(`the report of a step is lost: ${lost}`, {
+      leave(this: Backend, report: InstanceReport | undefined, step: string) {
+        if (step !== lost) Backend.prototype.leave.call(this, report, step);
+      },
+    }),
+  ),
   listing('the age of a report is always 0', (found) => found.map((one) => ({ ...one, age: 0 }))),
   listing('reports are trimmed', (found) => found.map((one) => ({ ...one, text: one.text.trim() }))),
   listing('an age since the first report', (found) => found.map((one) => ({ ...one, age: one.age + 1e6 }))),

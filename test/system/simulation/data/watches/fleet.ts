@@ -4,7 +4,7 @@ import type { Process } from '../../process.ts';
 import type { Referee } from '../../referee.ts';
 import type { Timeline } from '../../timeline.ts';
 
-/** An instance that checks the store at least that often, in milliseconds, while it is read. */
+/** An instance that checks the store at least that often, in milliseconds, while it is read; `Infinity`: it has rounds alone. */
 type Member = Process & { readonly withinMs: number };
 
 /** The world of the fleet. */
@@ -47,10 +47,10 @@ export class Fleet<M extends Member> {
     this.#world = world;
   }
 
-  arrived(of: M, { step, instance, payload }: Message): void {
-    if (step !== 'versions' || instance === undefined) return;
+  arrived(of: M, { instance, report }: Message): void {
+    if (instance === undefined) return;
     this.#ids.set(of, instance);
-    this.#reports.set(instance, { of, at: this.#world.timeline.now, isOver: payload === '-' });
+    this.#reports.set(instance, { of, at: this.#world.timeline.now, isOver: report === '-' });
   }
 
   read(instance: M): void {

@@ -14,7 +14,7 @@ import { Versions } from './versions.ts';
 /** The watches of a data world. Those of what comes next belong here too. */
 export function watchesOf(world: DataWorld): readonly DataWatch[] {
   const { marks, scenario } = world;
-  const { hasAccept, hasLock, hasPins } = scenario;
+  const { hasAccept, hasLock, hasPins, hasStore } = scenario;
   return [
     world.shelf,
     new Refusals(world),
@@ -23,7 +23,8 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     ...(hasLock ? [new BadLoads(world)] : []),
     new Versions(world),
     new Promises(world),
-    ...(marks.isMarked ? [new Marks(world), new Reports(world), new Fleet(world)] : []),
+    ...(marks.isMarked ? [new Marks(world)] : []),
+    ...(hasLock && hasStore ? [new Reports(world), new Fleet(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];
 }

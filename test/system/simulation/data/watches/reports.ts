@@ -3,24 +3,40 @@ import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
-/** The fleet: a report claims no version that its instance does not hold. */
+/** In the long run rounds leave a report a second, by clocks that may be slow. */
+const EVERY_MS = 2000;
+
+/**
+ * The fleet: a report claims no version that its instance does not hold, or is just writing. An instance without
+ * `propagateWithin` leaves one with each write, unless it has sent one lately.
+ */
 export class Reports implements DataWatch {
   readonly #world: DataWorld;
+  /** When each has last sent one. */
+  readonly #sentAt: Map<DataInstance, number> = new Map();
 
   constructor(world: DataWorld) {
     this.#world = world;
   }
 
-  sent({ name, prices }: DataInstance, { step, payload }: Message): void {
-    if (step !== 'versions' || payload === undefined || payload === '-') return;
-    const { members } = JSON.parse(payload) as {
+  sent(instance: DataInstance, { step, report, token = 0 }: Message): void {
+    const { name, prices, withinMs, closing } = instance;
+    const { timeline, referee } = this.#world;
+    if (step === 'write' && withinMs === Infinity && closing === 'no') {
+      const ago = timeline.now - (this.#sentAt.get(instance) ?? Number.NEGATIVE_INFINITY);
+      const isThere = report !== undefined || ago <= EVERY_MS;
+      referee.holds('everywhere', isThere, () => `${name}: it writes, and has left no report for ${ago} ms`);
+    }
+    if (report === undefined || report === '-') return;
+    this.#sentAt.set(instance, timeline.now);
+    const { members } = JSON.parse(report) as {
       readonly members: readonly { readonly name: string; readonly version?: number }[];
     };
     const reported = members.find((member) => member.name === 'prices')?.version;
     const held = prices.inspect().lock?.version;
-    this.#world.referee.holds(
+    referee.holds(
       'everywhere',
-      reported === undefined || held === undefined || reported <= held,
+      reported === undefined || held === undefined || reported <= Math.max(held, token),
       () => `${name}: it reports version ${reported}, and holds ${held}`,
     );
   }

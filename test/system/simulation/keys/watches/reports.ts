@@ -21,9 +21,9 @@ export class Reports implements KeysWatch {
     this.#known.set(instance, Math.max(version, this.#known.get(instance) ?? 0));
   }
 
-  sent(instance: KeysInstance, { step, payload }: Message): void {
-    if (step !== 'versions' || payload === undefined || payload === '-') return;
-    const { members } = JSON.parse(payload) as { readonly members: readonly { readonly version?: number }[] };
+  sent(instance: KeysInstance, { report }: Message): void {
+    if (report === undefined || report === '-') return;
+    const { members } = JSON.parse(report) as { readonly members: readonly { readonly version?: number }[] };
     const reported = members[0]?.version ?? 0;
     const known = this.#known.get(instance) ?? 0;
     this.#world.referee.holds('everywhere', reported <= known, () => {

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { ReportBudget } from '../../../src/cluster/report-budget.ts';
+import { type FleetMember, RefreshingCache, type StoredReport } from '../../../src/index.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { manualValue } from '../../support/manual-value.ts';
+
+const HOUR = 3_600_000;
+const hourly = { schedule: { hours: 1 } } as const;
+
+async function memberIn(cluster: ManualCluster, name: string = 'v'): Promise<FleetMember | undefined> {
+  return (await cluster.store.fleet()).members.find((member) => member.name === name);
+}
+
+/** The next round of all instances; the first one loads, and the result is the number of the load. */
+async function nextRound(
+  cluster: ManualCluster,
+  instances: readonly Instance[],
+  call: number,
+): Promise<void> {
+  const [first, ...others] = instances as [Instance, ...Instance[]];
+  await cluster.clock.advance(HOUR + 100);
+  await cluster.reload(first, call, `${call}`);
+  for (const other of others) await cluster.read(other);
+}
+
+describe('the fleet of instances without propagateWithin', () => {
+  it('has reports in the write of the leader and in the reads of the others, and costs no command', async () => {
+    const cluster = new ManualCluster();
+    const [a, b, c] = (await cluster.warm(3, hourly)) as [Instance, Instance, Instance];
+    await nextRound(cluster, [a, b, c], 1);
+    const sent = [a, b, c].map(({ link }) => link.commands.splice(0));
+    expect(sent.map((all) => all.map(({ step, report }) => [step, report !== undefined]))).toEqual([
+      [['acquire', false], ['write', true], ['release', false]],
+      [['acquire', false], ['read', true]],
+      [['acquire', false], ['read', true]],
+    ]); // biome-ignore format: a line for each instance
+    const version = a.value.inspect().lock?.version;
+    expect(await memberIn(cluster)).toMatchObject({ version, of: 3, holding: 1, takingOver: 2, behind: [] });
+    expect((await memberIn(cluster))?.text).toMatch(
+      /^1 of 3 holds version \d+, 2 taking it over, oldest 1 h$/,
+    );
+  });
+
+  it('keeps a report for three rounds, and takes it back at close', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, hourly);
+    await nextRound(cluster, [a, b], 1);
+    await cluster.clock.advance(3 * HOUR - 60_000);
+    expect((await memberIn(cluster))?.of).toBe(2);
+    await a.value.close();
+    expect((await memberIn(cluster))?.of).toBe(1);
+    await cluster.clock.advance(120_000);
+    expect(await memberIn(cluster)).toBeUndefined();
+  });
+
+  it.each([
+    [100, 15_000],
+    [HOUR, 3 * HOUR],
+    [30 * 24 * HOUR, 7 * 24 * HOUR],
+  ])(
+    'keeps that of a load every %d ms for %d ms, and one before the first value for 10 minutes',
+    async (schedule, ms) => {
+      const cluster = new ManualCluster();
+      const [a, b] = [cluster.instance({ schedule }), cluster.instance({ schedule })];
+      await cluster.load(a, 'one');
+      expect(await b.value.get()).toBe('one');
+      const kept = [a, b].map(({ link }) => link.commands.flatMap(({ report }) => report?.keepFor ?? []));
+      expect(kept).toEqual([[600_000, ms], [600_000]]);
+    },
+  );
+
+  it('takes no report back that may still be on its way, nor where others are left', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, hourly);
+    const other = manualValue({ name: 'w', clock: cluster.clock, store: a.link.store }).value;
+    const answered = new Deferred<void>();
+    a.link.breakOnce(answered.promise, 'write');
+    await cluster.clock.advance(HOUR);
+    await cluster.reload(a, 1, 'two');
+    await other.close();
+    await cluster.clock.advance(60_000); // the round has given up, and the write may still arrive
+    const closed = a.value.close();
+    await cluster.clock.flush();
+    expect((await memberIn(cluster))?.of).toBe(1);
+    answered.resolve();
+    await closed;
+    const { instances } = await cluster.store.fleet();
+    const { version = 0 } = (await cluster.store.read('v')) ?? {};
+    await a.value.compare(version, version); // reads it
+    expect([instances, (await cluster.store.fleet()).instances]).toEqual([[], []]);
+  });
+
+  it('shows an instance that fails with its next read, while others load', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, hourly);
+    await nextRound(cluster, [a, b], 1);
+    await cluster.clock.advance(HOUR + 100);
+    await cluster.read(b);
+    await cluster.fail(b, 0, new Error('ECONNREFUSED'));
+    await cluster.clock.advance(10_000);
+    await cluster.reload(a, 2, 'three');
+    await cluster.clock.advance(60_000);
+    await cluster.read(b);
+    expect((await memberIn(cluster))?.failing).toMatchObject([{ failures: 1, error: 'ECONNREFUSED' }]);
+    expect(b.value.peek()).toBe('three');
+  });
+
+  it('claims no version that was not written', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, hourly);
+    const other = manualValue({ name: 'w', clock: cluster.clock, lock: a.link.lock, store: a.link.store });
+    await cluster.clock.advance(HOUR + 100);
+    a.link.break('refused', 'write');
+    await cluster.reload(a, 1, 'two');
+    await cluster.clock.advance(5000);
+    a.link.mend();
+    void other.value.get().catch(() => {});
+    await cluster.clock.flush();
+    expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 0, version: undefined });
+    expect((await memberIn(cluster))?.oldest).toBeLessThan(HOUR);
+  });
+
+  it('has all members once the last of many rounds at the same time has written', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, hourly);
+    const { lock, store } = a.link;
+    const members = Array.from({ length: 100 }, (_, i) =>
+      manualValue({ name: `m${i}`, clock: cluster.clock, lock, store, ...hourly }),
+    );
+    for (const { value } of members) void value.get();
+    await cluster.clock.flush();
+    a.link.take();
+    for (const [i, { manual }] of members.entries()) {
+      manual.call(0).resolve(`${i}`);
+      await cluster.clock.flush();
+    }
+    const sent = a.link.commands.filter(({ report }) => report !== undefined);
+    expect(sent.length).toBeLessThan(40);
+    const { members: known } = await cluster.store.fleet();
+    expect(known.filter(({ holding, text }) => holding === 1 && text.startsWith('1 of 1')).length).toBe(101);
+  });
+
+  it('leaves them to checks where these come soon', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { schedule: 1000, propagateWithin: 4000 });
+    for (let call = 1; call <= 8; call++) {
+      await cluster.clock.advance(1100);
+      await cluster.reload(a, call, `${call}`);
+    }
+    const steps = a.link.commands.filter(({ report }) => report !== undefined).map(({ step }) => step);
+    expect(steps.length).toBeGreaterThan(1);
+    expect(new Set(steps)).toEqual(new Set(['check']));
+  });
+
+  it('has caches, with the keys that fail', async () => {
+    const cluster = new ManualCluster();
+    const { lock, store } = cluster.link();
+    const load = (key: string): string => {
+      if (key === 'bad') throw new Error('ECONNREFUSED');
+      return key;
+    };
+    const { clock } = cluster;
+    const keys = new RefreshingCache({ name: 'keys', load, lock, store, clock, logger: false, retry: false });
+    await keys.get('bad').catch(() => {});
+    await keys.get('good');
+    await clock.flush();
+    expect(await memberIn(cluster, 'keys')).toMatchObject({
+      kind: 'cache',
+      of: 1,
+      failing: [{ failures: 1 }],
+    });
+    await keys.close();
+    expect(await memberIn(cluster, 'keys')).toBeUndefined();
+  });
+
+  it('has none where the store takes reports with checks alone, or not at all', async () => {
+    const cluster = new ManualCluster();
+    const reports: StoredReport[] = [];
+    const { read, write, delete: remove } = cluster.store;
+    const arities = new Set<number>();
+    const store = asStore({
+      read: (...args) => read(...(arities.add(args.length) && args)),
+      write: (...args) => write(...(arities.add(args.length) && args)),
+      delete: remove,
+      versions: async (names, report) => {
+        if (report !== undefined) reports.push({ ...report, age: 0 });
+        return names.map(() => 0);
+      },
+    });
+    const { value, manual } = manualValue({ clock: cluster.clock, lock: cluster.lock, store, ...hourly });
+    const got = value.get();
+    await cluster.clock.flush();
+    manual.call(0).resolve('one');
+    expect(await got).toBe('one');
+    await cluster.clock.flush();
+    await value.close();
+    expect([reports, Math.max(...arities)]).toEqual([[], 5]);
+  });
+});
+
+describe('the budget of reports', () => {
+  it('allows 30 at once, then one a second; a long one counts for several', () => {
+    const budget = new ReportBudget();
+    const make = (now: number, length: number): number => {
+      let made = 0;
+      for (; budget.allows(now); made++) budget.spend(now, length);
+      return made;
+    };
+    expect([make(0, 100), make(999, 100), make(1000, 100), make(11_000, 100)]).toEqual([30, 0, 1, 10]);
+    expect([make(100_000, 64_000), make(104_000, 64_000)]).toEqual([8, 1]);
+    for (let i = 0; i < 100; i++) budget.spend(104_000, 100); // beyond it
+    expect(make(105_000, 100)).toBe(1);
+  });
+
+  it('has the last of many a little apart, by its length', () => {
+    const budget = new ReportBudget();
+    while (budget.allows(0)) budget.spend(0, 0); // nothing was new
+    expect(budget.allowsLast(0)).toBe(true);
+    budget.spend(0, 25_600);
+    expect([99, 100].map((now) => budget.allowsLast(now))).toEqual([false, true]);
+  });
+});
