@@ -1,5 +1,5 @@
 // What the tests with real servers need beside the project's own packages: the drivers, PostgreSQL and Node 24, which
-// are packages of test/system/integration, and redis-server and MariaDB, which are packages of the system.
+// are packages of test/system/integration, and redis-server, MariaDB and etcd, which are packages of the system.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -71,13 +71,16 @@ const SERVERS = [
   { program: () => findProgram('mariadbd'), package: 'mariadb-server', variable: 'MYSQL_URL' },
 ];
 
+export const ETCD = { program: () => findProgram('etcd'), package: 'etcd-server', variable: 'ETCD_URL' };
+
 /**
- * Installs redis-server and MariaDB where they are missing, and may be installed.
+ * Installs redis-server, MariaDB and others where they are missing, and may be installed.
  *
+ * @param {...typeof SERVERS[number]} others
  * @throws {Error} where one is missing, can't be installed, and none is given in the environment: with what to do.
  */
-export function installServers() {
-  const missing = SERVERS.filter(({ program }) => program() === undefined);
+export function installServers(...others) {
+  const missing = [...SERVERS, ...others].filter(({ program }) => program() === undefined);
   if (missing.length === 0) return;
   const names = missing.map((server) => server.package);
   let reason = '';

@@ -10,6 +10,7 @@ import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { createClient, createClientPool, createCluster } from 'redis';
 import { RefreshGroup, RefreshingValue } from 'tickless';
+import { etcdLock } from 'tickless/lock/etcd';
 import { fileLock } from 'tickless/lock/file';
 import { memoryLock } from 'tickless/lock/memory';
 import { mongodbLock } from 'tickless/lock/mongodb';
@@ -17,6 +18,7 @@ import { mysqlLock } from 'tickless/lock/mysql';
 import { postgresLock } from 'tickless/lock/postgres';
 import { redisLock } from 'tickless/lock/redis';
 import { sqliteLock } from 'tickless/lock/sqlite';
+import { etcdStore } from 'tickless/store/etcd';
 import { fileStore } from 'tickless/store/file';
 import { memoryStore } from 'tickless/store/memory';
 import { mongodbStore } from 'tickless/store/mongodb';
@@ -45,6 +47,7 @@ export const locks = [
   postgresLock({ client: postgres({ max: 2 }) }),
   mysqlLock({ client: createPool('mysql://localhost/app') }),
   mongodbLock({ collection: collections.collection('locks') }),
+  etcdLock({ endpoints: 'http://localhost:2379', fetch }),
 ];
 
 export const hints = [
@@ -75,6 +78,7 @@ export const stores = [
   postgresStore({ client: postgres({ max: 2 }) }),
   mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
   mongodbStore({ collection: collections.collection('snapshots') }),
+  etcdStore({ endpoints: ['http://localhost:2379'], user: { name: 'app', password: 'secret' } }),
 ];
 
 const [lock] = locks;

@@ -25,7 +25,18 @@ export function redisDamage(field: DamagedField): string {
 /** The value of a damaged field of a document. */
 export function mongoDamage(field: DamagedField): unknown {
   if (field === 'token') return HUGE_TOKEN;
-  return field === 'state' ? 'abc' : new Date(Date.now() + 2 * 365 * 86_400_000);
+  return field === 'state' ? 'abc' : new Date(farInstant());
+}
+
+/** Two years ahead. */
+function farInstant(): number {
+  return Date.now() + 2 * 365 * 86_400_000;
+}
+
+/** The value of a damaged field of a record in JSON. */
+export function jsonDamage(field: DamagedField): object {
+  if (field === 'token') return { token: HUGE_TOKEN };
+  return { [field]: field === 'state' ? 'abc' : farInstant() };
 }
 
 /** The later time of a write, as SQL. */

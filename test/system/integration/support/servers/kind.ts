@@ -1,4 +1,4 @@
-import type { ServerKind, StartOptions } from './server.ts';
+import type { RealServerKind, ServerKind, StartOptions } from './server.ts';
 
 /** Where a server runs. */
 export interface Place {
@@ -23,8 +23,8 @@ export interface CommandCount {
 }
 
 /** What is particular to an engine. */
-export interface Kind {
-  readonly kind: ServerKind;
+export interface Kind<K extends RealServerKind = ServerKind> {
+  readonly kind: K;
   readonly label: string;
   readonly version: string;
   /** Whether it can be started again with the data that it held when it was killed. */

@@ -9,7 +9,7 @@ import { endWithUs } from '../guard.ts';
 import { freePort } from '../ports.ts';
 import { freezeAll, killAll, thawAll } from '../processes.ts';
 import type { CommandCount, Kind, Place } from './kind.ts';
-import type { RealServer, ServerKind, StartOptions } from './server.ts';
+import type { RealServer, RealServerKind, StartOptions } from './server.ts';
 
 const READY_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 5000;
@@ -22,7 +22,10 @@ const LINES_KEPT = 200;
 const ZONE = 'Australia/Lord_Howe';
 
 /** Starts a server of that kind. */
-export async function startServer(kind: Kind, options: StartOptions = {}): Promise<RealServer> {
+export async function startServer<K extends RealServerKind>(
+  kind: Kind<K>,
+  options: StartOptions = {},
+): Promise<RealServer<K>> {
   const server = new ServerProcess(kind, options, await newPlace(kind));
   try {
     await server.begin();
@@ -33,16 +36,16 @@ export async function startServer(kind: Kind, options: StartOptions = {}): Promi
   return server;
 }
 
-async function newPlace({ kind }: Kind): Promise<Place> {
+async function newPlace({ kind }: Kind<RealServerKind>): Promise<Place> {
   return { directory: await mkdtemp(join(tmpdir(), `tickless-${kind}-`)), port: await freePort() };
 }
 
-class ServerProcess implements RealServer {
-  readonly kind: ServerKind;
+class ServerProcess<K extends RealServerKind> implements RealServer<K> {
+  readonly kind: K;
   readonly label: string;
   readonly version: string;
   readonly port: number;
-  readonly #kind: Kind;
+  readonly #kind: Kind<K>;
   readonly #options: StartOptions;
   readonly #place: Place;
   readonly #lines: string[] = [];
@@ -51,7 +54,7 @@ class ServerProcess implements RealServer {
   #count: CommandCount | undefined;
   #isClosed = false;
 
-  constructor(kind: Kind, options: StartOptions, place: Place) {
+  constructor(kind: Kind<K>, options: StartOptions, place: Place) {
     ({ kind: this.kind, label: this.label, version: this.version } = kind);
     this.port = place.port;
     this.#kind = kind;

@@ -1,9 +1,12 @@
-/** The engines that the tests start. */
+/** The engines that all test files share, and whose wire the tests know. */
 export type ServerKind = 'redis' | 'postgres' | 'mariadb';
 
+/** The engines that the tests start. */
+export type RealServerKind = ServerKind | 'etcd';
+
 /** A server of our own: a direct child of this process, on a port of its own, with its data in a temporary directory. */
-export interface RealServer {
-  readonly kind: ServerKind;
+export interface RealServer<K extends RealServerKind = ServerKind> {
+  readonly kind: K;
   /** How people call it. */
   readonly label: string;
   /** As its version tells it. */

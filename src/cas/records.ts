@@ -1,0 +1,48 @@
+import type { ClockSpan } from './date-clock.ts';
+
+/** The key of a text. Neither part has a U+0000; `sort` tells those of one partition apart. */
+export interface RecordKey {
+  readonly partition: string;
+  readonly sort: string;
+}
+
+/** The result of a swap; where the present text was another one, that text. */
+export type Swapped =
+  | { readonly isDone: true }
+  | { readonly isDone: false; readonly present: string | undefined };
+
+/**
+ * Texts at a backend that can replace one if it is still as it was (compare-and-swap), but computes nothing. Each method is
+ * one command for each key, or fewer, and sees all that was written before it. It rejects with any error of the client, at
+ * the latest at the deadline of a command.
+ */
+export interface CasRecords {
+  /** The longest text, in bytes of UTF-8. */
+  readonly longestText: number;
+  /** How long a command may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */
+  span(): ClockSpan;
+  /** The texts of keys, at their indexes. */
+  read(keys: readonly RecordKey[]): Promise<(string | undefined)[]>;
+  /**
+   * Replaces a text if it is still the one before. Repeated after a lost reply it is done again.
+   *
+   * @param before `undefined`: there is none.
+   * @param keepForMs the backend keeps the text at least for this long; `Infinity`: for ever.
+   */
+  swap(key: RecordKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped>;
+  /** Writes a text, whatever was there. */
+  put(key: RecordKey, text: string, keepForMs: number): Promise<void>;
+  /** Deletes a text. @returns the text. */
+  take(key: RecordKey): Promise<string | undefined>;
+  /** Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition. */
+  ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]>;
+  /** Texts of a partition, whose `sort` begins with a text. All of them, or the first `limit`. */
+  ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]>;
+}
+
+export interface Found {
+  readonly key: RecordKey;
+  readonly text: string;
+}

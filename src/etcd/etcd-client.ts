@@ -1,0 +1,154 @@
+import { DateClock } from '../cas/date-clock.ts';
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { systemClock } from '../time/clock.ts';
+import type { DurationLike } from '../time/duration.ts';
+
+/** The options of the lock and the store of etcd that concern its servers. */
+export interface EtcdOptions {
+  /**
+   * The address of a server, or of several of one cluster: `'http://10.0.0.1:2379'`. Commands go to the first one; where it
+   * does not answer, to the next, and so do those after it. Not empty.
+   */
+  readonly endpoints: string | readonly string[];
+  /** The name of a user and its password, where the servers ask for them. @default none */
+  readonly user?: { readonly name: string; readonly password: string } | undefined;
+  /**
+   * Sends the requests: one of a client with certificates of its own, say (`dispatcher` of undici). Called as the global
+   * function is. @default the global `fetch`
+   */
+  readonly fetch?: EtcdFetch | undefined;
+}
+
+/** The used part of `fetch`. */
+export type EtcdFetch = (
+  url: string,
+  init: { method: 'POST'; body: string; headers: Record<string, string>; signal: AbortSignal },
+) => PromiseLike<EtcdResponse>;
+
+/** The used part of a `Response`. */
+export interface EtcdResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  json(): PromiseLike<unknown>;
+}
+
+/** An error that a server has answered with. https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
+export class EtcdError extends Error {
+  readonly code: number | undefined;
+
+  constructor(message: string, code: number | undefined) {
+    super(message);
+    this.code = code;
+  }
+
+  get isOfLease(): boolean {
+    return this.code === NOT_FOUND;
+  }
+}
+
+const NOT_FOUND = 5;
+const UNAUTHENTICATED = 16;
+const UNAVAILABLE = 14;
+
+/** Commands of etcd over HTTP with JSON, which each server of version 3.4 or newer takes under /v3. */
+export class EtcdClient {
+  readonly timeoutMs: number;
+  readonly clock: DateClock = new DateClock(systemClock.monotonic);
+  readonly #endpoints: readonly string[];
+  readonly #user: EtcdOptions['user'];
+  readonly #fetch: EtcdFetch;
+  /** Of the endpoint that answered last. */
+  #at = 0;
+  #token: Promise<string> | undefined;
+
+  /**
+   * @param about the subject of errors: 'lock' or 'store'.
+   * @throws {OptionError} when one of these options breaks a rule.
+   */
+  constructor(
+    about: 'lock' | 'store',
+    options: EtcdOptions & { readonly timeout?: DurationLike | undefined },
+  ) {
+    const { endpoints, user, fetch = globalThis.fetch as EtcdFetch, timeout } = options ?? {};
+    const all: readonly string[] = typeof endpoints === 'string' ? [endpoints] : (endpoints ?? []);
+    const checks = new OptionChecks(about);
+    const areUrls = all.length > 0 && all.every((one) => /^https?:[/][/]/.test(one));
+    checks.that(areUrls, 'endpoints', "must be addresses such as 'http://localhost:2379'", endpoints);
+    checks.function('fetch', fetch);
+    if (user !== undefined) {
+      checks.name('user.name', user?.name);
+      checks.name('user.password', user?.password);
+    }
+    checks.done();
+    this.#endpoints = all.map((one) => one.replace(/[/]+$/, ''));
+    this.#user = user;
+    this.#fetch = fetch;
+    this.timeoutMs = commandTimeoutMs(about, timeout);
+  }
+
+  /**
+   * Sends a command that may be applied twice: it is sent again where an endpoint does not answer.
+   *
+   * @param path without `/v3/`: `kv/range`.
+   * @throws {EtcdError} with the answer of a server, or any error of `fetch`.
+   */
+  async send<R>(path: string, command: object): Promise<R> {
+    const signal = AbortSignal.timeout(Math.min(Math.ceil(this.timeoutMs), LONGEST_SIGNAL_MS));
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return (await this.#sendAs(path, command, signal)) as R;
+      } catch (error) {
+        const isAnswered = error instanceof EtcdError && error.code !== UNAVAILABLE;
+        if (isAnswered || tries === this.#endpoints.length || signal.aborted) {
+          if (!isAnswered) this.#next();
+          throw error;
+        }
+        this.#next();
+      }
+    }
+  }
+
+  #next(): void {
+    this.#at = (this.#at + 1) % this.#endpoints.length;
+  }
+
+  /** A token of the servers expires: it is asked for again once. */
+  async #sendAs(path: string, command: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#user === undefined) return this.#post(path, command, signal);
+    this.#token ??= this.#authenticate(signal);
+    const token = this.#token;
+    try {
+      return await this.#post(path, command, signal, await token);
+    } catch (error) {
+      if (this.#token === token) this.#token = undefined;
+      if (!(error instanceof EtcdError) || error.code !== UNAUTHENTICATED) throw error;
+      this.#token ??= this.#authenticate(signal);
+      return this.#post(path, command, signal, await this.#token);
+    }
+  }
+
+  async #authenticate(signal: AbortSignal): Promise<string> {
+    const { token } = (await this.#post('auth/authenticate', { ...this.#user }, signal)) as { token: string };
+    return token;
+  }
+
+  async #post(path: string, command: object, signal: AbortSignal, token?: string): Promise<unknown> {
+    const sentAt = this.clock.now();
+    const response = await this.#fetch(`${this.#endpoints[this.#at]}/v3/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(command),
+      headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: token }) },
+      signal,
+    });
+    this.clock.learn(response.headers.get('date'), sentAt);
+    const answer = await response.json();
+    if (response.ok) return answer;
+    const { message, error, code } = (answer ?? {}) as { message?: string; error?: string; code?: number };
+    throw new EtcdError(message ?? error ?? `the server has answered with status ${response.status}`, code);
+  }
+}
+
+/** The longest time of a signal. */
+const LONGEST_SIGNAL_MS = 2 ** 31 - 1;

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
+import { type EtcdStoreOptions, etcdStore } from '../../../src/store/etcd.ts';
+import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { jsonDamage } from './support/edits.ts';
+import { startEtcd } from './support/servers.ts';
+
+const given = process.env.ETCD_URL;
+const prefix = `tickless-${process.pid}/`;
+const server = given === undefined ? await startEtcd() : undefined;
+const endpoints = given ?? String(server?.url);
+afterAll(() => server?.close());
+
+const lock = (options: Partial<EtcdLockOptions> = {}) =>
+  etcdLock({ endpoints, prefix, timeout: 10_000, ...options });
+const store = (options: Partial<EtcdStoreOptions> = {}) =>
+  etcdStore({ endpoints, prefix, timeout: 10_000, ...options });
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+async function send(path: string, command: object): Promise<{ kvs?: { value: string }[] }> {
+  const response = await fetch(`${endpoints}/v3/kv/${path}`, {
+    method: 'POST',
+    body: JSON.stringify(command),
+  });
+  return (await response.json()) as { kvs?: { value: string }[] };
+}
+
+/** Edits the text of a key. */
+async function edit(name: string, change: (fields: Record<string, unknown>) => object): Promise<void> {
+  const key = base64(prefix + name);
+  const { kvs } = await send('range', { key });
+  const fields = JSON.parse(Buffer.from(kvs?.[0]?.value ?? '', 'base64').toString());
+  await send('put', { key, value: base64(JSON.stringify({ ...fields, ...change(fields) })) });
+}
+
+/** The clocks of two clients are known to some milliseconds, and a unit is longer than that. */
+describe('etcd', () => {
+  const [one, another] = [lock(), lock()];
+  const [first, second] = [store(), store()];
+  const older = { keepVersions: KEEP_VERSIONS };
+  const [third, fourth] = [store(older), store(older)];
+
+  beforeAll(async () => {
+    // As in use: the first commands of a client tell the clock to a second only.
+    await Promise.all(
+      [
+        ...[one, another].map((each) => () => each.inspect('a')),
+        ...[first, second, third, fourth].map((each) => () => each.read('a')),
+      ].map(async (step) => {
+        for (let i = 0; i < 60; i += 1) {
+          await step();
+          await sleep(19);
+        }
+      }),
+    );
+  }, 30_000);
+
+  conformance(
+    {
+      unit: 600,
+      lock: () => one,
+      other: () => another,
+      unreachable: () => lock({ endpoints: 'http://127.0.0.1:1', timeout: 1000 }),
+      forget: async (name) => void (await send('deleterange', { key: base64(`${prefix}lock/${name}\0-`) })),
+      damage: (name, field) => edit(`lock/${name}\0-`, () => jsonDamage(field)),
+    },
+    {
+      unit: 600,
+      postdate: (name, ms) =>
+        edit(`snapshot/${name}\0head`, ({ writtenAt }) => ({ writtenAt: Number(writtenAt) + ms })),
+      inNamespace: (namespace) => store({ namespace }),
+      store: () => first,
+      other: () => second,
+      unreachable: () => store({ endpoints: 'http://127.0.0.1:1', timeout: 1000 }),
+    },
+    { store: () => third, other: () => fourth },
+  );
+});
+
+const isGiven = given !== undefined;
+
+/** Each with a server of its own. */
+describe.skipIf(isGiven)('etcd that fails', () => {
+  it('killed and restarted: steps reject in time, and go on with the data', async () => {
+    const own = await startEtcd();
+    try {
+      const held = etcdLock({ endpoints: own.url, timeout: 1000 });
+      const before = await held.acquire({ name: 'a', leaseFor: 3_600_000 });
+      await own.kill();
+      const begun = performance.now();
+      await expect(held.inspect('a')).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+      expect(performance.now() - begun).toBeLessThan(3000);
+      await own.restart();
+      const other = etcdLock({ endpoints: ['http://127.0.0.1:1', own.url], timeout: 5000 });
+      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+      if (before.kind !== 'acquired') throw new Error(before.kind);
+      expect(await held.release(before.lease, { as: 'abandoned' })).toBe(true);
+      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired' });
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('frozen: steps reject in time; emptied: tokens and versions grow, and its leases are made anew', async () => {
+    const own = await startEtcd();
+    try {
+      const [aLock, aStore] = [
+        etcdLock({ endpoints: own.url, timeout: 1000 }),
+        etcdStore({ endpoints: own.url, timeout: 1000 }),
+      ];
+      const before = await aLock.acquire({ name: 'a' });
+      const { version } = await aStore.write('a', 'payload');
+      own.freeze();
+      await expect(aLock.inspect('a')).rejects.toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+      own.thaw();
+      await own.restart({ empty: true });
+      const after = await aLock.acquire({ name: 'a' });
+      if (before.kind !== 'acquired' || after.kind !== 'acquired') throw new Error(after.kind);
+      expect(after.lease.token).toBeGreaterThan(before.lease.token);
+      expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('with users: a token that has expired is asked for again; a wrong password is an error', async () => {
+    const own = await startEtcd({ args: ['--auth-token-ttl', '1'] });
+    const post = (path: string, body: object) =>
+      fetch(`${own.url}/v3/auth/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    try {
+      await post('user/add', { name: 'root', password: 'secret' });
+      await post('role/add', { name: 'root' });
+      await post('user/grant', { user: 'root', role: 'root' });
+      await post('enable', {});
+      const user = { name: 'root', password: 'secret' };
+      const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
+      await ownStore.write('a', 'payload');
+      await sleep(3000);
+      expect((await ownStore.read('a'))?.payload).toBe('payload');
+      const wrong = etcdStore({ endpoints: own.url, user: { ...user, password: 'other' } });
+      await expect(wrong.read('a')).rejects.toThrow(/authentication failed/);
+      await expect(etcdStore({ endpoints: own.url }).read('a')).rejects.toThrow(/user name is empty/);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('retention in etcd', () => {
+  it('the server deletes records and snapshots, with their parts', async () => {
+    const short = { retention: { seconds: 1 }, prefix: `${prefix}short/` };
+    const aLock = lock({ ...short, leaseFor: 1000 });
+    const aStore = store(short);
+    await aLock.acquire({ name: 'a' });
+    await aStore.write('a', 'long '.repeat(1000));
+    await lock({ prefix: short.prefix }).acquire({ name: 'kept' });
+    const names = async () => (await lock({ prefix: short.prefix }).list()).map(({ name }) => name);
+    expect(await names()).toEqual(['a', 'kept']);
+    await expect
+      .poll(async () => [await names(), await aStore.read('a')], { timeout: 15_000 })
+      .toEqual([['kept'], undefined]);
+  }, 20_000);
+});

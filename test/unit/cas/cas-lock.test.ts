@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { CasLock } from '../../../src/lock/cas-lock.ts';
+import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { lockConformance } from '../../../src/testing/index.ts';
+import { MemoryRecords, Server } from './memory-records.ts';
+
+function lockOf(records: MemoryRecords): Lock {
+  return createLock(new CasLock(records, Infinity), {}, { longestName: undefined, options: [] });
+}
+
+async function leaseOf(lock: Lock, leaseFor: number) {
+  const answer = await lock.acquire({ name: 'a', leaseFor });
+  if (answer.kind !== 'acquired') throw new Error(answer.kind);
+  return answer.lease;
+}
+
+describe('a lock on records that are swapped', () => {
+  describe.concurrent('conformance', () => {
+    const server = new Server();
+    Object.defineProperty(server, 'now', { get: () => Date.now() });
+    const [lock, other] = [lockOf(new MemoryRecords(server)), lockOf(new MemoryRecords(server))];
+    for (const { name, run } of lockConformance({ lock: () => lock, other: () => other })) it(name, run);
+  });
+
+  // The clock is known to a second: one client may believe that it is earlier, another that it is later.
+  it.each([
+    [-900, 100, -50, 950],
+    [-50, 950, -950, 50],
+    [-1000, 0, 0, 1000],
+  ])(
+    'takes no lease over before its end, where the clock is known from %d to %d and from %d to %d',
+    async (...bounds) => {
+      const server = new Server();
+      const holder = lockOf(new MemoryRecords(server, bounds[0], bounds[1]));
+      const other = lockOf(new MemoryRecords(server, bounds[2], bounds[3]));
+      const lease = await leaseOf(holder, 5000);
+      expect(lease.remaining).toBe(5000);
+      server.now += 4999;
+      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+      expect(await holder.extend(lease, 3000)).toBe(true);
+      server.now += 2999;
+      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+      server.now += 2001;
+      expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired', tookOver: true });
+      expect(await holder.release(lease, { as: 'done', holdFor: 0 })).toBe(false);
+    },
+  );
+
+  it('a released or freed name is free at once, also for one that believes it is earlier', async () => {
+    const server = new Server();
+    const [holder, other] = [lockOf(new MemoryRecords(server)), lockOf(new MemoryRecords(server, -1000, 0))];
+    await holder.release(await leaseOf(holder, 5000), { as: 'abandoned' });
+    const lease = await leaseOf(other, 5000);
+    expect(await holder.forceRelease('a', lease.token)).toBe(true);
+    await leaseOf(other, 5000);
+  });
+
+  it('a hold lasts as long as asked for, at least', async () => {
+    const server = new Server();
+    const holder = lockOf(new MemoryRecords(server, -1000, 0));
+    const other = lockOf(new MemoryRecords(server, 0, 1000));
+    await holder.release(await leaseOf(holder, 5000), { as: 'done', holdFor: 5000 });
+    server.now += 4999;
+    expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done', retryAfter: 1 });
+    server.now += 2;
+    expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('a holder never counts on more of its lease than it has asked for', async () => {
+    const lease = await leaseOf(lockOf(new MemoryRecords(new Server(), -1000, 0)), 500);
+    expect(lease.remaining).toBe(500);
+  });
+
+  it('an acquire that is answered after the end of its lease is one all the same, as with other backends', async () => {
+    const server = new Server();
+    const records = new MemoryRecords(server, -1000, 0);
+    records.before = (command) => {
+      if (command === 'swap') server.now += 700;
+    };
+    expect((await leaseOf(lockOf(records), 500)).remaining).toBe(500); // from the request on
+  });
+
+  it('a lease that was decided before the machine was suspended lasts as long as asked for', async () => {
+    const server = new Server();
+    const records = new MemoryRecords(server);
+    const lock = lockOf(records);
+    records.before = (command) => {
+      if (command !== 'swap') return;
+      server.now += 3_600_000;
+      records.before = () => {};
+    };
+    await leaseOf(lock, 5000);
+    server.now += 4999;
+    expect(await lockOf(new MemoryRecords(server)).acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+  });
+
+  it('an end that is known to a second is awaited in a handful of steps', async () => {
+    const server = new Server();
+    const other = lockOf(new MemoryRecords(server, -1000, 0));
+    await lockOf(new MemoryRecords(server)).acquire({ name: 'a', leaseFor: 5000 });
+    const steps: number[] = [];
+    for (;;) {
+      const answer = await other.acquire({ name: 'a' });
+      if (answer.kind === 'acquired') break;
+      steps.push(answer.retryAfter);
+      server.now += answer.retryAfter;
+    }
+    expect(steps[0]).toBe(5000);
+    expect(steps.length).toBeLessThan(10);
+  });
+
+  it('a round is an acquire and a release of one command each; others need one or two', async () => {
+    const server = new Server();
+    const [mine, its] = [new MemoryRecords(server), new MemoryRecords(server)];
+    const [lock, other] = [lockOf(mine), lockOf(its)];
+    await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 0 });
+    await other.acquire({ name: 'a', leaseFor: 1 });
+    server.now += 2;
+    for (const { commands } of [mine, its]) commands.length = 0;
+    await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 }); // its record is known no more
+    expect(mine.commands).toEqual(['swap', 'swap', 'swap']);
+    server.now += 5001;
+    mine.commands.length = 0;
+    await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 5000 });
+    expect(mine.commands).toEqual(['swap', 'swap']);
+    expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done' });
+    expect(its.commands).toEqual(['swap']);
+  });
+
+  it('where the clock is known to more than a second and a half, it is asked first', async () => {
+    const records = new MemoryRecords(new Server(), -1000, 1000);
+    const lock = lockOf(records);
+    await lock.release(await leaseOf(lock, 5000), { as: 'abandoned' });
+    expect(records.commands).toEqual(['read', 'swap', 'read', 'swap']);
+  });
+
+  it('a step that others are always faster than ends at its timeout, and changes nothing later', async () => {
+    const server = new Server();
+    const records = new MemoryRecords(server);
+    records.timeoutMs = 20;
+    let writes = 0;
+    records.before = () => server.texts.set('lock/a\0-', String(writes++));
+    await expect(lockOf(records).acquire({ name: 'a' })).rejects.toThrow('other instances were faster');
+  });
+
+  it('a text that is no record is replaced, and reported', async () => {
+    const server = new Server();
+    server.texts.set('lock/a\0-', '<html>');
+    const answer = await lockOf(new MemoryRecords(server)).acquire({ name: 'a' });
+    expect(answer).toMatchObject({ kind: 'acquired', damage: expect.stringContaining('text') });
+    expect(await lockOf(new MemoryRecords(server)).inspect('a')).toMatchObject({ state: 'running' });
+  });
+});

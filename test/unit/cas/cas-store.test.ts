@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { split } from '../../../src/store/cas-parts.ts';
+import { CasStore } from '../../../src/store/cas-store.ts';
+import { createStore } from '../../../src/store/create-store.ts';
+import { storeConformance } from '../../../src/testing/index.ts';
+import { MemoryRecords, Server } from './memory-records.ts';
+
+function storeOf(records: MemoryRecords, keepVersions = 1) {
+  const engine = new CasStore(records, Infinity, keepVersions);
+  return createStore(engine, { keepVersions }, { longestName: undefined, options: [] });
+}
+
+const LONG = 'x'.repeat(3500);
+const TOKEN = 1000;
+
+/** The keys of parts. */
+const partsIn = (server: Server): string[] => [...server.texts.keys()].filter((key) => key.includes('part/'));
+
+describe('a store on records that are swapped', () => {
+  describe.concurrent('conformance', () => {
+    const server = new Server();
+    Object.defineProperty(server, 'now', { get: () => Date.now() });
+    for (const keepVersions of [1, 3]) {
+      const [store, other] = [1, 2].map(() => storeOf(new MemoryRecords(server), keepVersions)) as [
+        never,
+        never,
+      ];
+      const subject = keepVersions === 1 ? {} : { keepVersions };
+      for (const { name, run } of storeConformance({ store: () => store, other: () => other, ...subject }))
+        it(`${keepVersions}: ${name}`, run);
+    }
+  });
+
+  it('a short payload is a command to write and one to read, a long one has its parts besides', async () => {
+    const records = new MemoryRecords(new Server());
+    const store = storeOf(records);
+    await store.write('a', 'short', TOKEN);
+    records.commands.length = 0;
+    await store.write('a', 'short', TOKEN + 1);
+    await store.read('a');
+    expect(records.commands.splice(0)).toEqual(['swap', 'read']);
+    await store.write('a', LONG, TOKEN + 2);
+    await store.read('a');
+    expect(records.commands).toEqual(['read', ...Array(4).fill('put'), 'swap', 'read', 'read']);
+  });
+
+  it('parts go with the last head that names them, and with a write that is refused', async () => {
+    const server = new Server();
+    const store = storeOf(new MemoryRecords(server), 2);
+    for (const token of [1, 2, 3]) await store.write('a', LONG, TOKEN + token);
+    await expect.poll(() => partsIn(server).length).toBe(8);
+    const records = new MemoryRecords(server);
+    records.before = (command) => {
+      if (command === 'swap')
+        server.texts.set('snapshot/a\0head', JSON.stringify({ ...HEAD, version: TOKEN + 9 }));
+    };
+    expect(await storeOf(records).write('a', LONG, TOKEN + 4)).toEqual({
+      kind: 'refused',
+      version: TOKEN + 9,
+    });
+    await expect.poll(() => partsIn(server).length).toBe(8);
+    await store.write('a', LONG, TOKEN + 10);
+    await store.delete('a');
+    await expect.poll(() => partsIn(server).length).toBeLessThan(9); // those that the head above has forgotten
+  });
+
+  it('a read between the head and its parts takes the newer snapshot; a lost part is damage', async () => {
+    const server = new Server();
+    const store = storeOf(new MemoryRecords(server));
+    await store.write('a', LONG, TOKEN);
+    const records = new MemoryRecords(server);
+    let reads = 0;
+    records.before = () => {
+      reads += 1;
+      if (reads !== 2) return;
+      for (const key of partsIn(server)) server.texts.delete(key);
+      server.texts.set('snapshot/a\0head', JSON.stringify({ ...HEAD, version: TOKEN + 1 }));
+    };
+    expect(await storeOf(records).read('a')).toMatchObject({ version: TOKEN + 1, payload: 'next' });
+    await store.write('a', LONG, TOKEN + 2);
+    server.texts.delete(partsIn(server)[1] as string);
+    expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.stringContaining('missing') });
+    expect((await store.history('a'))[0]).toMatchObject({ version: TOKEN + 2, bytes: 3500 });
+    server.texts.delete(partsIn(server)[0] as string);
+    expect((await store.history('a'))[0]?.damage).toContain('missing');
+  });
+
+  it('an age is never less than it is', async () => {
+    const server = new Server();
+    await storeOf(new MemoryRecords(server, 0, 1000)).write('a', 'payload', TOKEN);
+    server.now += 5000;
+    expect((await storeOf(new MemoryRecords(server, -1000, 0)).read('a'))?.age).toBe(5000);
+    expect((await storeOf(new MemoryRecords(server, 0, 1000)).read('a'))?.age).toBe(6000);
+  });
+
+  it.each(['<html>', '{"older":[]}', '{"older":[{}],"version":1,"writtenAt":1,"text":""}'])(
+    'a text that is no head is damage, and refuses no write: %s',
+    async (text) => {
+      const server = new Server();
+      server.texts.set('snapshot/a\0head', text);
+      const store = storeOf(new MemoryRecords(server));
+      expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
+      expect(await store.versions(['a'])).toEqual([0]);
+      expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
+      expect(await store.write('a', 'next', TOKEN)).toMatchObject({ kind: 'written' });
+      expect(await store.read('a')).toMatchObject({ version: TOKEN, payload: 'next' });
+    },
+  );
+});
+
+const HEAD = { writtenAt: Date.UTC(2026, 0, 1), bytes: 4, text: 'next', older: [] };
+
+describe('split', () => {
+  it('makes texts of at most that many bytes, whose characters are whole', () => {
+    for (const text of ['', 'abc', 'abcdefghij', 'äöü€😀😀😀x', '😀'.repeat(50), 'a😀'.repeat(50)]) {
+      const texts = split(text, 7);
+      expect(texts.join('')).toBe(text);
+      for (const one of texts) {
+        expect(Buffer.byteLength(one)).toBeLessThanOrEqual(7);
+        expect(Buffer.from(one).toString()).toBe(one);
+      }
+    }
+    expect(split('abcdefghij', 7)).toEqual(['abcdefg', 'hij']);
+  });
+});

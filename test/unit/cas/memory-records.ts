@@ -1,0 +1,79 @@
+import type { ClockSpan } from '../../../src/cas/date-clock.ts';
+import type { CasRecords, Found, RecordKey, Swapped } from '../../../src/cas/records.ts';
+
+/** The server: its texts, and its clock. */
+export class Server {
+  readonly texts: Map<string, string> = new Map();
+  now: number = Date.UTC(2026, 0, 1);
+}
+
+/** A client that knows the clock of its server as well as its two bounds say, relative to the right time. */
+export class MemoryRecords implements CasRecords {
+  readonly longestText: number = 1000;
+  timeoutMs = 10_000;
+  readonly commands: string[] = [];
+  /** Called before a command takes effect. */
+  before: (command: string) => void = () => {};
+  readonly #server: Server;
+  readonly #bounds: ClockSpan;
+
+  constructor(server: Server, earliest = 0, latest = 0) {
+    this.#server = server;
+    this.#bounds = { earliest, latest };
+  }
+
+  span(): ClockSpan {
+    const { now } = this.#server;
+    return { earliest: now + this.#bounds.earliest, latest: now + this.#bounds.latest };
+  }
+
+  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
+    this.#command('read');
+    return keys.map((key) => this.#server.texts.get(idOf(key)));
+  }
+
+  async swap(key: RecordKey, before: string | undefined, after: string): Promise<Swapped> {
+    this.#command('swap');
+    const present = this.#server.texts.get(idOf(key));
+    if (present !== before) return { isDone: false, present };
+    this.#server.texts.set(idOf(key), after);
+    return { isDone: true };
+  }
+
+  async put(key: RecordKey, text: string): Promise<void> {
+    this.#command('put');
+    this.#server.texts.set(idOf(key), text);
+  }
+
+  async take(key: RecordKey): Promise<string | undefined> {
+    this.#command('take');
+    const text = this.#server.texts.get(idOf(key));
+    this.#server.texts.delete(idOf(key));
+    return text;
+  }
+
+  async ofPartitions(prefix: string, sort: string): Promise<Found[]> {
+    return this.#all(prefix).filter(({ key }) => key.sort === sort);
+  }
+
+  async ofPartition(partition: string, prefix: string): Promise<Found[]> {
+    return this.#all(`${partition}\0${prefix}`);
+  }
+
+  #all(beginning: string): Found[] {
+    this.#command('list');
+    return [...this.#server.texts].flatMap(([id, text]) => {
+      const [partition = '', sort = ''] = id.split('\0');
+      return id.startsWith(beginning) ? [{ key: { partition, sort }, text }] : [];
+    });
+  }
+
+  #command(command: string): void {
+    this.before(command);
+    this.commands.push(command);
+  }
+}
+
+function idOf({ partition, sort }: RecordKey): string {
+  return `${partition}\0${sort}`;
+}
