@@ -6,6 +6,7 @@ import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { folderName, nameOfFolder } from './folder-name.ts';
+import { whileInUse } from './in-use.ts';
 import { codeOf, ignoreMissing } from './missing.ts';
 import { ReadQueue } from './read-queue.ts';
 import { readRegularFile } from './regular-file.ts';
@@ -146,7 +147,7 @@ export class NumberedFiles {
     content: string,
     survives: Durability = 'power failure',
   ): Promise<void> {
-    const put = (temporary: string) => rename(temporary, this.#path(folder, number));
+    const put = (temporary: string) => whileInUse(() => rename(temporary, this.#path(folder, number)));
     await this.#write(folder, content, survives, put);
   }
 
@@ -249,7 +250,7 @@ function isListed(number: number): boolean {
 /** Deletes a file. @returns false: it was missing. */
 function isRemoved(path: string): Promise<boolean> {
   return ignoreMissing(
-    unlink(path).then(() => true),
+    whileInUse(() => unlink(path)).then(() => true),
     false,
   );
 }

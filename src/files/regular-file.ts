@@ -1,5 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { whileInUse } from './in-use.ts';
 import { codeOf } from './missing.ts';
 
 /** Windows has none of these flags, and neither FIFOs nor such links in a directory. */
@@ -24,7 +25,7 @@ export async function readRegularFile(
   isOwn: (stats: Stats) => boolean,
 ): Promise<string | undefined> {
   try {
-    const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    const file = await whileInUse(() => open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
     try {
       const stats = await file.stat();
       if (!stats.isFile() || stats.size > longest || !isOwn(stats)) return UNREADABLE;
