@@ -5,7 +5,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** They replace globals or modules, or count what the process does: each in a process of its own. */
 const ISOLATED = [
-  'test/unit/files/unreadable-files.test.ts',
+  'test/unit/files/{unreadable-files,windows}.test.ts',
   'test/unit/lock/file-crashes.test.ts',
   'test/unit/time/{clock,coarse-clock}.test.ts',
   'test/unit/worker/**/*.test.ts',
@@ -34,6 +34,7 @@ export default defineConfig({
     globalSetup: [source('scripts/thread-code.mjs'), source('scripts/console-page.mjs')],
     // Far beyond what a test takes on a busy machine.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     coverage: { include: ['src/**/*.ts'], reporter: ['text', 'html'] },
     projects: [
       {
@@ -64,6 +65,7 @@ export default defineConfig({
           name: 'examples',
           include: ['test/system/examples/**/*.test.ts'],
           testTimeout: 60_000,
+          expect: { poll: { timeout: 20_000 } },
           maxConcurrency: 2,
         },
       },
@@ -93,6 +95,7 @@ export default defineConfig({
           include: ['test/system/integration/**/*.test.ts'],
           globalSetup: ['test/system/integration/support/global-setup.ts'],
           testTimeout: 60_000,
+          expect: { poll: { timeout: 20_000 } },
           hookTimeout: 120_000,
           maxConcurrency: 16,
         },

@@ -1,6 +1,7 @@
 // Runs test/system/runtimes/program.mjs on the built package (`npm run build` first) under this Node and the other runtimes:
-// Node 22, 24 and 26, Deno, Bun, and workerd, which Cloudflare Workers run on. Linux on x64. Not part of npm test: it
-// installs a gigabyte of runtimes into test/system/runtimes/packages/node_modules.
+// Node 22, 24 and 26, Deno, Bun, and workerd, which Cloudflare Workers run on; and all unit tests under each Node but this one.
+// The others have no Vitest: the program has the core, and both conformance suites on memory. Linux on x64. Not part of npm
+// test: it installs a gigabyte of runtimes into test/system/runtimes/packages/node_modules.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -38,6 +39,22 @@ function report(name, text, hasFailed) {
 for (const [name, [command, ...args]] of Object.entries(commands)) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
   report(name, (stdout || stderr || String(error)).trim(), status !== 0);
+}
+
+/** What the last lines of Vitest say, without colours: `4312 passed`. */
+function unitTests(node) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--project=unit', '--project=isolated', '--reporter=dot'];
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { status, stdout } = spawnSync(node, args, { cwd: root, env, encoding: 'utf8', maxBuffer: 1e8 });
+  const [, counts = 'no result'] = /^ +Tests +(.*?)(?: \(\d+\))?$/m.exec(stdout) ?? [];
+  const failures = stdout.match(/^ *FAIL .*$/gm) ?? [];
+  return { text: [`unit tests: ${counts}`, ...failures].join('\n'), hasFailed: status !== 0 };
+}
+
+for (const version of ['22', '24', '26']) {
+  const { text, hasFailed } = unitTests(runtime(`node${version}/bin/node`));
+  report(`node ${version}`, text, hasFailed);
 }
 
 /** The program and the library in one module: workerd resolves no packages. */
