@@ -26,7 +26,7 @@ export interface SqlKind {
 
 /** The text of CREATE TABLE for the reports of instances, and the function that returns it. */
 export interface SqlFleet extends Pick<SqlKind, 'definition' | 'definedBy'> {
-  /** The database is a part of this process, and a read must not wait for the lock that a report needs. */
+  /** The database is a part of this process: a read must not wait long for the lock that a report needs. */
   readonly isEmbedded?: true;
 }
 

@@ -88,8 +88,7 @@ export class SqlTable {
     return this.#run(endAt, () => this.#options.client.query(sql, parameters, endAt));
   }
 
-  change(sql: string, parameters: SqlParameters): Promise<SqlChange> {
-    const endAt = this.endAt();
+  change(sql: string, parameters: SqlParameters, endAt: number = this.endAt()): Promise<SqlChange> {
     return this.#run(endAt, () => this.#options.client.change(sql, parameters, endAt));
   }
 

@@ -13,6 +13,9 @@ const MOST_NAMES = 5000;
 /** How long no report is sent after one could not be stored. */
 const REST_MS = 600_000;
 
+/** How long a read waits for its report where the database is a part of this process, and another one is writing. */
+const BEHIND_READ_MS = 50;
+
 /** The steps of checks on the table of snapshots, and the reports with any step. */
 export class SqlChecks {
   readonly #table: SqlTable;
@@ -66,7 +69,8 @@ export class SqlChecks {
     const plain = (): Promise<readonly SqlRow[]> => this.#table.query(sql, parameters);
     if (!this.#isEmbedded) return this.inOneCommand(report, { batch: { answer: sql }, parameters }, plain);
     const rows = await plain();
-    await this.#with(report, undefined, async () => []).catch(() => {});
+    const endAt = systemClock.monotonic() + BEHIND_READ_MS;
+    await this.#with(report, undefined, async () => [], endAt).catch(() => {});
     return rows;
   }
 
@@ -85,10 +89,11 @@ export class SqlChecks {
     report: InstanceReport | undefined,
     beside: BesideReport | undefined,
     plain: () => Promise<R>,
+    endAt?: number,
   ): Promise<R | readonly SqlRow[]> {
     if (report !== undefined && this.#restsUntil <= systemClock.monotonic()) {
       try {
-        return await this.#reports.write(report, beside);
+        return await this.#reports.write(report, beside, endAt);
       } catch (error) {
         if (!this.#table.isUnusable(error) && !isOptionError(error)) throw error;
         this.#restsUntil = systemClock.monotonic() + REST_MS;

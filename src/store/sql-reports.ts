@@ -69,16 +69,18 @@ export class SqlReports {
    * Stores a report.
    *
    * @param beside the other parts of the same command, where the database has such commands. @returns the rows of its answer
+   * @param endAt until when it is tried, without other parts.
    * @throws {MissingTableError} when the table is missing and can't be created.
    */
   async write(
     { instance, text, keepFor }: InstanceReport,
     beside: BesideReport | undefined,
+    endAt?: number,
   ): Promise<readonly SqlRow[]> {
     const { write } = this.#statements;
     const own = { instance, report: text, keepFor: durationParameter(keepFor) };
     let rows: readonly SqlRow[] = [];
-    if (beside === undefined) await this.#table.change(write, own);
+    if (beside === undefined) await this.#table.change(write, own, endAt);
     else {
       const { batch } = beside;
       const parameters = { ...beside.parameters, ...own }; // the other way round a thousand names take 30 ms

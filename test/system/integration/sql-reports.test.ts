@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -26,10 +29,25 @@ describe('SQLite', () => {
     expect(await store.versions(['a', 'none'], report)).toEqual([7, 0]);
     statements.length = 0;
     expect(await store.versions(['a'], report)).toEqual([7]);
-    expect(statements).toHaveLength(1); // it is not tried again for a minute
+    expect(statements).toHaveLength(1); // it is not tried again for ten minutes
     await expect(store.reports()).rejects.toThrow(
       /the table is missing and can't be created \(sqliteFleetTable\(\) returns its definition\)/,
     );
+  });
+
+  it('a report gives up soon behind a read while another connection is writing', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tickless-reports-')), 'shared.db');
+    const [reader, writer] = [new Database(file, { timeout: 0 }), new Database(file)];
+    writer.pragma('journal_mode = WAL');
+    const store = sqliteStore({ client: reader });
+    await store.write('a', 'payload', 7, undefined, undefined, report);
+    writer.exec('BEGIN IMMEDIATE');
+    expect(await store.read('a', undefined, undefined, { ...report, text: 'lost' })).toMatchObject({
+      version: 7,
+    });
+    writer.exec('COMMIT');
+    expect(await store.reports()).toMatchObject([{ text: '[]' }]);
+    for (const one of [reader, writer]) one.close();
   });
 
   it('so it is where the name of the table leaves no room for another', async () => {

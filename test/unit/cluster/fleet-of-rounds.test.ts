@@ -3,7 +3,7 @@ import { ReportBudget } from '../../../src/cluster/report-budget.ts';
 import { type FleetMember, RefreshingCache, type StoredReport } from '../../../src/index.ts';
 import { asStore } from '../../../src/store/as-store.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { type Instance, LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
 
 const HOUR = 3_600_000;
@@ -41,6 +41,29 @@ describe('the fleet of instances without propagateWithin', () => {
     expect((await memberIn(cluster))?.text).toMatch(
       /^1 of 3 holds version \d+, 2 taking it over, oldest 1 h$/,
     );
+  });
+
+  it('shows an instance that has waited for the load of another as taking over its version', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = await cluster.warm(2, hourly);
+    await cluster.clock.advance(HOUR + 100);
+    await cluster.read(a);
+    await cluster.read(b);
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(LEASE_MS);
+    await cluster.read(b);
+    expect(await memberIn(cluster)).toMatchObject({ of: 2, holding: 1, takingOver: 1, behind: [] });
+  });
+
+  it('shows no instance as taking over a version that it does not know of', async () => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, hourly);
+    await a.value.invalidate({ everywhere: true });
+    await cluster.clock.advance(1);
+    await cluster.read(a);
+    const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
+    expect(report).toContain('"name":"v"');
+    expect(report).not.toContain('takingOver');
   });
 
   it('keeps a report for three rounds, and takes it back at close', async () => {
@@ -120,6 +143,20 @@ describe('the fleet of instances without propagateWithin', () => {
     await cluster.clock.flush();
     expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 0, version: undefined });
     expect((await memberIn(cluster))?.oldest).toBeLessThan(HOUR);
+  });
+
+  it('claims no version whose value was replaced before it was written', async () => {
+    const encoded = new Deferred<string>();
+    const encode = (value: unknown) => (value === 'two' ? encoded.promise : `${value}`);
+    const cluster = new ManualCluster({ codec: { encode, decode: String } });
+    const [a] = await cluster.warm(1, hourly);
+    await cluster.clock.advance(HOUR + 100);
+    await cluster.reload(a, 1, 'two');
+    await a.value.set('mine');
+    encoded.resolve('two');
+    await cluster.clock.flush();
+    expect(a.link.commands.find(({ step }) => step === 'write')?.report).toBeDefined();
+    expect(await memberIn(cluster)).toMatchObject({ of: 1, holding: 0, version: undefined });
   });
 
   it('has all members once the last of many rounds at the same time has written', async () => {

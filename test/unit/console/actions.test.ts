@@ -318,6 +318,23 @@ describe('the overview', () => {
     expect(cells.map(({ behind = false }: { behind?: boolean }) => behind).sort()).toEqual([false, true]);
   });
 
+  it('shows an instance as behind, unless it was taking over the newest version', async () => {
+    const { make, store } = instances();
+    const { console, prices } = make();
+    await prices.refresh({ everywhere: true });
+    await prices.everywhere(); // leaves its report
+    const newest = prices.inspect().lock?.version as number;
+    for (const takingOver of [newest - 1, newest]) {
+      const members = [{ name: 'prices', kind: 'value', version: newest - 2, takingOver, age: 1 }];
+      const text = JSON.stringify({ tickless: 1, host: 'h', upFor: 1, members });
+      await store.versions([], { instance: `h/${takingOver}`, text, keepFor: 60_000 });
+    }
+    const [{ cells }] = (await console.get('api/overview')).body.members;
+    expect(
+      cells.filter(({ behind }: { behind?: boolean }) => behind).map(({ on }: { on: string }) => on),
+    ).toEqual([`h/${newest - 1}`]);
+  });
+
   it('shows what is here where the store does not answer', async () => {
     const { make, store } = instances();
     const { console } = make();

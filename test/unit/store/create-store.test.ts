@@ -52,6 +52,15 @@ describe('createStore', () => {
     await store.read('n', 5);
     await store.write('n', 'payload');
     await store.write('n', '', 7, 9, 60_000);
+    const report = { instance: 'i', text: '[]', keepFor: 1 }; // it does not say that it takes one
+    await store.read('r', undefined, undefined, report);
+    await store.write('r', 'payload', 7, undefined, undefined, report);
+    expect(
+      calls
+        .splice(-2)
+        .flat()
+        .filter((one) => typeof one === 'object'),
+    ).toEqual([]);
     await store.delete('n');
     const writes = [
       ['n', 'payload', undefined, undefined, undefined],
