@@ -2,15 +2,20 @@
 // Node 22, 24 and 26, Deno, Bun, and workerd, which Cloudflare Workers run on; and all unit tests under each Node but this one.
 // The others have no Vitest: the program has the core, and both conformance suites on memory. Linux on x64. Not part of npm
 // test: it installs a gigabyte of runtimes into test/system/runtimes/packages/node_modules.
+//
+//   --only <name>      those whose names begin with it, such as workerd
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { build } from 'vite';
+import { checkConsole } from '../test/system/runtimes/console-checks.mjs';
 import { root } from './support/project.mjs';
 
+const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
 const folder = join(root, 'test/system/runtimes');
 const packages = join(folder, 'packages');
 const runtime = (...path) => join(packages, 'node_modules', ...path);
@@ -37,6 +42,7 @@ function report(name, text, hasFailed) {
 }
 
 for (const [name, [command, ...args]] of Object.entries(commands)) {
+  if (!name.startsWith(only)) continue;
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
   report(name, (stdout || stderr || String(error)).trim(), status !== 0);
 }
@@ -53,12 +59,13 @@ function unitTests(node) {
 }
 
 for (const version of ['22', '24', '26']) {
+  if (!`node ${version}`.startsWith(only)) continue;
   const { text, hasFailed } = unitTests(runtime(`node${version}/bin/node`));
   report(`node ${version}`, text, hasFailed);
 }
 
-/** The program and the library in one module: workerd resolves no packages. */
-async function bundle() {
+/** A program and the library in one module: workerd resolves no packages. */
+async function bundle(program) {
   const [result] = await build({
     root: folder,
     logLevel: 'error',
@@ -66,35 +73,45 @@ async function bundle() {
       write: false,
       target: 'es2022',
       minify: false,
-      lib: { entry: join(folder, 'program.mjs'), formats: ['es'] },
-      rollupOptions: { output: { inlineDynamicImports: true } },
+      lib: { entry: join(folder, program), formats: ['es'] },
+      // Vite would put an empty module in the place of one of Node. Without nodejs_compat workerd refuses it.
+      rollupOptions: { external: /^node:/, output: { inlineDynamicImports: true } },
     },
   });
-  return result.output[0].code;
+  return { type: 'ESModule', path: program, contents: result.output[0].code };
 }
 
 const { Miniflare } = createRequire(join(packages, 'package.json'))('miniflare');
 const worker = `import { runAll, readAfterBurst } from './program.mjs';
+import { answer } from './console.mjs';
 const actions = { '/': runAll, '/burst': () => readAfterBurst(5000), '/after': () => readAfterBurst(0) };
-export default { async fetch({ url }) { try { return new Response(await actions[new URL(url).pathname]()) } catch (error) { return new Response(error.message, { status: 500 }) } } };`;
+export default {
+  async fetch(request) {
+    const action = actions[new URL(request.url).pathname];
+    if (action === undefined) return answer(request);
+    try { return new Response(await action()) } catch (error) { return new Response(error.message, { status: 500 }) }
+  }
+};`;
+const modules = [
+  { type: 'ESModule', path: 'worker.mjs', contents: worker },
+  ...(await Promise.all(['program.mjs', 'console.mjs'].map(bundle))),
+];
 for (const flags of [[], ['nodejs_compat']]) {
-  const miniflare = new Miniflare({
-    compatibilityDate: '2026-04-01',
-    compatibilityFlags: flags,
-    modules: [
-      { type: 'ESModule', path: 'worker.mjs', contents: worker },
-      { type: 'ESModule', path: 'program.mjs', contents: await bundle() },
-    ],
-  });
+  const name = ['workerd', ...flags].join(' ');
+  if (!name.startsWith(only)) continue;
+  const miniflare = new Miniflare({ compatibilityDate: '2026-04-01', compatibilityFlags: flags, modules });
+  const fetch = (path, init) => miniflare.dispatchFetch(`http://localhost${path}`, init);
   try {
-    const name = ['workerd', ...flags].join(' ');
-    const response = await miniflare.dispatchFetch('http://localhost/');
+    const response = await fetch('/');
     report(name, await response.text(), !response.ok);
     // What a request has left to be called is dropped when it ends. The next one is to see that the value is too old.
-    await miniflare.dispatchFetch('http://localhost/burst');
+    await fetch('/burst');
     await sleep(1000);
-    const after = await (await miniflare.dispatchFetch('http://localhost/after')).text();
+    const after = await (await fetch('/after')).text();
     report(name, `a read after another request: ${after}`, after !== 'StaleValueError');
+    const deadline = sleep(30_000, 'the console: no answer within 30 s', { ref: false });
+    const shown = await Promise.race([checkConsole(fetch), deadline]).catch((error) => error.message);
+    report(name, shown, shown !== 'the console');
   } finally {
     await miniflare.dispose();
   }

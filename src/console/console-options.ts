@@ -84,7 +84,8 @@ export interface ResolvedConsoleOptions {
   /** Without a slash at its end; empty: the root. */
   readonly base: string;
   readonly origin: URL | undefined;
-  readonly secret: string;
+  /** `undefined`: a random one, made when the first token is signed: workerd forbids it outside of requests. */
+  readonly secret: string | undefined;
   readonly locks: readonly LockProvider[];
   readonly lock: LockProvider | undefined;
   readonly store: Store | undefined;
@@ -143,7 +144,7 @@ export function resolveConsoleOptions(given: ConsoleOptions = {}): ResolvedConso
     showValue,
     base: path.replace(/\/+$/, ''),
     origin: parsed,
-    secret: secret ?? `${crypto.randomUUID()}${crypto.randomUUID()}`,
+    secret,
     locks,
     lock,
     store,

@@ -5,11 +5,11 @@ const encoder = new TextEncoder();
 
 /** Tokens that only a page of this origin can read: a request that bears one was not made by another site. */
 export class CsrfTokens {
-  readonly #secret: string;
+  readonly #secret: string | undefined;
   #key: Promise<CryptoKey> | undefined;
 
-  /** @param secret the same on all instances whose tokens are to be valid on each other. */
-  constructor(secret: string) {
+  /** @param secret the same on all instances whose tokens are to be valid on each other; `undefined`: a random one. */
+  constructor(secret: string | undefined) {
     this.#secret = secret;
   }
 
@@ -30,7 +30,9 @@ export class CsrfTokens {
 
   async #sign(by: string, until: number): Promise<string> {
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-    this.#key ??= crypto.subtle.importKey('raw', encoder.encode(this.#secret), algorithm, false, ['sign']);
+    const secret =
+      this.#secret === undefined ? crypto.getRandomValues(new Uint8Array(32)) : encoder.encode(this.#secret);
+    this.#key ??= crypto.subtle.importKey('raw', secret, algorithm, false, ['sign']);
     const signed = await crypto.subtle.sign('HMAC', await this.#key, encoder.encode(`${until}\n${by}`));
     return Array.from(new Uint8Array(signed), (byte) => byte.toString(16).padStart(2, '0')).join('');
   }

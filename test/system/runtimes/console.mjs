@@ -1,0 +1,20 @@
+// A worker with the console as its user writes it: group and console are made once, outside of requests.
+
+import { RefreshGroup } from 'tickless';
+import { consoleHandler } from 'tickless/console';
+import { memoryLock } from 'tickless/lock/memory';
+import { memoryStore } from 'tickless/store/memory';
+
+const group = new RefreshGroup({ logger: false });
+const rates = group.value({ name: 'rates', load: async () => 'loaded' });
+const handler = consoleHandler(group, {
+  authorize: (request) => request.headers.get('x-operator') ?? undefined,
+  actions: true,
+  lock: memoryLock(),
+  store: memoryStore(),
+});
+
+/** @public called by the worker in check-runtimes.mjs */
+export async function answer(request) {
+  return new URL(request.url).pathname === '/value' ? new Response(rates.peek()) : handler(request);
+}
