@@ -31,7 +31,7 @@ export class Audit {
     } catch {} // user code
     try {
       if (this.#journal === undefined) this.#keep(record);
-      else await this.#journal.add(record, (list) => kept(list.filter(isRecord)));
+      else await this.#journal.change((list) => kept([record, ...list.filter(isRecord)]));
       return undefined;
     } catch (error) {
       this.#keep(record);

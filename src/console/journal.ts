@@ -15,11 +15,14 @@ const LONGEST_PAUSE_MS = 250;
 
 const FORMAT = 'tickless-journal/1\n';
 
-/** A list in a store, newest first, to which instances add in turn: each reads it, and writes it with its token. */
+/** A change of a list. */
+type Change = (list: readonly unknown[]) => readonly unknown[];
+
+/** A list in a store, newest first, that instances change in turn: each reads it, and writes it with its token. */
 export class Journal {
   readonly #backend: JournalBackend;
   readonly #name: string;
-  /** This instance adds one after the other. */
+  /** This instance makes one change after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(backend: JournalBackend, name: string) {
@@ -39,20 +42,21 @@ export class Journal {
     }
   }
 
-  /** Adds one, and forgets those that `keep` leaves out. Rejects when the lock or the store can't be used. */
-  add(entry: unknown, keep: (list: readonly unknown[]) => readonly unknown[]): Promise<void> {
-    const added = this.#last.then(() => this.#add(entry, keep));
-    this.#last = added.catch(() => {});
-    return added;
+  /** @returns the list as it is now. Rejects when the lock or the store can't be used. */
+  change(change: Change): Promise<readonly unknown[]> {
+    const changed = this.#last.then(() => this.#change(change));
+    this.#last = changed.catch(() => {});
+    return changed;
   }
 
-  async #add(entry: unknown, keep: (list: readonly unknown[]) => readonly unknown[]): Promise<void> {
+  async #change(change: Change): Promise<readonly unknown[]> {
     const { lock, store } = this.#backend;
     const lease = await this.#acquire();
     try {
-      const list = keep([entry, ...(await this.read())]);
+      const list = change(await this.read());
       const answer = await store.write(this.#name, FORMAT + JSON.stringify(list), lease.token);
       if (answer.kind === 'refused') throw new Error('another instance has written meanwhile');
+      return list;
     } finally {
       await lock.release(lease, { as: 'abandoned' }).catch(() => false);
     }

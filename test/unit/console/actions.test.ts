@@ -239,6 +239,36 @@ describe('on all instances', () => {
     expect(source.loads).toBe(1);
   });
 
+  it('what two operators pause at the same time is paused, and what one has resumed meanwhile is not', async () => {
+    const { make } = instances();
+    const names = ['prices', 'stock', 'offers'];
+    const made = (): Instance => {
+      const instance = make();
+      for (const name of names.slice(1)) instance.group.value({ name, load: () => 1 });
+      return instance;
+    };
+    const paused = async ({ group, prices }: Instance): Promise<string[]> => {
+      await prices.get().catch(() => {}); // a read checks the marks
+      return group
+        .inspect()
+        .members.filter((status) => status.paused)
+        .map(({ name }) => name);
+    };
+    const [one, other] = [made(), made()];
+    const act = ({ console }: Instance, action: string, id: string): Promise<Answer> =>
+      console.act(action, { id, everywhere: true });
+    await act(one, 'pause', 'offers');
+    const answers = await Promise.all([
+      act(one, 'pause', 'prices'),
+      act(other, 'pause', 'stock'),
+      act(other, 'resume', 'offers'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const instance of [one, other, made()]) {
+      await expect.poll(() => paused(instance), { timeout: 15_000 }).toEqual(['prices', 'stock']);
+    }
+  });
+
   it('audit records of all operators are kept, also of those that act at once', async () => {
     const { make, store } = instances();
     const { read } = store;
