@@ -22,6 +22,8 @@ export interface Lru<V> {
   delete(id: KeyId): boolean;
   info(id: KeyId): { size?: number } | undefined;
   values(): Iterable<V>;
+  /** The most recently used first. Walked as it is at each step: an item that is used meanwhile may come again. */
+  entries(): Iterable<[KeyId, V]>;
   /** The least recently used first. */
   rentries(): Iterable<[KeyId, V]>;
 }

@@ -155,6 +155,11 @@ export class SlotTable<K, V> {
     return this.#slots.rentries();
   }
 
+  /** All keys, the most recently used first, walked as they are at each step. */
+  *recentKeys(): IterableIterator<K> {
+    for (const [id, slot] of this.#slots.entries()) yield this.key(id, slot);
+  }
+
   /**
    * Gives an entry its slot and stores its value. A new slot counts as used now; the times are stored by
    * {@link passivate}. The value is not larger than `maxSize`.

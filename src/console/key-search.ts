@@ -1,7 +1,10 @@
-import type { RefreshingCache } from '../index.ts';
 import { keyText, shortId } from './short-id.ts';
 
-type Cache = Pick<RefreshingCache<unknown, unknown>, 'keys' | 'size'>;
+/** The part of a cache that is used here. */
+interface Cache {
+  readonly size: number;
+  keys(options: { readonly recentFirst: true }): Iterable<unknown>;
+}
 
 /** Finds at most this many keys. */
 const MOST_KEYS = 100;
@@ -12,8 +15,8 @@ const MOST_LOOKED_AT = 100_000;
 /** Looks at this many keys at a time: a few milliseconds. Reads of the service go on in between. */
 const SLICE = 2000;
 
-/** Copies the keys of a cache at most this much of the time: of a million keys it takes a while. */
-const COPY_SHARE = 0.1;
+/** Walks over the keys at most this often: keys that are used or deleted meanwhile lead it back, or end it. */
+const MOST_WALKS = 3;
 
 /** Types of keys are those of the keys that were used last. */
 const MOST_TYPES = 100;
@@ -29,17 +32,11 @@ export interface FoundKeys {
 /** Looks for keys of caches: one search after the other, in slices, with a bound. Holds no timer between searches. */
 export class KeySearch {
   #last: Promise<unknown> = Promise.resolve();
-  readonly #copies: WeakMap<Cache, Promise<readonly unknown[]>> = new WeakMap();
   readonly #types: WeakMap<Cache, ReadonlySet<string>> = new WeakMap();
-  /** By the monotonic clock. */
-  #nextCopyAt = 0;
 
   async search(cache: Cache, text: string): Promise<FoundKeys> {
     const wanted = text.toLowerCase();
-    if (wanted === '') {
-      const all = await this.#keys(cache);
-      return { keys: all.slice(-MOST_KEYS).reverse(), matching: all.length, looked: all.length };
-    }
+    if (wanted === '') return { keys: recent(cache, MOST_KEYS), matching: cache.size, looked: cache.size };
     const keys: unknown[] = [];
     let matching = 0;
     const looked = await this.#each(cache, (key) => {
@@ -57,7 +54,7 @@ export class KeySearch {
   async find(cache: Cache, id: unknown): Promise<readonly [key?: unknown]> {
     if (typeof id !== 'string') return [];
     const plain = parsed(id);
-    if (plain !== undefined && (await this.#typesOf(cache)).has(typeof plain)) return [plain];
+    if (plain !== undefined && this.#typesOf(cache).has(typeof plain)) return [plain];
     const found: unknown[] = [];
     await this.#each(cache, (key) => {
       if (shortId(keyText(key)) === id) found.push(key);
@@ -66,51 +63,46 @@ export class KeySearch {
   }
 
   /** Those that were seen first: the keys of a cache keep their types. */
-  async #typesOf(cache: Cache): Promise<ReadonlySet<string>> {
+  #typesOf(cache: Cache): ReadonlySet<string> {
     const known = this.#types.get(cache);
     if (known !== undefined) return known;
-    const types = new Set((await this.#keys(cache)).slice(-MOST_TYPES).map((key) => typeof key));
+    const types = new Set(recent(cache, MOST_TYPES).map((key) => typeof key));
     if (types.size > 0) this.#types.set(cache, types);
     return types;
   }
 
-  /** After the searches before. @returns how many keys were looked at. */
+  /** After the searches before. Looks at each key once. @returns how many there were. */
   #each(cache: Cache, look: (key: unknown) => void): Promise<number> {
-    const walk = async (): Promise<number> => {
-      const all = await this.#keys(cache);
-      const least = Math.max(0, all.length - MOST_LOOKED_AT);
-      for (let at = all.length - 1; at >= least; at--) {
-        look(all[at]);
-        if (at % SLICE === 0) await pause(0);
-      }
-      return all.length - least;
-    };
-    const walked = this.#last.then(walk);
+    const walked = this.#last.then(() => walk(cache, look));
     this.#last = walked.catch(() => {});
     return walked;
   }
+}
 
-  /** The least recently used first. Searches that wait for a copy share it. */
-  #keys(cache: Cache): Promise<readonly unknown[]> {
-    const copying = this.#copies.get(cache);
-    if (copying !== undefined) return copying;
-    const copy = this.#copy(cache).finally(() => this.#copies.delete(cache));
-    this.#copies.set(cache, copy);
-    return copy;
+async function walk(cache: Cache, look: (key: unknown) => void): Promise<number> {
+  const seen = new Set<unknown>();
+  let steps = 0;
+  for (let walks = 0; walks < MOST_WALKS && seen.size < cache.size; walks++) {
+    for (const key of cache.keys({ recentFirst: true })) {
+      if (seen.size >= MOST_LOOKED_AT || steps >= MOST_WALKS * MOST_LOOKED_AT) return seen.size;
+      steps += 1;
+      if (steps % SLICE === 0) await pause(0);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      look(key);
+    }
   }
+  return seen.size;
+}
 
-  async #copy(cache: Cache): Promise<readonly unknown[]> {
-    for (let wait = this.#wait(); wait > 0; wait = this.#wait()) await pause(wait);
-    const begun = performance.now();
-    const all = [...cache.keys()];
-    const ended = performance.now();
-    this.#nextCopyAt = ended + (ended - begun) / COPY_SHARE;
-    return all;
+/** Those that were used last. */
+function recent(cache: Cache, most: number): readonly unknown[] {
+  const keys = new Set<unknown>();
+  for (const key of cache.keys({ recentFirst: true })) {
+    if (keys.size >= most) break;
+    keys.add(key);
   }
-
-  #wait(): number {
-    return this.#nextCopyAt - performance.now();
-  }
+  return [...keys];
 }
 
 function pause(ms: number): Promise<void> {

@@ -294,6 +294,16 @@ describe('keys', () => {
     expect([cache.delete(Number.NaN), cache.delete(null), cache.size]).toEqual([true, true, keys.length - 2]);
   });
 
+  it('are walked over one by one with recentFirst, those that were used last first, as they are then', () => {
+    const keyOf = ({ id }: { id: string }): string => id;
+    const cache = new RefreshingCache({ name: 'c', keyOf, load: keyOf, clock: new FakeClock() });
+    for (const id of ['a', 'b', 'c', 'd']) cache.current({ id });
+    const walk = cache.keys({ recentFirst: true });
+    expect(walk.next().value).toEqual({ id: 'd' });
+    cache.delete({ id: 'c' });
+    expect([...walk]).toEqual([{ id: 'b' }, { id: 'a' }]);
+  });
+
   it('keyOf decides which objects are the same, and the load gets the key as it was given', async () => {
     const seen: unknown[] = [];
     const cache = new RefreshingCache({
