@@ -133,7 +133,7 @@ export class MemberCoordinator implements Coordinator {
   }
 
   replaced(entry: Entry<unknown>): void {
-    sharedStateOf(entry).isLocal = true;
+    sharedStateOf(entry).replaced(false);
   }
 
   /** A local value is packed as -1 less the version. */

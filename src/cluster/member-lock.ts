@@ -157,7 +157,7 @@ export class MemberLock {
     if (!isPlausibleToken(Math.max(state.version, state.floor), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
       state.version = state.floor = 0;
-      state.isLocal = true;
+      state.replaced(false);
     }
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;

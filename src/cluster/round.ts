@@ -171,7 +171,8 @@ export class Round<T> implements CoordinatedRound<T> {
     if (this.token === undefined && this.#state.pin !== undefined) this.#state.displaced(); // it was dropped
     const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
-    this.#state.isLocal = this.token === undefined || store !== undefined; // until it is published
+    this.#state.replaced(this.token !== undefined);
+    if (this.token !== undefined && store === undefined) this.#state.isLocal = false; // nothing is to be published
     const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
     void this.#publishAndRelease({ ...record, isForced }).then(() => this.#end());

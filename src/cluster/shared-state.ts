@@ -59,8 +59,10 @@ export class SharedState implements CoordinatedEntry {
   checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
-  /** The value was loaded without the lock, or set by hand: it has no version. */
+  /** The store does not have the value in place under {@link version}, or not yet. */
   isLocal: boolean = false;
+  /** The value in place that is local has a version all the same, under which it is being published. */
+  isNumbered: boolean = false;
   /** The token of the round that was seen under way elsewhere since the last invalidation: its snapshot is read next. */
   expectedToken: number | undefined = undefined;
   /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
@@ -109,6 +111,12 @@ export class SharedState implements CoordinatedEntry {
     return this.round?.mayAskStore === true && !isAsking;
   }
 
+  /** The value in place is local. @param isNumbered it is to be published under {@link version}, or a later one. */
+  replaced(isNumbered: boolean): void {
+    this.isLocal = true;
+    this.isNumbered = isNumbered;
+  }
+
   /** The snapshot of that version, or the absence that it reports, is in place. */
   adopted(version: number, pin: Pin | undefined): void {
     this.version = Math.max(this.version, version);
@@ -140,7 +148,7 @@ export class SharedState implements CoordinatedEntry {
     version: number,
     at: number,
   ): boolean {
-    if (this.isLocal) return !isLoaded || loadedAt < at;
+    if (this.isLocal && !this.isNumbered) return !isLoaded || loadedAt < at;
     // A mark that is known leaves the value in place until a load has ended: only what is newer itself escapes a drop.
     const newest = by === 'dropped' && isLoaded ? this.version : this.newest;
     return newest < version;

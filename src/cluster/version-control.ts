@@ -119,7 +119,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const { version } = shared;
     try {
       const sharing = this.#host.share(as);
-      if (edition !== undefined) shared.isLocal = true; // until it is published
+      if (edition !== undefined) shared.replaced(true); // until it is published
       return (await sharing) as number; // there is a lock
     } catch (error) {
       if (edition !== undefined) {

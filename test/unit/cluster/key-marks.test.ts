@@ -257,6 +257,23 @@ describe('a cache that is cleared everywhere', () => {
     expect(['k', 'l', 'm'].map((key) => b.cache.peek(key))).toEqual(['k2', 'by hand', undefined]);
   });
 
+  it('has no value of a load that began before, which is being published when the mark is learnt', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    const refreshed = b.cache.refresh('k');
+    await cluster.clock.flush();
+    await a.cache.clear(everywhere);
+    await cluster.clock.advance(10);
+    const written = new Deferred<void>();
+    b.link.breakOnce(written.promise, 'write');
+    b.calls[0]?.resolve('old');
+    await cluster.clock.flush();
+    expect(b.cache.peek('k')).toBe('old');
+    await readFor(cluster, [b], WITHIN);
+    expect(b.cache.peek('k')).toBe(undefined);
+    written.resolve();
+    expect(await refreshed).toBe('old');
+  });
+
   it('has no value that was invalidated on an instance which did not know of the clearing', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     await a.cache.clear(everywhere);
