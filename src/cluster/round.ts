@@ -42,7 +42,8 @@ export class Round<T> implements CoordinatedRound<T> {
   readonly #state: SharedState;
   readonly #host: RoundHost;
   readonly #snapshots: RemoteSnapshots<T>;
-  readonly #previous: SharedState['round'];
+  /** The round before, until it is over. */
+  #previous: SharedState['round'];
   #remote: RemoteResult<T> | undefined;
   #lease: HeldLease | undefined;
   /** The tries have begun. */
@@ -111,7 +112,8 @@ export class Round<T> implements CoordinatedRound<T> {
   /** A load without a lease is in no order with the versions of others. */
   yieldsTo(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
-    return this.#isLoading ? version < (this.token ?? 0) : true;
+    if (this.#isLoading) return version < (this.token ?? 0);
+    return this.#previous?.yieldsTo(version) !== false;
   }
 
   previous(): Promise<LoadContext['previous']> {
@@ -125,6 +127,7 @@ export class Round<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abandon, { once: true });
     try {
       await this.#previous?.over;
+      this.#previous = undefined;
       await this.#member.marks?.known(); // before it begins: marks that were published before do not concern its result
       this.#host.began(); // also where a snapshot is adopted: invalidations before have led here
       this.#remote = await this.#enter(signal, sleep);

@@ -113,6 +113,27 @@ it('while it publishes what a person has set, an instance stays with that', asyn
   expect([a.value.current, b.value.current]).toEqual(['of b', 'of b']);
 });
 
+it('while what a person has set waits for the lease of another load, an instance stays with that, also where a load is asked for after it', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, own);
+  const refreshed = a.value.refresh();
+  await cluster.clock.flush();
+  const set = b.value.set('set', everywhere);
+  await cluster.clock.flush();
+  const after = b.value.refresh();
+  await cluster.clock.flush();
+  const answered = new Deferred<void>();
+  b.link.break(answered.promise, 'acquire');
+  await cluster.end(a, 1, 'two');
+  await readUntilChecked(cluster, b);
+  expect(b.value.peek()).toBe('set');
+  b.link.mend();
+  answered.resolve();
+  await cluster.clock.advance(100);
+  await cluster.end(b, 0, 'three');
+  expect(await Promise.all([refreshed, set, after])).toEqual(['two', undefined, 'three']);
+});
+
 it('a round that decodes an older version than a check has taken over meanwhile does not go back', async () => {
   const decoding = new Deferred<void>();
   const decode = async (data: string): Promise<string> => {
