@@ -26,9 +26,12 @@ const SAME_CLOCK_MS = 250;
 export class DateClock {
   #offset: Offset | undefined;
   readonly #monotonic: () => number;
+  readonly #staleMs: number;
 
-  constructor(monotonic: () => number) {
+  /** @param staleMs a header may be this much older than its response. */
+  constructor(monotonic: () => number, staleMs: number = 0) {
     this.#monotonic = monotonic;
+    this.#staleMs = staleMs;
   }
 
   now(): number {
@@ -43,7 +46,7 @@ export class DateClock {
     const second = Date.parse(date ?? '');
     if (Number.isNaN(second)) return;
     const at = this.#monotonic();
-    const seen = { earliest: second - at, latest: second + SECOND_MS - sentAt, at };
+    const seen = { earliest: second - at, latest: second + SECOND_MS + this.#staleMs - sentAt, at };
     this.#offset = this.#offset === undefined ? seen : narrowed(drifted(this.#offset, at), seen);
   }
 

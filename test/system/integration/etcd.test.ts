@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
+import { type EtcdFetch, type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
 import { type EtcdStoreOptions, etcdStore } from '../../../src/store/etcd.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { jsonDamage } from './support/edits.ts';
@@ -146,6 +146,16 @@ describe.skipIf(isGiven)('etcd that fails', () => {
       await own.close();
     }
   });
+});
+
+it('a command that is repeated, as its answer was lost, counts once', async () => {
+  const twice: EtcdFetch = async (...request) => {
+    await fetch(...request);
+    return fetch(...request);
+  };
+  const versions = store({ fetch: twice, keepVersions: KEEP_VERSIONS });
+  const { version } = await versions.write('twice', 'payload');
+  expect(await versions.history('twice')).toMatchObject([{ version }]);
 });
 
 describe('retention in etcd', () => {

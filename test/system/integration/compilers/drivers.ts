@@ -2,6 +2,7 @@
 // versions of TypeScript (scripts/check-compilers.mjs); never run.
 
 import { DatabaseSync } from 'node:sqlite';
+import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import Database from 'better-sqlite3';
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -10,6 +11,7 @@ import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { createClient, createClientPool, createCluster } from 'redis';
 import { RefreshGroup, RefreshingValue } from 'tickless';
+import { dynamodbLock } from 'tickless/lock/dynamodb';
 import { etcdLock } from 'tickless/lock/etcd';
 import { fileLock } from 'tickless/lock/file';
 import { memoryLock } from 'tickless/lock/memory';
@@ -18,6 +20,7 @@ import { mysqlLock } from 'tickless/lock/mysql';
 import { postgresLock } from 'tickless/lock/postgres';
 import { redisLock } from 'tickless/lock/redis';
 import { sqliteLock } from 'tickless/lock/sqlite';
+import { dynamodbStore } from 'tickless/store/dynamodb';
 import { etcdStore } from 'tickless/store/etcd';
 import { fileStore } from 'tickless/store/file';
 import { memoryStore } from 'tickless/store/memory';
@@ -47,6 +50,7 @@ export const locks = [
   postgresLock({ client: postgres({ max: 2 }) }),
   mysqlLock({ client: createPool('mysql://localhost/app') }),
   mongodbLock({ collection: collections.collection('locks') }),
+  dynamodbLock({ client: new DynamoDB({ region: 'eu-west-1' }) }),
   etcdLock({ endpoints: 'http://localhost:2379', fetch }),
 ];
 
@@ -78,6 +82,7 @@ export const stores = [
   postgresStore({ client: postgres({ max: 2 }) }),
   mysqlStore({ client: createPool({ uri: 'mysql://localhost/app', connectTimeout: 1000 }) }),
   mongodbStore({ collection: collections.collection('snapshots') }),
+  dynamodbStore({ client: new DynamoDB() }),
   etcdStore({ endpoints: ['http://localhost:2379'], user: { name: 'app', password: 'secret' } }),
 ];
 

@@ -3,6 +3,7 @@
 //   const redis = await startRedis();
 //   try { … connect to redis.url … } finally { await redis.close(); }
 
+export { startDynalite } from './servers/dynalite.ts';
 export { startEtcd } from './servers/etcd.ts';
 export { startMariadb } from './servers/mariadb.ts';
 export { startPostgres } from './servers/postgres.ts';

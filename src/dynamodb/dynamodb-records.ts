@@ -1,0 +1,163 @@
+import type { ClockSpan } from '../cas/date-clock.ts';
+import type { CasRecords, Found, RecordKey, Swapped } from '../cas/records.ts';
+import type {
+  Dynamodb,
+  DynamodbAnswer,
+  DynamodbCall,
+  DynamodbClient,
+  DynamodbCondition,
+  DynamodbFound,
+  DynamodbItem,
+  DynamodbSearch,
+} from './dynamodb-client.ts';
+import { EXPIRES, PARTITION, SORT, TEXT } from './dynamodb-table.ts';
+
+/** An item has at most 400 kB, with its key. */
+const LONGEST_TEXT = 390_000;
+
+/** The service reads 100 items in a command, and 16 MB. */
+const MOST_READS = 100;
+
+/** Texts at DynamoDB: an item each. Every read is consistent: it sees all that was written before it. */
+export class DynamodbRecords implements CasRecords {
+  readonly longestText: number = LONGEST_TEXT;
+  readonly timeoutMs: number;
+  readonly #dynamodb: Dynamodb;
+  readonly #client: DynamodbClient;
+  readonly #table: string;
+
+  constructor(dynamodb: Dynamodb, table: string) {
+    this.timeoutMs = dynamodb.timeoutMs;
+    this.#dynamodb = dynamodb;
+    this.#client = dynamodb.client;
+    this.#table = table;
+  }
+
+  span(): ClockSpan {
+    return this.#dynamodb.clock.span();
+  }
+
+  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
+    const call = this.#dynamodb.call();
+    if (keys.length === 1) return [await this.#readOne(keys[0] as RecordKey, call)];
+    const texts = new Map<string, string>();
+    const distinct = [...new Map(keys.map((key) => [idOf(key), itemKey(key)])).values()];
+    for (let i = 0; i < distinct.length; i += MOST_READS)
+      await this.#readSome(distinct.slice(i, i + MOST_READS), call, texts);
+    return keys.map((key) => texts.get(idOf(key)));
+  }
+
+  async #readOne(key: RecordKey, call: DynamodbCall): Promise<string | undefined> {
+    const input = { TableName: this.#table, Key: itemKey(key), ConsistentRead: true } as const;
+    return textOf((await this.#client.getItem(input, call)).Item);
+  }
+
+  /** Those that the service leaves out, as the answer would be too long, are asked for again. */
+  async #readSome(
+    some: readonly DynamodbItem[],
+    call: DynamodbCall,
+    texts: Map<string, string>,
+  ): Promise<void> {
+    for (let keys = [...some]; keys.length > 0; ) {
+      const RequestItems = { [this.#table]: { Keys: keys, ConsistentRead: true } } as const;
+      const { Responses, UnprocessedKeys } = await this.#client.batchGetItem({ RequestItems }, call);
+      for (const { key, text } of (Responses?.[this.#table] ?? []).map(foundIn)) texts.set(idOf(key), text);
+      keys = (UnprocessedKeys?.[this.#table]?.Keys ?? []).map((one) => itemKey(foundIn(one).key));
+    }
+  }
+
+  async swap(key: RecordKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+    const call = this.#dynamodb.call();
+    try {
+      await this.#put(key, after, keepForMs, call, before === undefined ? IS_NEW : isStill(before));
+      return { isDone: true };
+    } catch (error) {
+      if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
+    }
+    const present = await this.#readOne(key, call);
+    return present === after ? { isDone: true } : { isDone: false, present };
+  }
+
+  put(key: RecordKey, text: string, keepForMs: number): Promise<void> {
+    return this.#put(key, text, keepForMs, this.#dynamodb.call());
+  }
+
+  async #put(
+    key: RecordKey,
+    text: string,
+    keepForMs: number,
+    call: DynamodbCall,
+    condition?: DynamodbCondition,
+  ): Promise<void> {
+    const Item: DynamodbItem = { ...itemKey(key), [TEXT]: { S: text } };
+    if (keepForMs !== Infinity) {
+      const seconds = Math.ceil((this.span().latest + keepForMs) / 1000);
+      Item[EXPIRES] = { N: String(seconds) };
+    }
+    await this.#client.putItem({ TableName: this.#table, Item, ...condition }, call);
+  }
+
+  async take(key: RecordKey): Promise<string | undefined> {
+    const input = { TableName: this.#table, Key: itemKey(key), ReturnValues: 'ALL_OLD' } as const;
+    return textOf((await this.#client.deleteItem(input, this.#dynamodb.call())).Attributes);
+  }
+
+  ofPartitions(prefix: string, sort: string): Promise<Found[]> {
+    const values = { ':prefix': { S: prefix }, ':sort': { S: sort } };
+    const FilterExpression = `begins_with(${PARTITION}, :prefix) AND ${SORT} = :sort`;
+    return this.#all('scan', { FilterExpression, ...this.#search(values) }, Infinity);
+  }
+
+  ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
+    const begins = prefix === '' ? '' : ` AND begins_with(${SORT}, :prefix)`;
+    const values = { ':partition': { S: partition }, ...(prefix !== '' && { ':prefix': { S: prefix } }) };
+    const KeyConditionExpression = `${PARTITION} = :partition${begins}`;
+    return this.#all('query', { KeyConditionExpression, ...this.#search(values) }, limit);
+  }
+
+  #search(values: DynamodbItem): DynamodbSearch {
+    return { TableName: this.#table, ConsistentRead: true, ExpressionAttributeValues: values };
+  }
+
+  /** An answer has at most 1 MB of items. */
+  async #all(command: 'query' | 'scan', search: DynamodbSearch, limit: number): Promise<Found[]> {
+    const call = this.#dynamodb.call();
+    const found: Found[] = [];
+    let from: DynamodbFound | undefined;
+    do {
+      const next: DynamodbSearch =
+        from === undefined ? search : { ...search, ExclusiveStartKey: itemKey(foundIn(from).key) };
+      const answer: DynamodbAnswer = await this.#client[command](next, call);
+      found.push(...(answer.Items ?? []).map(foundIn));
+      from = answer.LastEvaluatedKey;
+    } while (from !== undefined && found.length < limit);
+    return found;
+  }
+}
+
+const IS_NEW: DynamodbCondition = { ConditionExpression: `attribute_not_exists(${PARTITION})` };
+
+function isStill(before: string): DynamodbCondition {
+  return {
+    ConditionExpression: `${TEXT} = :before`,
+    ExpressionAttributeValues: { ':before': { S: before } },
+  };
+}
+
+function itemKey({ partition, sort }: RecordKey): DynamodbItem {
+  return { [PARTITION]: { S: partition }, [SORT]: { S: sort } };
+}
+
+function foundIn(item: DynamodbFound): Found {
+  const key = { partition: item[PARTITION]?.S ?? '', sort: item[SORT]?.S ?? '' };
+  return { key, text: textOf(item) ?? '' };
+}
+
+/** @returns `undefined` if there is no item. */
+function textOf(item: DynamodbFound | undefined): string | undefined {
+  return item && (item[TEXT]?.S ?? '');
+}
+
+function idOf({ partition, sort }: RecordKey): string {
+  return `${partition}\0${sort}`;
+}

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DynamodbLockOptions, dynamodbLock, dynamodbLockTable } from '../../../src/lock/dynamodb.ts';
+import { type DynamodbStoreOptions, dynamodbStore, dynamodbStoreTable } from '../../../src/store/dynamodb.ts';
+import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
+import { jsonDamage } from './support/edits.ts';
+import { startDynalite } from './support/servers.ts';
+
+// Not the service: a server of its API, with the client of the service.
+
+const server = await startDynalite();
+const clients: DynamoDB[] = [];
+afterAll(async () => {
+  for (const each of clients) each.destroy();
+  await server.close();
+});
+
+function connect(endpoint: string = server.url, options: DynamoDBClientConfig = {}): DynamoDB {
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  const client = new DynamoDB({ endpoint, region: 'eu-west-1', credentials, ...options });
+  clients.push(client);
+  return client;
+}
+
+const [here, there, none] = [connect(), connect(), connect('http://127.0.0.1:1')];
+const lock = (client: DynamoDB, options: Partial<DynamodbLockOptions> = {}) =>
+  dynamodbLock({ client, timeout: 10_000, ...options });
+const store = (client: DynamoDB, options: Partial<DynamodbStoreOptions> = {}) =>
+  dynamodbStore({ client, timeout: 10_000, ...options });
+
+/** Edits the text of an item. */
+async function edit(
+  TableName: string,
+  [pk, sk]: [string, string],
+  change: (fields: Record<string, unknown>) => object,
+): Promise<void> {
+  const Key = { pk: { S: pk }, sk: { S: sk } };
+  const { Item } = await here.getItem({ TableName, Key });
+  const fields = JSON.parse(Item?.body?.S ?? '');
+  const body = { S: JSON.stringify({ ...fields, ...change(fields) }) };
+  await here.putItem({ TableName, Item: { ...Item, ...Key, body } });
+}
+
+beforeAll(async () => {
+  await here.createTable(dynamodbLockTable());
+  await here.createTable(dynamodbStoreTable());
+});
+
+/** The clocks of two clients are known to a tenth of a second and some milliseconds, and a unit is longer than both. */
+describe('DynamoDB by dynalite', () => {
+  const [one, another] = [lock(here), lock(there)];
+  const [first, second] = [store(here), store(there)];
+  const older = { keepVersions: KEEP_VERSIONS };
+  const [third, fourth] = [store(here, older), store(there, older)];
+
+  beforeAll(async () => {
+    // As in use: the first commands of a client tell the clock to a second only.
+    for (let i = 0; i < 60; i += 1) {
+      await Promise.all([one.inspect('a'), another.inspect('a')]);
+      await sleep(19);
+    }
+  }, 30_000);
+
+  conformance(
+    {
+      unit: 1000,
+      lock: () => one,
+      other: () => another,
+      unreachable: () => lock(none, { timeout: 1000 }),
+      forget: async (name) => {
+        const Key = { pk: { S: `lock/${name}` }, sk: { S: '-' } };
+        await here.deleteItem({ TableName: 'tickless_lock', Key });
+      },
+      damage: (name, field) => edit('tickless_lock', [`lock/${name}`, '-'], () => jsonDamage(field)),
+    },
+    {
+      unit: 1000,
+      postdate: (name, ms) =>
+        edit('tickless_snapshot', [`snapshot/${name}`, 'head'], ({ writtenAt }) => ({
+          writtenAt: Number(writtenAt) + ms,
+        })),
+      inNamespace: (namespace) => store(here, { namespace }),
+      store: () => first,
+      other: () => second,
+      unreachable: () => store(none, { timeout: 1000 }),
+    },
+    { store: () => third, other: () => fourth },
+  );
+});
+
+describe('answers of DynamoDB in several pages', () => {
+  it('a payload of more than the 16 MB of an answer', async () => {
+    const payload = `${'x'.repeat(17_000_000)}end`;
+    await store(here).write('large', payload);
+    expect((await store(there).read('large'))?.payload).toBe(payload);
+  });
+
+  it('more than the 1 MB of an answer of locks, and of reports', async () => {
+    const names = Array.from({ length: 80 }, (_, i) => `paged-${String(i).padStart(2, '0')}`);
+    const locks = lock(here);
+    for (const name of names) {
+      const answer = await locks.acquire({ name });
+      if (answer.kind !== 'acquired') throw new Error(answer.kind);
+      await locks.release(answer.lease, { as: 'failed', error: 'x'.repeat(16_000), holdFor: 1 });
+      await store(here).versions([], { instance: name, text: 'x'.repeat(16_000), keepFor: 60_000 });
+    }
+    expect((await lock(there).list({ prefix: 'paged-' })).map(({ name }) => name)).toEqual(names);
+    expect((await store(there).reports()).map(({ instance }) => instance)).toEqual(names);
+  });
+});
+
+it('a command that the client repeats, as its answer was lost, counts once', async () => {
+  const client = connect();
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      await next(args).catch(() => {});
+      return next(args);
+    },
+    { step: 'finalizeRequest' },
+  );
+  const answer = await lock(client).acquire({ name: 'twice' });
+  if (answer.kind !== 'acquired') throw new Error(answer.kind);
+  expect(await lock(client).release(answer.lease, { as: 'done', holdFor: 60_000 })).toBe(true);
+  const versions = store(client, { keepVersions: KEEP_VERSIONS });
+  const { version } = await versions.write('twice', 'payload');
+  expect(await versions.history('twice')).toMatchObject([{ version }]);
+});
+
+it('a command that has ended at its timeout is not sent again by the client', async () => {
+  const client = connect('http://127.0.0.1:1', { maxAttempts: 100 });
+  let tries = 0;
+  client.middlewareStack.add(
+    (next) => (args) => {
+      tries += 1;
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  await expect(lock(client, { timeout: 300 }).inspect('a')).rejects.toThrow();
+  const before = tries;
+  await sleep(3000);
+  expect(tries - before).toBeLessThan(2); // one may have been on its way
+});
+
+it('items tell the service when it may delete them', async () => {
+  await lock(here, { retention: { hours: 1 } }).acquire({ name: 'expires', leaseFor: 60_000 });
+  await lock(here, { retention: Infinity }).acquire({ name: 'stays' });
+  const expiry = async (name: string) => {
+    const Key = { pk: { S: `lock/${name}` }, sk: { S: '-' } };
+    return (await here.getItem({ TableName: 'tickless_lock', Key })).Item?.expires_at?.N;
+  };
+  const inSeconds = Number(await expiry('expires')) - Date.now() / 1000;
+  expect(inSeconds).toBeGreaterThan(3659);
+  expect(inSeconds).toBeLessThan(3663);
+  expect(await expiry('stays')).toBeUndefined();
+});
+
+it('without its table the error says what to do', async () => {
+  await expect(lock(here, { table: 'missing' }).acquire({ name: 'a' })).rejects.toThrow(
+    /table missing .*dynamodbLockTable/,
+  );
+  await expect(store(here, { table: 'missing' }).read('a')).rejects.toThrow(
+    /table missing .*dynamodbStoreTable/,
+  );
+});
+
+it('a server that does not answer, or is gone: steps reject in time; empty again, tokens and versions grow', async () => {
+  const own = await startDynalite();
+  try {
+    const client = connect(own.url);
+    const [aLock, aStore] = [lock(client, { timeout: 1000 }), store(client, { timeout: 1000 })];
+    const create = async () => {
+      await client.createTable(dynamodbLockTable());
+      await client.createTable(dynamodbStoreTable());
+    };
+    await create();
+    const before = await aLock.acquire({ name: 'a' });
+    const { version } = await aStore.write('a', 'payload');
+    const unavailable = { code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' };
+    own.freeze();
+    const begun = performance.now();
+    await expect(aLock.inspect('a')).rejects.toMatchObject(unavailable);
+    expect(performance.now() - begun).toBeLessThan(3000);
+    own.thaw();
+    await own.kill();
+    await expect(aLock.inspect('a')).rejects.toMatchObject(unavailable);
+    await own.restart({ empty: true });
+    await create();
+    const after = await aLock.acquire({ name: 'a' });
+    if (before.kind !== 'acquired' || after.kind !== 'acquired') throw new Error(after.kind);
+    expect(after.lease.token).toBeGreaterThan(before.lease.token);
+    expect((await aStore.write('a', 'again')).version).toBeGreaterThan(version);
+  } finally {
+    await own.close();
+  }
+});
+
+it('refuses a client without the commands, and a table that is no name', () => {
+  const refused = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
+  expect(() => dynamodbLock({ client: {} as never })).toThrow(refused);
+  expect(() => dynamodbStore({ client: here, table: 'a b' })).toThrow(refused);
+  expect(() => dynamodbLock({ client: here, table: 'a' })).toThrow(refused);
+});
