@@ -9,6 +9,9 @@ const LONGEST_BYTES = 128 * 1024;
 /** The number of the one file in the folder of an instance. */
 const ONLY = 1;
 
+/** A report is deleted so long after it has expired: an instance that goes on may be replacing it just then. */
+const GONE_AFTER_MS = 60_000;
+
 /** First line of a file. The text follows. */
 interface Header extends Moment {
   /** The name of a folder may contain only its hash. */
@@ -54,19 +57,23 @@ export class FileReports {
   }
 
   /** @returns `undefined`: there is none, or its file is not one of ours. */
-  async #read(folder: string): Promise<{ report: StoredReport; isPresent: boolean } | undefined> {
+  async #read(
+    folder: string,
+  ): Promise<{ report: StoredReport; isPresent: boolean; isGone: boolean } | undefined> {
     const { numbers } = await this.#files.list(folder); // checks that the folder is to be trusted
     const content = numbers.includes(ONLY) ? await this.#files.read(folder, ONLY) : undefined;
     const parts = content === undefined ? undefined : parsed(content);
     if (parts === undefined || this.#files.folderOf(parts.header.instance) !== folder) return undefined;
     const { header, text } = parts;
     const age = passedSince(header, this.#clock.now());
-    return { report: { instance: header.instance, text, age }, isPresent: Math.abs(age) < header.keepFor };
+    const isPresent = Math.abs(age) < header.keepFor;
+    const isGone = Math.abs(age) >= header.keepFor + GONE_AFTER_MS;
+    return { report: { instance: header.instance, text, age }, isPresent, isGone };
   }
 
   async #forget(folder: string): Promise<Visited> {
     const found = await this.#read(folder);
-    if (found?.isPresent) return 'brief';
+    if (found?.isGone === false) return 'brief';
     const listing = await this.#files.list(folder);
     return this.#files.sweep(folder, listing, found === undefined ? [] : [ONLY]);
   }

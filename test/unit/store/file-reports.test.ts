@@ -26,8 +26,11 @@ it('fileStore: a damaged or foreign file is no report; the next one replaces it'
 
 it('fileStore: reports that have expired are deleted behind later ones, and nothing foreign is', async () => {
   const directory = temporaryDirectory();
-  for (const instance of ['brief', 'kept', 'foreign'])
-    await send(directory, instance, instance === 'brief' ? 1 : 60_000);
+  for (const instance of ['brief', 'kept', 'foreign']) await send(directory, instance);
+  const brief = join(directory, 'report-%2fbrief', '1.report');
+  const earlier = (_: string, name: string, at: string) => `"${name}":${Number(at) - 180_000}`;
+  writeFileSync(brief, readFileSync(brief, 'utf8').replace(/"(at|wall)":([\d.]+)/g, earlier));
+  expect(await texts(directory)).toEqual(['of foreign', 'of kept']);
   const foreign = join(directory, 'report-%2fforeign', '1.report');
   writeFileSync(foreign, 'not ours');
   const store = fileStore({ directory });
