@@ -7,7 +7,7 @@
 // test/system/integration/support/global-setup.ts. The last line is `N passed, N failed`.
 
 import { spawnSync } from 'node:child_process';
-import { ETCD, folder, installDrivers, installServers } from './support/integration.mjs';
+import { ETCD, folder, installDrivers, installServers, PGBOUNCER } from './support/integration.mjs';
 import { root, tool, vitest } from './support/project.mjs';
 
 const succeeds = ([file, ...args]) => spawnSync(file, args, { cwd: root, stdio: 'inherit' }).status === 0;
@@ -19,7 +19,7 @@ function fail(message = '') {
 
 try {
   await installDrivers();
-  installServers(ETCD);
+  installServers(ETCD, PGBOUNCER);
 } catch (error) {
   fail(error.message);
 }

@@ -64,7 +64,7 @@ const REST = [
   step('servers', 'drivers and servers', script('install-servers'), {
     installs:
       'drivers, PostgreSQL and Node 24 from npm, into test/system/integration; ' +
-      'redis-server, mariadb-server, etcd-server and faketime by apt-get, as root on Debian',
+      'redis-server, mariadb-server, etcd-server, pgbouncer and faketime by apt-get, as root on Debian',
   }),
   step('built', 'build', script('build')),
   step('speed', 'speed beside others', script('bench', 'gate'), {

@@ -1,5 +1,5 @@
 // What the tests with real servers need beside the project's own packages: the drivers, PostgreSQL and Node 24, which
-// are packages of test/system/integration, and redis-server, MariaDB and etcd, which are packages of the system.
+// are packages of test/system/integration, and redis-server, MariaDB, etcd and PgBouncer, which are packages of the system.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -72,6 +72,12 @@ const SERVERS = [
 ];
 
 export const ETCD = { program: () => findProgram('etcd'), package: 'etcd-server', variable: 'ETCD_URL' };
+
+export const PGBOUNCER = {
+  program: () => findProgram('pgbouncer'),
+  package: 'pgbouncer',
+  variable: 'PGBOUNCER_URL',
+};
 
 /**
  * Installs redis-server, MariaDB and others where they are missing, and may be installed.

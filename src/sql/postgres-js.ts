@@ -60,13 +60,21 @@ function hasTransform(client: PostgresJsClient): boolean {
 
 type Transform = Readonly<Partial<Record<'column' | 'value' | 'row', { readonly from?: unknown }>>>;
 
+/**
+ * The client then sends nothing behind the query before it is answered, as with a query that has values and is not
+ * prepared. PgBouncer in transaction mode loses the first half of such a query if it arrives behind another one: nothing
+ * would answer it. The types of the client lack it.
+ */
+const ALONE = { onexecute: () => false };
+
 /** A query that is still in the queue at its timeout is never sent. One that was sent is answered late, or not at all. */
 async function send(
   client: PostgresJsClient,
   { text, values, query_timeout: timeoutMs = Infinity }: PostgresCommand,
 ): Promise<PostgresResult> {
   // A statement that is prepared needs one round trip, any other one two. A client with `prepare: false` prepares none.
-  const query = client.unsafe(text, values as never[], { prepare: text.length <= LONGEST_KEPT });
+  const options = { prepare: text.length <= LONGEST_KEPT, ...(values.length === 0 && ALONE) };
+  const query = client.unsafe(text, values as never[], options);
   const timer = systemClock.setTimeout(() => {
     if (isQueued(query)) query.cancel();
   }, timeoutMs);

@@ -8,75 +8,14 @@ import { mongodbLock } from '../../../src/lock/mongodb.ts';
 import { sqliteLock } from '../../../src/lock/sqlite.ts';
 import { mongodbStore } from '../../../src/store/mongodb.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
-import {
-  type LockSubject,
-  lockConformance,
-  type StoreSubject,
-  storeConformance,
-} from '../../../src/testing/index.ts';
-import { backends, type Connected } from './support/backends.ts';
+import { lockConformance, storeConformance } from '../../../src/testing/index.ts';
+import { backendConformance, NOBODY, OLDER, suites, UNIT_MS } from './support/backend-conformance.ts';
+import { backends } from './support/backends.ts';
 import { type Ended, runFixture } from './support/child.ts';
-import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { FAR, mongoDamage, POSTDATED, sqlDamage } from './support/edits.ts';
 
-/** Longer than the suites' own: many cases run at a time, on a machine that has more to do. */
-const UNIT_MS = 300;
-/** Where an acquire takes two commands: the second must be answered before the shortest lease is over. */
-const UNIT_OF_TWO_MS = 1000;
-
-/** All cases run at a time and share a pool of ten connections. */
-const PATIENT = { timeout: 10_000 };
-
-/** A port that can't be listened on by accident: nobody does. */
-const NOBODY = '127.0.0.1:1';
-
-const OLDER = { keepVersions: KEEP_VERSIONS };
-
-function suites(lock: LockSubject, store: StoreSubject, older: Pick<StoreSubject, 'store' | 'other'>): void {
-  conformance({ unit: UNIT_MS, ...lock }, { unit: UNIT_MS, ...store }, older);
-}
-
-describe.each(backends)('$name', ({ name, engine, connect, acquireCommands }) => {
-  const unit = acquireCommands > 1 ? UNIT_OF_TWO_MS : UNIT_MS;
-  const { url } = inject(engine);
-  const space = `conformance_${backends.findIndex((backend) => backend.name === name)}_${process.pid}`;
-  let one: Connected;
-  let another: Connected;
-  let none: Connected;
-
-  beforeAll(async () => {
-    [one, another, none] = await Promise.all([
-      connect(url),
-      connect(url),
-      connect(url.replace(/(?<=[/@])[^/@]+:\d+/, NOBODY)),
-    ]);
-  });
-  afterAll(() => {
-    for (const client of [one, another, none]) client?.destroy();
-  });
-
-  suites(
-    {
-      unit,
-      lock: () => one.lock(space, PATIENT),
-      other: () => another.lock(space, PATIENT),
-      unreachable: () => none.lock(space, { timeout: 1000 }),
-      forget: (name) => one.forget(space, name),
-      damage: (name, field) => one.damage(space, name, field),
-    },
-    {
-      unit,
-      postdate: (name, ms) => one.postdate(space, name, ms),
-      inNamespace: (namespace) => one.store(space, { ...PATIENT, namespace }),
-      store: () => one.store(space, PATIENT),
-      other: () => another.store(space, PATIENT),
-      unreachable: () => none.store(space, { timeout: 1000 }),
-    },
-    {
-      store: () => one.store(space, { ...PATIENT, ...OLDER }),
-      other: () => another.store(space, { ...PATIENT, ...OLDER }),
-    },
-  );
+describe.each(backends)('$name', (backend) => {
+  backendConformance(backend, () => inject(backend.engine).url);
 });
 
 describe('SQLite with better-sqlite3', () => {

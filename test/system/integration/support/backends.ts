@@ -68,7 +68,7 @@ const ignore = (): void => {};
 /** The adapters, and what is done to their records. */
 type Adapters = Omit<Connected, 'close' | 'destroy'>;
 
-function redis(client: RedisClient): Pick<Adapters, 'lock' | 'store'> {
+export function redis(client: RedisClient): Pick<Adapters, 'lock' | 'store'> {
   return {
     lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
     store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
@@ -136,6 +136,36 @@ function withoutReturning(client: MysqlClient, timeout: DurationLike = 3000) {
   return { client: new MysqlSql(client, Number(timeout), false), dialect: MYSQL, longestName: 512 };
 }
 
+export const postgresPool: Backend = {
+  name: 'PostgreSQL with a pool',
+  engine: 'postgres',
+  reconnects: true,
+  acquireCommands: 1,
+  async connect(url) {
+    const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', ignore);
+    return { ...postgres(pool), close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
+  },
+};
+
+/** @param options further ones of the client. */
+export function postgresJsBackend(options: postgresJs.Options<Record<string, never>> = {}): Backend {
+  return {
+    name: 'PostgreSQL with postgres.js',
+    engine: 'postgres',
+    reconnects: true,
+    acquireCommands: 1,
+    async connect(url) {
+      const sql = postgresJs(url, { onnotice: ignore, fetch_types: false, ...options });
+      return {
+        ...postgres(sql, (text, name) => sql.unsafe(text, [name])),
+        close: () => sql.end(),
+        destroy: () => void sql.end({ timeout: 0 }).catch(ignore),
+      };
+    },
+  };
+}
+
 /** All of them. */
 export const backends: readonly Backend[] = [
   {
@@ -190,17 +220,7 @@ export const backends: readonly Backend[] = [
       };
     },
   },
-  {
-    name: 'PostgreSQL with a pool',
-    engine: 'postgres',
-    reconnects: true,
-    acquireCommands: 1,
-    async connect(url) {
-      const pool = new pg.Pool({ connectionString: url });
-      pool.on('error', ignore);
-      return { ...postgres(pool), close: () => pool.end(), destroy: () => void pool.end().catch(ignore) };
-    },
-  },
+  postgresPool,
   {
     name: 'PostgreSQL with a single client',
     engine: 'postgres',
@@ -218,20 +238,7 @@ export const backends: readonly Backend[] = [
       };
     },
   },
-  {
-    name: 'PostgreSQL with postgres.js',
-    engine: 'postgres',
-    reconnects: true,
-    acquireCommands: 1,
-    async connect(url) {
-      const sql = postgresJs(url, { onnotice: ignore, fetch_types: false });
-      return {
-        ...postgres(sql, (text, name) => sql.unsafe(text, [name])),
-        close: () => sql.end(),
-        destroy: () => void sql.end({ timeout: 0 }).catch(ignore),
-      };
-    },
-  },
+  postgresJsBackend(),
   {
     name: 'MariaDB with a pool of promises',
     engine: 'mariadb',

@@ -6,6 +6,7 @@
 export { startDynalite } from './servers/dynalite.ts';
 export { startEtcd } from './servers/etcd.ts';
 export { startMariadb } from './servers/mariadb.ts';
+export { type PgbouncerSettings, startPgbouncer } from './servers/pgbouncer.ts';
 export { startPostgres } from './servers/postgres.ts';
 export { startRedis } from './servers/redis.ts';
 export type { RealServer, ServerKind } from './servers/server.ts';

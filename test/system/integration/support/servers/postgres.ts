@@ -1,4 +1,4 @@
-import { chown, cp, readFile } from 'node:fs/promises';
+import { chown, cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { countPostgresCommands, LINE_PREFIX } from './count-postgres.ts';
 import type { Command, Kind, Place } from './kind.ts';
@@ -6,6 +6,7 @@ import { runProgram, versionOf } from './programs.ts';
 import type { RealServer, StartOptions } from './server.ts';
 import { startServer } from './server-process.ts';
 import { freeSharedMemory } from './shared-memory.ts';
+import { unprivileged } from './unprivileged.ts';
 
 /** Starts a PostgreSQL. Its superuser `postgres` has no password; its database `postgres` is empty. */
 export async function startPostgres(options: StartOptions = {}): Promise<RealServer> {
@@ -73,15 +74,6 @@ async function installedFolder(): Promise<string> {
     readonly postgres: string;
   };
   return dirname(dirname(postgres));
-}
-
-/** Who is to run it where we are root, which it refuses to be. */
-async function unprivileged(): Promise<Command['as']> {
-  if (process.getuid?.() !== 0) return undefined;
-  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const user = ['postgres', 'nobody'].flatMap((wanted) => users.filter(([name]) => name === wanted))[0];
-  if (user === undefined) throw new Error('PostgreSQL does not run as root, and there is no user nobody');
-  return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
 /** The folder of the programs; a copy in the place, if that user may not enter the folder where we are. */
