@@ -9,4 +9,5 @@ export { startMariadb } from './servers/mariadb.ts';
 export { type PgbouncerSettings, startPgbouncer } from './servers/pgbouncer.ts';
 export { startPostgres } from './servers/postgres.ts';
 export { startRedis } from './servers/redis.ts';
+export { type RedisCluster, startRedisCluster } from './servers/redis-cluster.ts';
 export type { RealServer, ServerKind } from './servers/server.ts';

@@ -1,0 +1,133 @@
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RefreshingCache } from '../../../src/index.ts';
+import { redisLock } from '../../../src/lock/redis.ts';
+import { redisStore } from '../../../src/store/redis.ts';
+import { backendConformance } from './support/backend-conformance.ts';
+import { type Backend, lockPrefix, redis, storePrefix } from './support/backends.ts';
+import { redisDamage } from './support/edits.ts';
+import { type RedisCluster, startRedisCluster } from './support/servers.ts';
+
+let cluster: RedisCluster;
+beforeAll(async () => {
+  cluster = await startRedisCluster();
+});
+afterAll(() => cluster?.close());
+
+const ofCluster = { engine: 'redis', reconnects: true, acquireCommands: 1 } as const;
+/** The addresses of a url. */
+const addresses = (url: string): string[] => url.replace('redis://', '').split(',');
+const ignore = (): void => {};
+
+function connectIoredis(url: string): Cluster {
+  const client = new Cluster(addresses(url).map((address) => `redis://${address}`));
+  client.on('error', ignore);
+  return client;
+}
+
+async function connectNodeRedis(url: string) {
+  const client = createCluster({
+    rootNodes: addresses(url).map((address) => ({ url: `redis://${address}` })),
+  });
+  client.on('error', ignore);
+  await client.connect().catch(ignore);
+  return client;
+}
+
+const withIoredis: Backend = {
+  ...{ name: 'ioredis', ...ofCluster },
+  async connect(url) {
+    const client = connectIoredis(url);
+    return {
+      ...redis(client),
+      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
+      damage: async (space, name, field) =>
+        void (await client.hset(lockPrefix(space) + name, field, redisDamage(field))),
+      postdate: async (space, name, ms) =>
+        void (await client.hincrby(storePrefix(space) + name, 'writtenAt', ms * 1000)),
+      close: () => client.quit(),
+      destroy: () => client.disconnect(),
+    };
+  },
+};
+
+const withNodeRedis: Backend = {
+  ...{ name: 'node-redis', ...ofCluster },
+  async connect(url) {
+    const client = await connectNodeRedis(url);
+    return {
+      ...redis(client),
+      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
+      damage: async (space, name, field) =>
+        void (await client.hSet(lockPrefix(space) + name, field, redisDamage(field))),
+      postdate: async (space, name, ms) =>
+        void (await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000)),
+      close: () => client.close(),
+      destroy: () => {
+        if (client.isOpen) client.destroy();
+      },
+    };
+  },
+};
+
+describe.each([withIoredis, withNodeRedis])('a Redis Cluster of three nodes with $name', (backend) => {
+  backendConformance(backend, () => cluster.url);
+});
+
+describe.each([
+  ['ioredis', async () => connectIoredis(cluster.url)],
+  ['node-redis', () => connectNodeRedis(cluster.url)],
+])('the slots of a Redis Cluster with %s', (name, connect) => {
+  const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
+  let client: Awaited<ReturnType<typeof connect>>;
+  let space: string;
+  beforeAll(async () => {
+    client = await connect();
+    space = `slots-${name}`;
+  });
+  afterAll(() => (client instanceof Cluster ? client.disconnect() : client?.destroy()));
+
+  /** How many keys that begin so each node has. */
+  async function spread(prefix: string): Promise<number[]> {
+    const { Redis } = await import('ioredis');
+    return Promise.all(
+      cluster.nodes.map(async ({ url }) => {
+        const node = new Redis(url);
+        const keys = await node.keys(`${prefix}*`);
+        node.disconnect();
+        return keys.length;
+      }),
+    );
+  }
+
+  it.each([
+    ['many slots', '', 3],
+    ['one slot, by a hash tag', '{tag}', 1],
+  ])('keys that are due together are loaded once, published and adopted: %s', async (_, tag, nodes) => {
+    const patient = { client, timeout: 10_000 };
+    const lock = redisLock({ ...patient, prefix: `${space}${tag}:lock:` });
+    const store = redisStore({ ...patient, prefix: `${space}${tag}:store:` });
+    let loads = 0;
+    const open = () =>
+      new RefreshingCache({
+        ...{ name: 'c', lock, store, schedule: { hours: 1 }, timeout: 60_000, logger: false as const },
+        loadMany: async (keys: readonly string[]) => {
+          loads += keys.length;
+          return new Map(keys.map((key) => [key, key]));
+        },
+      });
+    const [one, another] = [open(), open()];
+    expect((await one.getMany(KEYS)).size).toBe(KEYS.length);
+    await one.close(); // the leases are released behind the reads
+    expect((await another.getMany(KEYS)).size).toBe(KEYS.length);
+    await another.close();
+    expect(loads).toBe(KEYS.length);
+    expect((await lock.list()).map(({ name, state }) => `${name} ${state}`)).toEqual(
+      KEYS.map((key) => `c["${key}"] done`).sort(), // the names of all nodes
+    );
+    const found = await spread(`${space}${tag}:store:c`);
+    expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
+    expect(found.filter((count) => count > 0)).toHaveLength(nodes);
+  });
+});
