@@ -52,7 +52,12 @@ function unitTests(node) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', '--project=unit', '--project=isolated', '--reporter=dot'];
   const env = { ...process.env, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(node, args, { cwd: root, env, encoding: 'utf8', maxBuffer: 1e8 });
+  const { status, stdout, stderr } = spawnSync(node, args, {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  });
   const [, counts = 'no result'] = /^ +Tests +(.*?)(?: \(\d+\))?$/m.exec(stdout) ?? [];
   const failures = `${stdout}\n${stderr}`.match(/^ *(?:FAIL |\S*Error: ).*$/gm) ?? [];
   return { text: [`unit tests: ${counts}`, ...failures].join('\n'), hasFailed: status !== 0 };

@@ -9,7 +9,7 @@ const LONGEST_BYTES = 128 * 1024;
 /** The number of the one file in the folder of an instance. */
 const ONLY = 1;
 
-/** A report is deleted so long after it has expired: an instance that goes on may be replacing it just then. */
+/** How long a report is kept after it has expired: an instance that goes on may be replacing it just then. */
 const GONE_AFTER_MS = 60_000;
 
 /** First line of a file. The text follows. */
