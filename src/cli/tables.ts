@@ -55,7 +55,7 @@ export function statusText(
     problemOf(row),
   ]);
   return [
-    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${members.length} members, ${instances.length} instances`,
+    `${printable(group.name, 80)}: ${ok ? 'reads are served' : 'reads fail'}, ${counted(members.length, 'member')}, ${instances.length === 0 ? 'this instance only' : counted(instances.length, 'instance')}`,
     ...(fleetError === undefined ? [] : [`other instances are not known: ${printable(fleetError, 200)}`]),
     ...(rows.length === 0
       ? []
@@ -65,6 +65,10 @@ export function statusText(
 }
 
 const LEVELS = { bad: 'FAILS', warn: 'failing', note: 'note', ok: 'ok' } as const;
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
 
 /** A read is not served, or is served what is too old. */
 export function isTooStale({ members }: Pick<Overview, 'members'>): boolean {

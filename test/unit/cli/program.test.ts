@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ExitCode, run } from '../../../src/cli/program.ts';
+import { statusText } from '../../../src/cli/tables.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
@@ -69,7 +70,7 @@ describe('status', () => {
     const fine = await type(['status']);
     expect([fine.code, fine.out]).toEqual([
       0,
-      'shop: reads are served, 1 members, 1 instances\n\n1 without a problem (--all lists them)\n',
+      'shop: reads are served, 1 member, 1 instance\n\n1 without a problem (--all lists them)\n',
     ]);
     const all = await type(['status', '--all']);
     expect(all.out).toMatch(/LEVEL +MEMBER +HERE +AGE +NEWEST ON +PROBLEM\nok +prices +fresh +\d/);
@@ -84,6 +85,15 @@ describe('status', () => {
     expect(json.out).not.toMatch(/[\u0080-\u009f\u202e]/);
     expect(JSON.parse(json.out).members[2].name).toBe('\u009b2J\u202e');
     expect([json.code, JSON.parse(json.out).members[0].level]).toEqual([1, 'bad']);
+  });
+
+  it('names no number of instances where others are not known', () => {
+    const group = { name: 'shop', paused: false, closed: false };
+    const alone = { at: 0, group, ok: true, instances: [], members: [] };
+    expect(statusText(alone, false)).toBe('shop: reads are served, 0 members, this instance only');
+    expect(statusText({ ...alone, fleetError: 'ECONNREFUSED' }, false)).toContain(
+      'this instance only\nother instances are not known: ECONNREFUSED',
+    );
   });
 
   it('takes the address and a header from options too', async () => {
