@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Detail } from '../console/detail.ts';
 import type { LockRow } from '../console/locks.ts';
 import type { Overview } from '../console/overview.ts';
+import { withoutCredentials } from '../console/redact.ts';
 import { printable } from '../printable.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { addressOf, ConsoleClient, ConsoleError } from './client.ts';
@@ -123,7 +124,12 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .action(async (name: string, options: Common & { token?: number; note?: string; yes?: true }) => {
       const client = clientOf(options);
       const { records } = await client.get<Locks>('locks', { prefix: name });
-      const record = records.find((one) => one.name === name);
+      // A name that looks like a credential is shown in part.
+      const [record, second] = records.filter(
+        (one) => one.name === name || one.name === withoutCredentials(name),
+      );
+      if (second !== undefined)
+        throw new ConsoleError(`${printable(name, 200)} could be several locks: release it in the page`);
       if (record === undefined) throw new ConsoleError(`there is no lock ${printable(name, 200)}`);
       if (!options.json) terminal.print(locksText([record]));
       const { id, lock, host, leaseLeft, token } = record;

@@ -13,12 +13,13 @@ import { KeySearch } from './key-search.ts';
 import { Live } from './live.ts';
 import { Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
-import { Overviews } from './overview.ts';
+import { namesOf, Overviews } from './overview.ts';
 import { Pauses } from './pauses.ts';
 import { shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
-import { type ErrorCode, json, problem, respond } from './responses.ts';
+import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
 import { shownDifference } from './shown-value.ts';
+import { TooMany, TurnsOfOperators } from './turns-of-operators.ts';
 
 /** Of a name or a message in an audit record, in characters. */
 const LONGEST_TEXT = 1000;
@@ -33,7 +34,8 @@ export class Api {
   readonly #locks: Locks;
   readonly #audit: Audit;
   readonly #pauses: Pauses | undefined;
-  readonly #keySearch: KeySearch = new KeySearch();
+  readonly #turns: TurnsOfOperators = new TurnsOfOperators();
+  readonly #keySearch: KeySearch = new KeySearch(this.#turns);
 
   constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
     const { lock, store, locks, onAudit, refreshEveryMs } = options;
@@ -48,7 +50,20 @@ export class Api {
     this.#audit = new Audit(backend, onAudit);
   }
 
-  async get(path: string, request: Request, { id, by, actions }: Access): Promise<Response> {
+  #json(data: unknown): Response {
+    return json(data, { shown: namesOf({ members: this.#group.members() }) });
+  }
+
+  async get(path: string, request: Request, access: Access): Promise<Response> {
+    try {
+      return await this.#get(path, request, access);
+    } catch (error) {
+      if (error instanceof TooMany) return problem('too-many', error.message, { 'retry-after': '1' });
+      throw error;
+    }
+  }
+
+  async #get(path: string, request: Request, { id, by, actions }: Access): Promise<Response> {
     const query = new URL(request.url).searchParams;
     switch (path) {
       case 'api/session': {
@@ -60,19 +75,19 @@ export class Api {
       }
       case 'api/overview':
         this.#pauses?.check();
-        return json(await this.#overviews.now());
+        return jsonText(await this.#overviews.text());
       case 'api/member':
-        return this.#member(query);
+        return this.#member(query, id);
       case 'api/keys':
-        return this.#keys(query);
+        return this.#keys(query, id);
       case 'api/compare':
-        return this.#compare(query);
+        return this.#compare(query, id);
       case 'api/locks':
-        return json(await this.#locks.list((query.get('prefix') ?? '').slice(0, 1000)));
+        return this.#json(await this.#locks.list((query.get('prefix') ?? '').slice(0, 1000)));
       case 'api/runs':
         return this.#runs(query);
       case 'api/audit':
-        return json(await this.#audit.list());
+        return this.#json(await this.#audit.list());
       case 'api/live': {
         const stream = this.#live.open(id);
         if (stream === undefined) return problem('too-many', 'too many pages are open');
@@ -85,7 +100,7 @@ export class Api {
     }
   }
 
-  async post(path: string, request: Request, { by, actions }: Access): Promise<Response> {
+  async post(path: string, request: Request, { id, by, actions }: Access): Promise<Response> {
     const action = /^api\/actions\/([a-z-]{1,40})$/.exec(path)?.[1];
     if (action === undefined)
       return problem('not-found', 'there is nothing here; api/schema lists the paths');
@@ -98,7 +113,7 @@ export class Api {
       return this.#answer('refused', message, asked, body, 'read-only');
     }
     try {
-      return await this.#answer('done', await this.#carryOut(asked, body), asked, body);
+      return await this.#answer('done', await this.#carryOut(asked, body, id), asked, body);
     } catch (error) {
       const isRefused = isRefusal(error);
       const message = error instanceof Error ? error.message : String(error);
@@ -117,7 +132,11 @@ export class Api {
     await this.#pauses?.close();
   }
 
-  async #carryOut(asked: ActionRequest, body: Readonly<Record<string, unknown>>): Promise<string> {
+  async #carryOut(
+    asked: ActionRequest,
+    body: Readonly<Record<string, unknown>>,
+    operator: string,
+  ): Promise<string> {
     if (asked.action === 'release-lock') {
       const found = await this.#locks.find(String(body.id ?? ''), body.lock);
       if (found === undefined) throw new Refusal('there is no such lock');
@@ -126,7 +145,7 @@ export class Api {
     const member = memberOf(this.#group, body.id);
     if (member === undefined) throw new Refusal('there is no such member');
     if (body.key === undefined) return act(member, [], asked, this.#pauses);
-    const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, body.key) : [];
+    const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, body.key, operator) : [];
     if (key.length === 0) throw new Refusal('there is no such key, nor are others of its type');
     return act(member, key as [unknown], asked, this.#pauses);
   }
@@ -144,7 +163,7 @@ export class Api {
       at: Date.now(),
       by,
       action,
-      name: shownText(member?.name ?? String(id ?? ''), LONGEST_TEXT),
+      name: member?.name ?? shownText(String(id ?? ''), LONGEST_TEXT),
       ...(key === undefined ? {} : { key: shownText(String(key), 200) }),
       ...(everywhere ? { everywhere: true } : {}),
       ...(note ? { note } : {}),
@@ -156,24 +175,25 @@ export class Api {
     return code === undefined ? json({ result, message: message + more }) : problem(code, message + more);
   }
 
-  async #member(query: URLSearchParams): Promise<Response> {
+  async #member(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
     if (member === undefined) return problem('not-found', 'there is no such member');
     const events = this.#live.eventsOf(query.get('id') ?? '');
     const { showValue } = this.#options;
-    if (!query.has('key')) return json(await detailOf(this.#group, member, [], events, showValue));
-    const key = member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key')) : [];
+    if (!query.has('key')) return this.#json(await detailOf(this.#group, member, [], events, showValue));
+    const key =
+      member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key'), by) : [];
     if (key.length === 0) return problem('not-found', 'there is no such key');
     const { text } = shownKey(key[0]);
     const own = events.filter((event) => event.key === text);
-    return json(await detailOf(this.#group, member, key as [unknown], own, showValue));
+    return this.#json(await detailOf(this.#group, member, key as [unknown], own, showValue));
   }
 
-  async #keys(query: URLSearchParams): Promise<Response> {
+  async #keys(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
     if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
-    const found = await this.#keySearch.search(member.member, (query.get('search') ?? '').slice(0, 1000));
-    return json(keyRows(member.member, found));
+    const found = await this.#keySearch.search(member.member, (query.get('search') ?? '').slice(0, 1000), by);
+    return this.#json(keyRows(member.member, found));
   }
 
   async #runs(query: URLSearchParams): Promise<Response> {
@@ -185,14 +205,16 @@ export class Api {
     }
   }
 
-  async #compare(query: URLSearchParams): Promise<Response> {
+  async #compare(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
     if (member?.kind !== 'value') return problem('not-found', 'there is no such value');
     const [before, after] = [Number(query.get('before')), Number(query.get('after'))];
     try {
-      const difference = await member.member.compare(before, after);
+      // Two versions at a time are in memory.
+      const difference = await this.#turns.run(by, () => member.member.compare(before, after));
       return json(shownDifference(difference, member.name, this.#options.showValue));
     } catch (error) {
+      if (error instanceof TooMany) throw error;
       const code = isRefusal(error) ? 'invalid' : 'unavailable';
       return problem(code, error instanceof Error ? error.message : String(error));
     }

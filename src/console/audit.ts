@@ -25,7 +25,7 @@ export class Audit {
   /** @returns why it is not in the backend; `undefined`: it is, or there is none. Never rejects. */
   async add(given: AuditRecord): Promise<string | undefined> {
     // No credentials in the backend either, and in no log a line that an operator has made up.
-    const record = JSON.parse(shownJson(given), oneLine) as AuditRecord;
+    const record = JSON.parse(shownJson(given, new Set([given.name])), oneLine) as AuditRecord;
     try {
       this.#onAudit?.(record);
     } catch {} // user code

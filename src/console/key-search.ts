@@ -1,4 +1,5 @@
 import { keyText, shortId } from './short-id.ts';
+import type { TurnsOfOperators } from './turns-of-operators.ts';
 
 /** The part of a cache that is used here. */
 interface Cache {
@@ -29,17 +30,22 @@ export interface FoundKeys {
   readonly looked: number;
 }
 
-/** Looks for keys of caches: one search after the other, in slices, with a bound. Holds no timer between searches. */
+/** Looks for keys of caches: one search after the other, in slices, with a bound. Holds no timer between searches. Rejects with `TooMany`. */
 export class KeySearch {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns: TurnsOfOperators;
   readonly #types: WeakMap<Cache, ReadonlySet<string>> = new WeakMap();
 
-  async search(cache: Cache, text: string): Promise<FoundKeys> {
+  constructor(turns: TurnsOfOperators) {
+    this.#turns = turns;
+  }
+
+  /** @param by the id of the operator. */
+  async search(cache: Cache, text: string, by: string): Promise<FoundKeys> {
     const wanted = text.toLowerCase();
     if (wanted === '') return { keys: recent(cache, MOST_KEYS), matching: cache.size, looked: cache.size };
     const keys: unknown[] = [];
     let matching = 0;
-    const looked = await this.#each(cache, (key) => {
+    const looked = await this.#each(cache, by, (key) => {
       if (!keyText(key).toLowerCase().includes(wanted)) return;
       matching += 1;
       if (keys.length < MOST_KEYS) keys.push(key);
@@ -51,12 +57,12 @@ export class KeySearch {
    * The key that an id names: one that the cache holds, or a text, a number, true or false, where it holds keys of that type.
    * Empty: none, or two.
    */
-  async find(cache: Cache, id: unknown): Promise<readonly [key?: unknown]> {
+  async find(cache: Cache, id: unknown, by: string): Promise<readonly [key?: unknown]> {
     if (typeof id !== 'string') return [];
     const plain = parsed(id);
     if (plain !== undefined && this.#typesOf(cache).has(typeof plain)) return [plain];
     const found: unknown[] = [];
-    await this.#each(cache, (key) => {
+    await this.#each(cache, by, (key) => {
       if (shortId(keyText(key)) === id) found.push(key);
     });
     return found.length === 1 ? [found[0]] : [];
@@ -71,11 +77,9 @@ export class KeySearch {
     return types;
   }
 
-  /** After the searches before. Looks at each key once. @returns how many there were. */
-  #each(cache: Cache, look: (key: unknown) => void): Promise<number> {
-    const walked = this.#last.then(() => walk(cache, look));
-    this.#last = walked.catch(() => {});
-    return walked;
+  /** After the work before. Looks at each key once. @returns how many there were. */
+  #each(cache: Cache, by: string, look: (key: unknown) => void): Promise<number> {
+    return this.#turns.run(by, () => walk(cache, look));
   }
 }
 

@@ -2,7 +2,7 @@ import type { RefreshGroup, TicklessEvent } from '../index.ts';
 import { SentRows } from './changes.ts';
 import { EventStream } from './event-stream.ts';
 import { hear } from './observed.ts';
-import type { Overview, Overviews } from './overview.ts';
+import { namesOf, type Overview, type Overviews } from './overview.ts';
 import { shownJson } from './redact.ts';
 import { type ShownEvent, shownEvent } from './shown-event.ts';
 
@@ -135,7 +135,7 @@ export class Live {
       return;
     }
     if (!stream.isRead) return;
-    stream.send(message('overview', sent.next(overview)));
+    stream.send(message('overview', sent.next(overview), namesOf(overview)));
     const events = this.#events.filter(({ number }) => number > sentTo).slice(-MOST_SENT);
     page.sentTo = this.#count;
     if (events.length > 0) stream.send(message('events', events));
@@ -143,6 +143,6 @@ export class Live {
 }
 
 /** JSON has no line breaks. */
-function message(event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${shownJson(data)}\n\n`;
+function message(event: string, data: unknown, shown?: ReadonlySet<string>): string {
+  return `event: ${event}\ndata: ${shownJson(data, shown)}\n\n`;
 }

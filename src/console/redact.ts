@@ -67,6 +67,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:gh[pousr]|sk|pk|rk|xox[a-z])[_-][\w-]{16,}/g, HIDDEN],
 ];
 
+/** In each text in which one of these finds a secret. Most texts are short, and have none of it. */
+const SUSPECT =
+  /:\/\/|pass|pwd|secret|token|credential|auth|cookie|sig|jwt|identified|key|sess|sid|bearer|basic|digest|negotiate|AKIA|eyJ|(?:gh[pousr]|[spr]k|xox[a-z])[_-]/i;
+
 /** A text without the credentials that drivers put into their messages, and at most 65,536 characters of it. */
 export function withoutCredentials(text: string): string {
   return hidden(bounded(text, LONGEST_TEXT));
@@ -78,15 +82,20 @@ export function shownText(text: string, longest: number): string {
   return shown.length <= longest ? shown : `${shown.slice(0, longest - 1)}…`;
 }
 
-/** JSON for operators: credentials in its texts are hidden, of whatever they are part. `Infinity` becomes null. */
-export function shownJson(data: unknown): string {
+/**
+ * JSON for operators: credentials in its texts are hidden, of whatever they are part. `Infinity` becomes null.
+ *
+ * @param shown texts that are left as they are: names that the service has chosen.
+ */
+export function shownJson(data: unknown, shown?: ReadonlySet<string>): string {
   return JSON.stringify(data, (_, field: unknown) => {
-    if (typeof field === 'string') return withoutCredentials(field);
+    if (typeof field === 'string') return shown?.has(field) ? field : withoutCredentials(field);
     return typeof field === 'bigint' || typeof field === 'symbol' ? String(field) : field;
   });
 }
 
 function hidden(text: string): string {
+  if (!SUSPECT.test(text)) return text;
   return SECRETS.reduce(
     (shown, [secret, replacement]) => shown.replace(secret, replacement),
     withoutUrlCredentials(text),

@@ -33,9 +33,29 @@ export function respond(
   return new Response(body, { status, headers });
 }
 
-/** Data for operators. */
-export function json(data: unknown, status: number = 200, more?: Readonly<Record<string, string>>): Response {
-  return respond(status, 'application/json; charset=utf-8', shownJson(data), more);
+/** Data for operators. @param shown texts in which no credentials are looked for. */
+export function json(
+  data: unknown,
+  {
+    status = 200,
+    more,
+    shown,
+  }: {
+    readonly status?: number;
+    readonly more?: Readonly<Record<string, string>> | undefined;
+    readonly shown?: ReadonlySet<string>;
+  } = {},
+): Response {
+  return jsonText(shownJson(data, shown), status, more);
+}
+
+/** Data that is JSON already, without credentials. */
+export function jsonText(
+  text: string,
+  status: number = 200,
+  more?: Readonly<Record<string, string>>,
+): Response {
+  return respond(status, 'application/json; charset=utf-8', text, more);
 }
 
 /** The codes of errors, each with its status. */
@@ -58,5 +78,5 @@ export type ErrorCode = keyof typeof STATUS;
 
 /** An error for operators. The message has the reason and the remedy. */
 export function problem(code: ErrorCode, message: string, more?: Readonly<Record<string, string>>): Response {
-  return json({ error: { code, message } }, STATUS[code], more);
+  return json({ error: { code, message } }, { status: STATUS[code], more });
 }

@@ -101,22 +101,20 @@ export interface MemberRow {
 
 type Status = ExecutionStatus | ValueStatus<unknown> | CacheStatus;
 
-/** All rows, in the order of the group. Pure. */
-export function rowsOf(
-  members: readonly GroupMember[],
-  statuses: readonly object[],
+/** Makes the row of a member from its status. Pure. */
+export function rowMaker(
   problems: readonly HealthProblem[],
   fleet: Fleet | undefined,
   now: number,
-): MemberRow[] {
+): (member: GroupMember, status: object) => MemberRow {
   const cells = cellsOf(fleet, now);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
   const labels = instanceLabels(fleet?.instances ?? []);
   const byName = grouped(problems);
-  return members.map((member, at) => {
+  return (member, status) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
-    const here = hereOf(kind, statuses[at] as Status, now);
+    const here = hereOf(kind, status as Status, now);
     const own = (byName.get(name) ?? []).map(({ kind: of, isFatal, message }) => ({
       kind: of,
       isFatal,
@@ -135,7 +133,7 @@ export function rowsOf(
       ...(line === undefined ? {} : { fleet: countsOf(line) }),
       cells: cells.get(idOf(member)) ?? [],
     };
-  });
+  };
 }
 
 /** The columns, this instance first. Pure. */

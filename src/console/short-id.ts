@@ -1,11 +1,12 @@
 import { lockName } from '../errors.ts';
+import { withoutCredentials } from './redact.ts';
 
 /** In characters: longer ones would not fit into a URL. */
 const LONGEST = 200;
 
-/** The id of a member or a key in the API: the text itself, or of a long one its hash. */
+/** The id of a member or a key in the API: the text itself, or its hash where it is long, or looks like a credential. */
 export function shortId(text: string): string {
-  return text.length <= LONGEST ? text : `#${hash(text)}${text.length}`;
+  return text.length <= LONGEST && withoutCredentials(text) === text ? text : `#${hash(text)}${text.length}`;
 }
 
 /** A key of a cache as text: strings in quotes, others as JSON or as they are written. Well-formed, whatever the key is. */

@@ -187,6 +187,13 @@ describe('actions', () => {
     expect(asked).toEqual([expect.stringMatching(/^pod-9 holds it for another .*Release stuck\?$/)]);
     expect((await lock.inspect('stuck'))?.state).toBe('released');
     expect((await type(['release', 'unknown', '--yes'])).code).toBe(2);
+    // Names that look like credentials are shown in part: one is found by it, of two none.
+    await lock.acquire({ ...request, name: 'auth:report', requestId: 's' });
+    expect((await type(['release', 'auth:report', '--yes'])).code).toBe(0);
+    await lock.acquire({ ...request, name: 'auth:report', requestId: 't' });
+    await lock.acquire({ ...request, name: 'auth:report2', requestId: 'u' });
+    expect((await type(['release', 'auth:report', '--yes'])).err).toContain('could be several locks');
+    expect((await lock.inspect('auth:report'))?.state).toBe('running');
   });
 
   it('are refused where the console is read-only', async () => {

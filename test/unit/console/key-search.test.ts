@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KeySearch } from '../../../src/console/key-search.ts';
+import { TurnsOfOperators } from '../../../src/console/turns-of-operators.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 
 /** A cache as large as one can be: `name 0` was used first. Counts the keys that are walked over in one turn. */
@@ -19,11 +20,17 @@ function large(size: number) {
 describe('a search for keys', () => {
   it('looks at those that were used last, a few at a time, and lets others have their turn meanwhile', async () => {
     const cache = large(250_000);
-    const { keys, matching, looked } = await new KeySearch().search(cache, 'NAME 24999');
+    const { keys, matching, looked } = await new KeySearch(new TurnsOfOperators()).search(
+      cache,
+      'NAME 24999',
+      'ann',
+    );
     expect([keys[0], matching, looked]).toEqual(['name 249999', 10, 100_000]);
-    const all = await new KeySearch().search(cache, '');
+    const all = await new KeySearch(new TurnsOfOperators()).search(cache, '', 'ann');
     expect([all.keys.length, all.keys[0], all.matching]).toEqual([100, 'name 249999', 250_000]);
-    expect(await new KeySearch().find(cache, '"name 170000"')).toEqual(['name 170000']);
+    expect(await new KeySearch(new TurnsOfOperators()).find(cache, '"name 170000"', 'ann')).toEqual([
+      'name 170000',
+    ]);
     expect(cache.walked.most).toBeLessThanOrEqual(2000);
   });
 
@@ -40,7 +47,11 @@ describe('a search for keys', () => {
           }
         },
       };
-      const { matching, looked } = await new KeySearch().search(disturbed, 'name');
+      const { matching, looked } = await new KeySearch(new TurnsOfOperators()).search(
+        disturbed,
+        'name',
+        'ann',
+      );
       expect([matching, looked]).toEqual([6000, 6000]);
     });
   }
@@ -52,16 +63,16 @@ describe('a search for keys', () => {
         for (;;) yield 'hot';
       },
     };
-    expect((await new KeySearch().search(busy, 'hot')).matching).toBe(1);
+    expect((await new KeySearch(new TurnsOfOperators()).search(busy, 'hot', 'ann')).matching).toBe(1);
   });
 
   it('finds by an id no key of a type that the cache does not have', async () => {
     const numbers = { size: 2, keys: () => [7, 8].values() };
-    const search = new KeySearch();
-    expect(await search.find(numbers, '9')).toEqual([9]);
+    const search = new KeySearch(new TurnsOfOperators());
+    expect(await search.find(numbers, '9', 'ann')).toEqual([9]);
     for (const id of ['"7"', 'true', 'seven', '{"id":7}', undefined]) {
-      expect(await search.find(numbers, id)).toEqual([]);
+      expect(await search.find(numbers, id, 'ann')).toEqual([]);
     }
-    expect(await search.find({ size: 0, keys: () => [].values() }, '"a"')).toEqual([]);
+    expect(await search.find({ size: 0, keys: () => [].values() }, '"a"', 'ann')).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type AuditRecord,
   type Authorized,
@@ -328,6 +328,31 @@ describe('what is shown', () => {
     expect(answers[2]?.body.error.cause.cause.message).toContain('10.0.0.1: ECONNREFUSED');
   });
 
+  it('has all names of members, and ids for all of them and their keys, whatever these look like', async () => {
+    const found = new TestConsole({ actions: true });
+    const names = ['auth:users', 'auth:roles', 'token=abc'];
+    for (const name of names) found.group.value({ name, load: () => 1 });
+    const { members } = (await found.get('api/overview')).body;
+    expect(members.map(({ name }: { name: string }) => name)).toEqual(names);
+    for (const { id, name } of members) {
+      expect((await found.get(`api/member?id=${encodeURIComponent(id)}`)).body?.name).toBe(name);
+      expect((await found.act('refresh', { id })).status).toBe(200);
+    }
+    const { records } = (await found.get('api/audit')).body;
+    expect(records.map(({ name }: { name: string }) => name)).toEqual([...names].reverse());
+    const cache = found.group.cache({
+      name: 'c',
+      load: (key: object) => key,
+      keyOf: (key) => JSON.stringify(key),
+    });
+    for (const password of ['hunter2', 'hunter3']) await cache.get({ password });
+    const { body, text } = await found.get('api/keys?id=c&search=password');
+    expect([body.keys.length, text.includes('hunter')]).toEqual([2, false]);
+    for (const { id } of body.keys) {
+      expect((await found.get(`api/member?id=c&key=${encodeURIComponent(id)}`)).status).toBe(200);
+    }
+  });
+
   it('is sent with headers that keep it here: no script but its own, no frame, no cache, no sniffing', async () => {
     const found = withValue();
     for (const path of EVERYTHING.filter((one) => one !== 'api/live')) {
@@ -413,6 +438,42 @@ describe('bounds', () => {
     const { token } = (await found.get('api/session', { cookie: 'bob' })).body;
     const headers = { cookie: 'bob', 'x-tickless-token': token };
     expect((await found.post('api/actions/resume', { id: 'v' }, headers)).status).toBe(200);
+  });
+
+  it('let few searches of an operator wait at a time, and those of another go on', async () => {
+    const authorize = (request: Request): string => request.headers.get('cookie') ?? 'ann';
+    const found = withValue({ authorize });
+    const cache = found.group.cache({ name: 'c', load: (key: string) => key });
+    for (let at = 0; at < 3000; at++) cache.set(`key ${at}`, 'x');
+    const paths = ['api/keys?id=c&search=x', 'api/member?id=c&key=%23x'];
+    const all = Array.from({ length: 30 }, (_, at) => found.get(paths[at % 2] as string));
+    const other = found.get('api/compare?id=v&before=1&after=2', { cookie: 'bob' });
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect([statuses.filter((status) => status !== 429).length, (await other).status]).toEqual([4, 400]);
+    const compares = Array.from({ length: 6 }, () => found.get('api/compare?id=v&before=1&after=2'));
+    expect((await Promise.all(compares)).map(({ status }) => status).sort()).toEqual([
+      400, 400, 400, 400, 429, 429,
+    ]);
+    expect((await found.get('api/keys?id=c&search=key')).body.matching).toBe(3000);
+  });
+
+  it('spend a part of the time only on overviews that take long, whoever asks for them how often', async () => {
+    const found = withValue();
+    const { inspect } = found.group;
+    const inspected = vi.spyOn(found.group, 'inspect').mockImplementation((...args) => {
+      const until = performance.now() + 60;
+      while (performance.now() < until); // many members
+      return inspect.apply(found.group, args);
+    });
+    await Promise.all(Array.from({ length: 10 }, () => found.get('api/overview')));
+    expect(inspected).toHaveBeenCalledTimes(1);
+    for (let at = 0; at < 10; at++) expect((await found.get('api/overview')).body.members).toHaveLength(1);
+    expect(inspected).toHaveBeenCalledTimes(1);
+    const { now } = performance;
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);
+    await found.get('api/overview');
+    vi.restoreAllMocks();
+    expect(inspected).toHaveBeenCalledTimes(2);
   });
 
   it('tell operators apart by all of their names, however long these are', async () => {
