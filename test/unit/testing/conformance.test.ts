@@ -30,9 +30,9 @@ async function tryAll<F extends { readonly fault: string }>(
   return failures;
 }
 
-/** The faults that turn the case red, without turning half of the suite red. */
+/** The faults that turn the case red, and not nearly all of the suite. */
 function seenBy(name: string, failures: Failures, caseCount: number): string[] {
-  const faults = [...failures].filter(([, failed]) => failed.has(name) && failed.size < caseCount / 2);
+  const faults = [...failures].filter(([, failed]) => failed.has(name) && failed.size < 0.75 * caseCount);
   return faults.map(([fault]) => fault);
 }
 
