@@ -107,6 +107,26 @@ export const parts = {
     tests: [integration('mongodb-by-mingo')],
     packages: true,
   },
+  cas: {
+    files: [
+      'src/cas/',
+      ...backends('lock', ['cas-lock']),
+      ...backends('store', ['cas-head', 'cas-parts', 'cas-store']),
+    ],
+    tests: ['test/unit/cas/'],
+  },
+  // Each test file starts the servers of its backend.
+  gateways: {
+    files: [
+      'src/etcd/',
+      'src/dynamodb/',
+      ...backends('lock', ['etcd', 'dynamodb']),
+      ...backends('store', ['etcd', 'dynamodb']),
+    ],
+    tests: ['etcd', 'dynamodb'].map(integration),
+    servers: true,
+    packages: true,
+  },
   lock: {
     files: ['src/lock/', 'src/store/', 'src/files/'],
     tests: [

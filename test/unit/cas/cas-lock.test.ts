@@ -86,7 +86,7 @@ describe('a lock on records that are swapped', () => {
     const lock = lockOf(records);
     records.before = (command) => {
       if (command !== 'swap') return;
-      server.now += 3_600_000;
+      server.now += 6000;
       records.before = () => {};
     };
     await leaseOf(lock, 5000);
@@ -125,6 +125,27 @@ describe('a lock on records that are swapped', () => {
     expect(mine.commands).toEqual(['swap', 'swap']);
     expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done' });
     expect(its.commands).toEqual(['swap']);
+    const first = new MemoryRecords(server);
+    expect(await lockOf(first).acquire({ name: 'a' })).toMatchObject({ kind: 'done' });
+    expect(first.commands).toEqual(['read']);
+  });
+
+  it('the last thousand records are remembered, each under its name, unless they are long', async () => {
+    const records = new MemoryRecords(new Server());
+    const lock = lockOf(records);
+    const commandsOf = async (name: string, error?: string): Promise<string[]> => {
+      records.commands.length = 0;
+      const answer = await lock.acquire({ name });
+      if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'failed', holdFor: 0, error });
+      return records.commands;
+    };
+    await commandsOf('a');
+    for (let i = 1; i < 1000; i += 1) await commandsOf(String(i));
+    expect(await commandsOf('a')).toEqual(['swap', 'swap']);
+    await commandsOf('another');
+    expect(await commandsOf('1')).toEqual(['read', 'swap', 'swap']);
+    await commandsOf('a', 'x'.repeat(16_000));
+    expect(await commandsOf('a')).toEqual(['read', 'swap', 'swap']);
   });
 
   it('where the clock is known to more than a second and a half, it is asked first', async () => {

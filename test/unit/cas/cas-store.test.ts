@@ -5,9 +5,9 @@ import { createStore } from '../../../src/store/create-store.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
 import { MemoryRecords, Server } from './memory-records.ts';
 
-function storeOf(records: MemoryRecords, keepVersions = 1) {
+function storeOf(records: MemoryRecords, keepVersions = 1, namespace?: string) {
   const engine = new CasStore(records, Infinity, keepVersions);
-  return createStore(engine, { keepVersions }, { longestName: undefined, options: [] });
+  return createStore(engine, { keepVersions, namespace }, { longestName: undefined, options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -25,7 +25,8 @@ describe('a store on records that are swapped', () => {
         never,
         never,
       ];
-      const subject = keepVersions === 1 ? {} : { keepVersions };
+      const inNamespace = (namespace: string) => storeOf(new MemoryRecords(server), keepVersions, namespace);
+      const subject = { inNamespace, ...(keepVersions > 1 && { keepVersions }) };
       for (const { name, run } of storeConformance({ store: () => store, other: () => other, ...subject }))
         it(`${keepVersions}: ${name}`, run);
     }
@@ -42,6 +43,14 @@ describe('a store on records that are swapped', () => {
     await store.write('a', LONG, TOKEN + 2);
     await store.read('a');
     expect(records.commands).toEqual(['read', ...Array(4).fill('put'), 'swap', 'read', 'read']);
+  });
+
+  it('a report is a command, after a read where the clock is not known yet', async () => {
+    const records = new MemoryRecords(new Server());
+    const store = storeOf(records);
+    for (const _ of [1, 2]) await store.versions([], { instance: 'a', text: 'report', keepFor: 5000 });
+    expect(records.commands).toEqual(['read', 'put', 'put']);
+    expect(await store.reports()).toEqual([{ instance: 'a', text: 'report', age: 0 }]);
   });
 
   it('parts go with the last head that names them, and with a write that is refused', async () => {

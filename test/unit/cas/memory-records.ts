@@ -14,6 +14,7 @@ export class MemoryRecords implements CasRecords {
   readonly commands: string[] = [];
   /** Called before a command takes effect. */
   before: (command: string) => void = () => {};
+  #isAnswered = false;
   readonly #server: Server;
   readonly #bounds: ClockSpan;
 
@@ -23,6 +24,7 @@ export class MemoryRecords implements CasRecords {
   }
 
   span(): ClockSpan {
+    if (!this.#isAnswered) throw new Error('no answer yet');
     const { now } = this.#server;
     return { earliest: now + this.#bounds.earliest, latest: now + this.#bounds.latest };
   }
@@ -71,6 +73,7 @@ export class MemoryRecords implements CasRecords {
   #command(command: string): void {
     this.before(command);
     this.commands.push(command);
+    this.#isAnswered = true;
   }
 }
 
