@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { createSentinel } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RefreshingValue } from '../../../src/index.ts';
+import { redisLock } from '../../../src/lock/redis.ts';
+import { redisStore } from '../../../src/store/redis.ts';
+import { freePort } from './support/ports.ts';
+import { type RealServer, SENTINEL_NAME, startRedis, startSentinel } from './support/servers.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A primary, a replica, and a sentinel that makes the replica the primary when the primary is killed. */
+describe('Redis Sentinel with ioredis', () => {
+  const closings: (() => unknown)[] = [];
+  let primary: RealServer;
+  let replica: Redis;
+  let sentinelPort: number;
+
+  beforeAll(async () => {
+    primary = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] });
+    closings.push(() => primary.close());
+    const follower = await startRedis({ args: ['--replicaof', '127.0.0.1', `${primary.port}`] });
+    closings.push(() => follower.close());
+    replica = new Redis(follower.url);
+    closings.push(() => replica.disconnect());
+    while (!(await replica.info('replication')).includes('master_link_status:up')) await sleep(20);
+    const sentinel = await startSentinel(primary.port);
+    closings.push(() => sentinel.close());
+    sentinelPort = sentinel.port;
+    const direct = new Redis(sentinel.url);
+    closings.push(() => direct.disconnect());
+    const knowsReplica = async () =>
+      ((await direct.call('sentinel', 'replicas', SENTINEL_NAME)) as unknown[]).length === 1;
+    while (!(await knowsReplica())) await sleep(20);
+  });
+  afterAll(async () => {
+    for (const close of closings.splice(0).reverse()) await close();
+  });
+
+  /** An instance of a service, with a client of its own. */
+  function open() {
+    const client = new Redis({
+      sentinels: [{ host: '127.0.0.1', port: sentinelPort }],
+      name: SENTINEL_NAME,
+      ...{ enableOfflineQueue: false, connectTimeout: 1000, commandTimeout: 3000, socketTimeout: 5000 },
+    });
+    client.on('error', () => {});
+    // A release that the replica has not received leaves a lease of a round until it ends.
+    const lock = redisLock({ client, leaseFor: 2000 });
+    const store = redisStore({ client });
+    closings.push(() => client.disconnect());
+    return { client, lock, store };
+  }
+
+  it('loading goes on, no version goes back, and what the replica had not received is lost', async () => {
+    const member = (adapters: ReturnType<typeof open>, schedule: { milliseconds: number }) => {
+      let loads = 0;
+      const value = new RefreshingValue({
+        name: `v${schedule.milliseconds}`,
+        load: () => ++loads,
+        ...{ lock: adapters.lock, store: adapters.store, schedule, logger: false as const },
+      });
+      closings.push(() => value.close());
+      return value;
+    };
+    const [one, another] = [open(), open()];
+    for (const { client } of [one, another]) while (client.status !== 'ready') await sleep(20);
+
+    // Values that are due all the time are read all the time.
+    const often = [one, another].map((each) => member(each, { milliseconds: 100 }));
+    const versions: number[][] = [[], []];
+    let isOver = false;
+    const reads = often.map(async (value, i) => {
+      while (!isOver) {
+        await value.get();
+        const { lock } = value.inspect();
+        if (lock?.version !== undefined) versions[i]?.push(lock.version);
+        await sleep(10);
+      }
+    });
+    const furtherOn = async (): Promise<void> => {
+      const from = versions.map((each) => each.at(-1) ?? 0);
+      const now = () => versions.map((each, i) => (each.at(-1) ?? 0) > (from[i] ?? 0));
+      await expect.poll(now).toEqual([true, true]);
+    };
+    await furtherOn();
+
+    // What the replica has received.
+    const rare = [one, another].map((each) => member(each, { milliseconds: HOUR_MS }));
+    for (const value of rare) expect(await value.get()).toBe(1);
+    const kept = await one.lock.acquire({ name: 'kept', leaseFor: HOUR_MS });
+    expect(await one.client.wait(1, 10_000)).toBe(1);
+    const version = rare[0]?.inspect().lock?.version;
+
+    // What it has not: it looks for its primary elsewhere.
+    await replica.replicaof('127.0.0.1', await freePort());
+    const lost = await one.lock.acquire({ name: 'lost', leaseFor: HOUR_MS });
+    if (kept.kind !== 'acquired' || lost.kind !== 'acquired') throw new Error('not acquired');
+    expect(await rare[0]?.refresh()).toBe(2);
+    const newest = rare[0]?.inspect().lock?.version ?? 0;
+    expect((await one.store.read(`v${HOUR_MS}`))?.version).toBe(newest);
+
+    await furtherOn();
+    await primary.kill();
+    const isBack = async ({ lock }: typeof one): Promise<boolean> =>
+      lock.inspect('kept').then(
+        () => true,
+        () => false,
+      );
+    for (const each of [one, another]) await expect.poll(() => isBack(each)).toBe(true);
+
+    // A lease that the replica had is kept, one that it had not is not promised: the next one has a higher token.
+    expect(await another.lock.acquire({ name: 'kept' })).toMatchObject({ kind: 'held' });
+    expect(await one.lock.extend(kept.lease, HOUR_MS)).toBe(true);
+    const next = await another.lock.acquire({ name: 'lost' });
+    expect(next).toMatchObject({ kind: 'acquired' });
+    if (next.kind === 'acquired') expect(next.lease.token).toBeGreaterThan(lost.lease.token);
+    expect(await one.lock.extend(lost.lease, HOUR_MS)).toBe(false);
+
+    // The store is behind the instance, which keeps what it has; what it publishes is newer than all before.
+    expect((await another.store.read(`v${HOUR_MS}`))?.version).toBe(version);
+    expect(await rare[0]?.get()).toBe(2);
+    const published = async (): Promise<number> => {
+      await rare[1]?.refresh(); // without the lock, until its pause after the outage is over
+      return rare[1]?.inspect().lock?.version ?? 0;
+    };
+    await expect.poll(published).toBeGreaterThan(newest);
+    expect((await one.store.read(`v${HOUR_MS}`))?.version).toBeGreaterThan(newest);
+
+    // Both follow to versions of the new primary, and neither has gone back.
+    await furtherOn();
+    isOver = true;
+    await Promise.all(reads); // no read has failed
+    for (const each of versions) expect(each).toEqual([...each].sort((a, b) => a - b));
+  });
+
+  it('the sentinel client of node-redis is refused', () => {
+    const sentinelRootNodes = [{ host: '127.0.0.1', port: sentinelPort }];
+    const client = createSentinel({ name: SENTINEL_NAME, sentinelRootNodes }) as never;
+    const expected = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
+    expect(() => redisLock({ client })).toThrow(expected);
+    expect(() => redisStore({ client })).toThrow(expected);
+  });
+});
