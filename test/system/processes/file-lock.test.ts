@@ -22,6 +22,7 @@ beforeAll(async () => {
   await build({
     configFile: false,
     logLevel: 'error',
+    ssr: { noExternal: true }, // the file lies in a temporary directory
     build: {
       ssr: fileURLToPath(new URL('fixtures/contender.ts', import.meta.url)),
       outDir: bundle,
