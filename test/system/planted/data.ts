@@ -120,12 +120,12 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'a version that was put back keeps its number',
+    name: 'a version is told before it is published',
     rules: [13, 'everywhere'],
-    seeds: [2],
+    seeds: [697403901],
     in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.adopted',
-    by: '(version, pin) => { original(version, pin); this.version = version; }',
+    replace: 'SharedState.replaced',
+    by: '(isNumbered) => { original(isNumbered); this.isLocal = !isNumbered; }',
   },
   {
     name: 'a check finds nothing newer',

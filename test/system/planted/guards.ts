@@ -13,9 +13,10 @@ export const guardIsNotAsked: SharedFault = {
 export const refusedIsHeldAsAnyFailure: SharedFault = {
   rules: [5],
   in: 'src/cluster/round.ts',
-  replace: 'Round.#failed',
+  replace: 'Round.#failure',
   by: `(error) => {
       const { coolDown, random } = this.#member.options;
-      return { ...original(error), holdFor: coolDownMs(coolDown, 1, random()) };
+      const outcome = original(error);
+      return () => ({ ...outcome(), holdFor: coolDownMs(coolDown, 1, random()) });
     }`,
 };

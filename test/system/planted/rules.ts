@@ -285,8 +285,8 @@ export const rules: readonly RuleFault[] = [
     rule: 14,
     name: 'a failed round is held until the next due time',
     in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
-    by: "() => ({ as: 'done', holdFor: 3_600_000 })",
+    replace: 'Round.#failure',
+    by: "() => () => ({ as: 'done', holdFor: 3_600_000 })",
   },
   {
     rule: 14,
@@ -415,7 +415,7 @@ export const rules: readonly RuleFault[] = [
     rule: 23,
     name: 'while the source is bad each instance has a cool-down of its own',
     in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
+    replace: 'Round.#failure',
     by: "() => original(new Error('any other'))",
   },
   {

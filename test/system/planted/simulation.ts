@@ -46,10 +46,13 @@ export const simulation: readonly SimulationFault[] = [
     rules: [14],
     seeds: [4],
     in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
+    replace: 'Round.#failure',
     by: `(error) => {
-      const failed = original(error);
-      return { ...failed, holdFor: failed.holdFor + 10_000 };
+      const outcome = original(error);
+      return () => {
+        const failed = outcome();
+        return { ...failed, holdFor: failed.holdFor + 10_000 };
+      };
     }`,
   },
   {
@@ -57,8 +60,11 @@ export const simulation: readonly SimulationFault[] = [
     rules: [14],
     seeds: [4],
     in: 'src/cluster/round.ts',
-    replace: 'Round.#failed',
-    by: "(error) => ({ as: 'done', holdFor: original(error).holdFor })",
+    replace: 'Round.#failure',
+    by: `(error) => {
+      const outcome = original(error);
+      return () => ({ as: 'done', holdFor: outcome().holdFor });
+    }`,
   },
   {
     name: 'a load that throws synchronously never lands',

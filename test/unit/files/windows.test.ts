@@ -1,5 +1,6 @@
 // What of Windows a file system here can be made to do: names without case, files that are in use, folders that can't be opened.
 import { mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -104,9 +105,12 @@ it('two names that differ in case are two names', async () => {
 
 it('a file that another process reads is replaced when it is done', async () => {
   const store = fileStore({ directory });
-  for (let write = 1; write <= 3; write++) {
-    await store.write('w', String(write), TOKEN);
-  }
-  expect((await store.read('w'))?.payload).toBe('3');
-  expect(refused.get('rename')).toBeGreaterThan(0);
+  await store.write('w', 'one', TOKEN);
+  const reader = await open(join(directory, 'snapshot-w', `${TOKEN}.snapshot`), 'r');
+  refused.clear();
+  const written = store.write('w', 'two', TOKEN);
+  await vi.waitFor(() => expect(refused.get('rename')).toBeGreaterThan(0), { timeout: 10_000, interval: 2 });
+  await reader.close();
+  await written;
+  expect((await store.read('w'))?.payload).toBe('two');
 });
