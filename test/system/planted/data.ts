@@ -120,7 +120,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'a version is told before it is published',
+    name: 'an instance reports a version before the store has it',
     rules: [13, 'everywhere'],
     seeds: [697403901],
     in: 'src/cluster/shared-state.ts',

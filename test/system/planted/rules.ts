@@ -319,8 +319,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 16,
     name: 'a lock that is held is an error',
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#emitHeld',
+    in: 'src/cluster/admission.ts',
+    replace: 'Admission.#heldElsewhere',
     by: "(answer) => { original(answer); throw new Error('held'); }",
   },
   {
@@ -463,8 +463,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 25,
     name: 'a forced load does not look for a pin',
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#pinned',
+    in: 'src/cluster/admission.ts',
+    replace: 'Admission.#checkPin',
     by: '(known) => (known === undefined ? undefined : original(known))',
   },
   {
