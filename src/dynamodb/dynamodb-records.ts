@@ -1,7 +1,6 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
 import type { CasRecords, Found, RecordKey, Swapped } from '../cas/records.ts';
 import type {
-  Dynamodb,
   DynamodbAnswer,
   DynamodbCall,
   DynamodbClient,
@@ -9,7 +8,8 @@ import type {
   DynamodbFound,
   DynamodbItem,
   DynamodbSearch,
-} from './dynamodb-client.ts';
+} from './client-types.ts';
+import type { Dynamodb } from './dynamodb-client.ts';
 import { EXPIRES, PARTITION, SORT, TEXT } from './dynamodb-table.ts';
 
 /** An item has at most 400 kB, with its key. */

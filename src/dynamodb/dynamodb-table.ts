@@ -1,5 +1,3 @@
-import { OptionChecks } from '../option-checks.ts';
-
 /** A table, as `createTable` of the client takes it. */
 export interface DynamodbTable {
   readonly TableName: string;
@@ -27,15 +25,4 @@ export function tableOf(table: string): DynamodbTable {
     ],
     BillingMode: 'PAY_PER_REQUEST',
   };
-}
-
-/** The name of a table, or its ARN. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
-const TABLE = /^[\w.-]{3,255}$|^arn:[\w:/.-]{1,1020}$/;
-
-/** @throws {OptionError} when it is neither. */
-export function checkTable(about: 'lock' | 'store', table: unknown): void {
-  const checks = new OptionChecks(about);
-  const isName = typeof table === 'string' && TABLE.test(table);
-  checks.that(isName, 'table', 'must be 3 to 255 letters, digits, _, . and -, or an ARN', table);
-  checks.done();
 }

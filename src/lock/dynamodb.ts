@@ -1,23 +1,11 @@
-import { Dynamodb, type DynamodbOptions, explainTable } from '../dynamodb/dynamodb-client.ts';
-import { DynamodbRecords } from '../dynamodb/dynamodb-records.ts';
-import { checkTable, type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
-import { OptionChecks } from '../option-checks.ts';
+import type { DynamodbOptions } from '../dynamodb/client-types.ts';
+import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
+import { openTable } from '../dynamodb/open-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 
-export type {
-  DynamodbAnswer,
-  DynamodbCall,
-  DynamodbClient,
-  DynamodbCondition,
-  DynamodbFound,
-  DynamodbItem,
-  DynamodbMiddleware,
-  DynamodbOptions,
-  DynamodbRead,
-  DynamodbSearch,
-} from '../dynamodb/dynamodb-client.ts';
+export type * from '../dynamodb/client-types.ts';
 export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
 
 /** The options of {@link dynamodbLock}. */
@@ -57,17 +45,11 @@ export interface DynamodbLockOptions extends LockOptions, DynamodbOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function dynamodbLock(options: DynamodbLockOptions): Lock {
-  const { table = LOCK_TABLE, retention = { days: 7 } } = options ?? {};
-  checkTable('lock', table);
-  const checks = new OptionChecks('lock');
-  const retentionMs = checks.duration('retention', retention);
-  checks.done();
-  const records = new DynamodbRecords(new Dynamodb('lock', options), table);
-  return createLock(new CasLock(records, retentionMs), options, {
-    longestName: LONGEST_NAME,
-    options: ['client', 'table', 'retention'],
-    explain: explainTable(table, 'dynamodbLockTable'),
+  const { records, retentionMs, backend } = openTable('lock', options, {
+    table: LOCK_TABLE,
+    maker: 'dynamodbLockTable',
   });
+  return createLock(new CasLock(records, retentionMs), options, backend);
 }
 
 /**
@@ -81,6 +63,3 @@ export function dynamodbLockTable(table: string = LOCK_TABLE): DynamodbTable {
 }
 
 const LOCK_TABLE = 'tickless_lock';
-
-/** A key has 2048, and the name is not all of it. */
-const LONGEST_NAME = 2000;

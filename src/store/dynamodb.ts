@@ -1,24 +1,12 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { Dynamodb, type DynamodbOptions, explainTable } from '../dynamodb/dynamodb-client.ts';
-import { DynamodbRecords } from '../dynamodb/dynamodb-records.ts';
-import { checkTable, type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
-import { OptionChecks } from '../option-checks.ts';
+import type { DynamodbOptions } from '../dynamodb/client-types.ts';
+import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
+import { openTable } from '../dynamodb/open-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 
-export type {
-  DynamodbAnswer,
-  DynamodbCall,
-  DynamodbClient,
-  DynamodbCondition,
-  DynamodbFound,
-  DynamodbItem,
-  DynamodbMiddleware,
-  DynamodbOptions,
-  DynamodbRead,
-  DynamodbSearch,
-} from '../dynamodb/dynamodb-client.ts';
+export type * from '../dynamodb/client-types.ts';
 export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
 
 /** The options of {@link dynamodbStore}. */
@@ -57,17 +45,11 @@ export interface DynamodbStoreOptions extends StoreOptions, DynamodbOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function dynamodbStore(options: DynamodbStoreOptions): Store {
-  const { table = STORE_TABLE, retention = { days: 7 }, keepVersions } = options ?? {};
-  checkTable('store', table);
-  const checks = new OptionChecks('store');
-  const retentionMs = checks.duration('retention', retention);
-  checks.done();
-  const records = new DynamodbRecords(new Dynamodb('store', options), table);
-  return createStore(new CasStore(records, retentionMs, keepVersions), options, {
-    longestName: LONGEST_NAME,
-    options: ['client', 'table', 'retention'],
-    explain: explainTable(table, 'dynamodbStoreTable'),
+  const { records, retentionMs, backend } = openTable('store', options, {
+    table: STORE_TABLE,
+    maker: 'dynamodbStoreTable',
   });
+  return createStore(new CasStore(records, retentionMs, options.keepVersions), options, backend);
 }
 
 /**
@@ -81,6 +63,3 @@ export function dynamodbStoreTable(table: string = STORE_TABLE): DynamodbTable {
 }
 
 const STORE_TABLE = 'tickless_snapshot';
-
-/** A key has 2048, and the name is not all of it. */
-const LONGEST_NAME = 2000;
