@@ -32,7 +32,7 @@ export class Admission<T> {
   readonly #host: RoundHost;
   /** Snapshots that are there already do not count, nor does the hold of a round that is done. */
   #isForced = false;
-  /** The next acquire passes over holds. */
+  /** The next acquire ignores holds. */
   #force = false;
   /** The pin of the value in place. */
   #pin: Pin | undefined;

@@ -8,7 +8,7 @@ import { DynamodbRecords } from './dynamodb-records.ts';
 export interface OpenTable {
   readonly records: DynamodbRecords;
   readonly retentionMs: number;
-  /** What the lock or the store is to know of its backend. */
+  /** The limits, the options and the errors of the backend. */
   readonly backend: {
     readonly longestName: number;
     readonly options: readonly string[];
