@@ -130,7 +130,10 @@ function keyedFunction(
   const member = new RefreshingCache<unknown[], unknown>({
     ...options,
     load: (args: unknown[], context) => loadOnStack.run(context, () => load(...args) as KeyedAnswer<unknown>),
-    keyOf: keyOf === undefined ? (args) => keyOfArguments(name, args) : (args) => keyOf(...args),
+    keyOf: (args) => {
+      if (!Array.isArray(args)) throw noArguments(name, args);
+      return keyOf === undefined ? keyOfArguments(name, args) : keyOf(...(args as unknown[]));
+    },
   });
   return callable((...args) => member.get(args), member, OF_CACHE, name);
 }
@@ -145,4 +148,9 @@ function unexpected(cacheName: string, received: readonly unknown[]): OptionErro
   const rule =
     'must be true for calls with arguments: the load has no parameter before its first default, so there is one value';
   return new OptionError([{ option: 'keyed', rule, received }], { cacheName });
+}
+
+function noArguments(cacheName: string, received: unknown): OptionError {
+  const rule = "must be an array with the arguments of a call, such as ['1012']";
+  return new OptionError([{ option: 'key', rule, received }], { cacheName });
 }

@@ -71,7 +71,8 @@ async function actOnValue(value: RefreshingValue<unknown>, request: ActionReques
     case 'refresh': {
       if (action === 'end-cool-down') coolingDown(value.inspect({ values: false }).failures);
       await value.refresh({ everywhere });
-      return `loaded, version ${value.inspect({ values: false }).lock?.version ?? 'none'}`;
+      const version = value.inspect({ values: false }).lock?.version;
+      return version === undefined ? 'loaded' : `loaded, version ${version}`;
     }
     case 'invalidate':
       if (everywhere) await value.invalidate({ drop, everywhere });

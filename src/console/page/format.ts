@@ -43,6 +43,11 @@ export function clock(at: number): string {
   return CLOCK.format(at);
 }
 
+/** Such as `1 member`, `2 members`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 export function bytes(count: number): string {
   if (count < 1000) return `${count} B`;
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;

@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { LEVELS, type Level } from '../rows.ts';
-import { text } from './format.ts';
+import { counted, text } from './format.ts';
 import { Matrix } from './matrix.tsx';
 import { counts, level, order, overview, search, shown } from './state.ts';
 
@@ -41,9 +41,9 @@ export function Members(): ComponentChild {
         </label>
         <p class="quiet" role="status">
           {shown.value.length === order.value.length
-            ? `${order.value.length} members`
-            : `${shown.value.length} of ${order.value.length} members`}
-          {known.instances.length > 0 && `, ${known.instances.length} instances`}
+            ? counted(order.value.length, 'member')
+            : `${shown.value.length} of ${counted(order.value.length, 'member')}`}
+          {known.instances.length > 0 && `, ${counted(known.instances.length, 'instance')}`}
         </p>
       </div>
       {order.value.length === 0 ? <p class="quiet">The group has no members.</p> : <Matrix />}

@@ -125,6 +125,22 @@ describe('a function with arguments', () => {
     await expect(failing('1012', 2026)).rejects.toThrow('cities["1012",2026]: load failed: down');
   });
 
+  it('refuses a key that is no array of arguments', async () => {
+    const city = refreshing(async (code: string) => `city of ${code}`, { ...quiet, name: 'cities' });
+    const byCode = refreshing(async (code: string) => code, {
+      ...quiet,
+      name: 'codes',
+      keyOf: (code) => code,
+    });
+    for (const keyed of [city, byCode]) {
+      const set = keyed.set as (key: unknown, value: string) => void; // as from JavaScript
+      expect(() => set.call(keyed, '1012', 'Amsterdam')).toThrow(
+        /key must be an array with the arguments of a call, such as \['1012'\], received "1012"/,
+      );
+      expect(keyed.size).toBe(0);
+    }
+  });
+
   it('answers undefined for what the source does not have', async () => {
     const city = refreshing((code: string) => (code === '1012' ? 'Amsterdam' : absent()), quiet);
     expect([await city.getIfPresent('1012'), await city.getIfPresent('9999')]).toEqual([
