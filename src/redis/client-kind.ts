@@ -1,15 +1,21 @@
-import type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts';
+import type {
+  IoredisClient,
+  NodeRedisClient,
+  NodeRedisCluster,
+  NodeRedisSentinel,
+  RedisClient,
+} from './client.ts';
 
 /** Both packages have `sendCommand`, with different arguments; only ioredis has `call`. */
 export function isIoredis(client: RedisClient): client is IoredisClient {
   return hasMethod(client, 'call') && hasMethod(client, 'on') && 'status' in client;
 }
 
-/** Excludes the sentinel of node-redis, whose `sendCommand` takes other arguments. */
-export function isNodeRedis(client: RedisClient): client is NodeRedisClient {
-  return (
-    hasMethod(client, 'sendCommand') && !hasMethod(client, 'getSentinelNode') && !hasMethod(client, 'call')
-  );
+/** A client, a pool, a cluster or a sentinel client. */
+export function isNodeRedis(
+  client: RedisClient,
+): client is NodeRedisClient | NodeRedisCluster | NodeRedisSentinel {
+  return hasMethod(client, 'sendCommand') && !hasMethod(client, 'call');
 }
 
 function hasMethod(client: unknown, name: string): boolean {

@@ -37,11 +37,25 @@ export interface NodeRedisCluster {
   ): Promise<unknown>;
 }
 
+/** The used part of a sentinel client of node-redis, 5 or newer: `createSentinel()`. */
+export interface NodeRedisSentinel {
+  readonly _keyPrefix?: string | Uint8Array | undefined;
+  readonly isOpen: boolean;
+  getSentinelNode(): unknown;
+  /** Sends to the primary unless it is read-only. */
+  sendCommand(isReadonly: boolean | undefined, args: string[], options?: object): Promise<unknown>;
+}
+
 /**
  * The client of a Redis lock or store. You keep ownership: connect it, listen to its `error` events and close it as its
  * documentation says. Other code may use the same client, but not for subscriptions.
  */
-export type RedisClient = IoredisClient | IoredisCluster | NodeRedisClient | NodeRedisCluster;
+export type RedisClient =
+  | IoredisClient
+  | IoredisCluster
+  | NodeRedisClient
+  | NodeRedisCluster
+  | NodeRedisSentinel;
 
 /** Sends a command to one server. */
 export type Send = (...command: string[]) => Promise<unknown>;

@@ -3,7 +3,7 @@ import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import type { NodeRedisClient, RedisClient, RedisConnection, Send } from './client.ts';
+import type { RedisClient, RedisConnection, Send } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
 import { NodeRedisConnection } from './node-redis.ts';
@@ -49,13 +49,16 @@ export class RedisHashes {
     const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout } = options ?? {};
     const checks = new OptionChecks(about);
     const isClient = isIoredis(client) || isNodeRedis(client);
-    checks.that(isClient, 'client', 'must be a client or a cluster of ioredis or node-redis', client);
+    checks.that(
+      isClient,
+      'client',
+      'must be a client, a cluster or a sentinel client of ioredis or node-redis',
+      client,
+    );
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
     const retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#connection = isIoredis(client)
-      ? IoredisConnection.of(client)
-      : new NodeRedisConnection(client as NodeRedisClient);
+    this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
     this.#timeoutMs = commandTimeoutMs(about, timeout);

@@ -1,16 +1,19 @@
 import {
   type NodeRedisClient,
   type NodeRedisCluster,
+  type NodeRedisSentinel,
   type RedisConnection,
   type Send,
   textOf,
 } from './client.ts';
 
-/** Sends through a client, a pool or a cluster of node-redis. */
-export class NodeRedisConnection implements RedisConnection {
-  readonly #client: NodeRedisClient | NodeRedisCluster;
+type Client = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel;
 
-  constructor(client: NodeRedisClient | NodeRedisCluster) {
+/** Sends through a client, a pool, a cluster or a sentinel client of node-redis. */
+export class NodeRedisConnection implements RedisConnection {
+  readonly #client: Client;
+
+  constructor(client: Client) {
     this.#client = client;
   }
 
@@ -24,8 +27,8 @@ export class NodeRedisConnection implements RedisConnection {
     const client = this.#client;
     const keys = names.map((name) => this.keyPrefix + name); // node-redis adds no prefix to the keys of a custom command
     const sent = [command, script, String(keys.length), ...keys, ...args];
-    if (!isCluster(client)) return client.sendCommand(sent, optionsFor(signal));
-    if (!client.isOpen) throw new Error('The client is closed'); // its own error does not name the cause
+    if (!isCluster(client)) return sendTo(client, sent, signal);
+    throwIfClosed(client);
     return client.sendCommand(keys[0], false, sent, optionsFor(signal));
   }
 
@@ -37,13 +40,32 @@ export class NodeRedisConnection implements RedisConnection {
     return servers.map(
       (server) =>
         (...command) =>
-          server.sendCommand(command, optionsFor(signal)),
+          sendTo(server, command, signal),
     );
   }
 }
 
-function isCluster(client: NodeRedisClient | NodeRedisCluster): client is NodeRedisCluster {
+async function sendTo(
+  client: NodeRedisClient | NodeRedisSentinel,
+  command: string[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (!isSentinel(client)) return client.sendCommand(command, optionsFor(signal));
+  throwIfClosed(client);
+  return client.sendCommand(false, command, optionsFor(signal));
+}
+
+/** The error of the client itself does not name the cause. */
+function throwIfClosed({ isOpen }: { readonly isOpen: boolean }): void {
+  if (!isOpen) throw new Error('The client is closed');
+}
+
+function isCluster(client: Client): client is NodeRedisCluster {
   return 'nodeClient' in client;
+}
+
+function isSentinel(client: NodeRedisClient | NodeRedisSentinel): client is NodeRedisSentinel {
+  return 'getSentinelNode' in client;
 }
 
 /** Aborting the signal removes a queued command: `abortSignal` from 5 on, `signal` in 4. Replies are text, as by default. */

@@ -24,6 +24,7 @@ export type {
   IoredisCluster,
   NodeRedisClient,
   NodeRedisCluster,
+  NodeRedisSentinel,
   RedisClient,
 } from '../redis/client.ts';
 export {
@@ -37,8 +38,9 @@ export {
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions extends StoreOptions {
   /**
-   * A client or cluster of ioredis (5 or newer) or node-redis (4 or newer; connect it yourself). You keep ownership: the
-   * store does not close it; add an `error` listener as its documentation requires.
+   * A client or cluster of ioredis (5 or newer), or a client, pool, cluster or sentinel client of node-redis (4 or newer, the
+   * last one 5 or newer; connect it yourself). You keep ownership: the store does not close it; add an `error` listener as its
+   * documentation requires.
    */
   readonly client: RedisClient;
   /**

@@ -3,23 +3,63 @@ import { Redis } from 'ioredis';
 import { createSentinel } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RefreshingValue } from '../../../src/index.ts';
-import { redisLock } from '../../../src/lock/redis.ts';
+import { type RedisLockOptions, redisLock } from '../../../src/lock/redis.ts';
 import { redisStore } from '../../../src/store/redis.ts';
+import { backendConformance } from './support/backend-conformance.ts';
+import { type Backend, lockPrefix, redis, storePrefix } from './support/backends.ts';
+import { redisDamage } from './support/edits.ts';
 import { freePort } from './support/ports.ts';
 import { type RealServer, SENTINEL_NAME, startRedis, startSentinel } from './support/servers.ts';
 
 const HOUR_MS = 3_600_000;
 
+/** The client of an instance: of which package, whether it is connected, how it is closed. */
+interface Connected {
+  readonly client: RedisLockOptions['client'];
+  readonly isReady: () => boolean;
+  readonly close: () => unknown;
+}
+
+const clients: Readonly<Record<string, (port: number) => Connected>> = {
+  ioredis: (port) => {
+    const client = new Redis({
+      sentinels: [{ host: '127.0.0.1', port }],
+      name: SENTINEL_NAME,
+      ...{ enableOfflineQueue: false, connectTimeout: 1000, commandTimeout: 3000, socketTimeout: 5000 },
+    });
+    client.on('error', () => {});
+    return { client, isReady: () => client.status === 'ready', close: () => client.disconnect() };
+  },
+  'node-redis': (port) => {
+    const client = createSentinel({
+      name: SENTINEL_NAME,
+      sentinelRootNodes: [{ host: '127.0.0.1', port }],
+      reserveClient: true,
+      nodeClientOptions: {
+        disableOfflineQueue: true,
+        socket: { connectTimeout: 1000, socketTimeout: 5000 },
+      },
+    });
+    client.on('error', () => {});
+    client.connect().catch(() => {});
+    return { client, isReady: () => client.isReady, close: () => client.destroy() };
+  },
+};
+
 /** A primary, a replica, and a sentinel that makes the replica the primary when the primary is killed. */
-describe('Redis Sentinel with ioredis', () => {
+describe.each(Object.entries(clients))('Redis Sentinel with %s', (_, connect) => {
   const closings: (() => unknown)[] = [];
   let primary: RealServer;
   let replica: Redis;
+  let direct: Redis;
   let sentinelPort: number;
 
   beforeAll(async () => {
     primary = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] });
     closings.push(() => primary.close());
+    direct = new Redis(primary.url);
+    direct.on('error', () => {});
+    closings.push(() => direct.disconnect());
     const follower = await startRedis({ args: ['--replicaof', '127.0.0.1', `${primary.port}`] });
     closings.push(() => follower.close());
     replica = new Redis(follower.url);
@@ -28,10 +68,10 @@ describe('Redis Sentinel with ioredis', () => {
     const sentinel = await startSentinel(primary.port);
     closings.push(() => sentinel.close());
     sentinelPort = sentinel.port;
-    const direct = new Redis(sentinel.url);
-    closings.push(() => direct.disconnect());
+    const watcher = new Redis(sentinel.url);
+    closings.push(() => watcher.disconnect());
     const knowsReplica = async () =>
-      ((await direct.call('sentinel', 'replicas', SENTINEL_NAME)) as unknown[]).length === 1;
+      ((await watcher.call('sentinel', 'replicas', SENTINEL_NAME)) as unknown[]).length === 1;
     while (!(await knowsReplica())) await sleep(20);
   });
   afterAll(async () => {
@@ -40,17 +80,12 @@ describe('Redis Sentinel with ioredis', () => {
 
   /** An instance of a service, with a client of its own. */
   function open() {
-    const client = new Redis({
-      sentinels: [{ host: '127.0.0.1', port: sentinelPort }],
-      name: SENTINEL_NAME,
-      ...{ enableOfflineQueue: false, connectTimeout: 1000, commandTimeout: 3000, socketTimeout: 5000 },
-    });
-    client.on('error', () => {});
+    const { client, isReady, close } = connect(sentinelPort);
     // A release that the replica has not received leaves a lease of a round until it ends.
     const lock = redisLock({ client, leaseFor: 2000 });
     const store = redisStore({ client });
-    closings.push(() => client.disconnect());
-    return { client, lock, store };
+    closings.push(close);
+    return { isReady, lock, store };
   }
 
   it('loading goes on, no version goes back, and what the replica had not received is lost', async () => {
@@ -65,7 +100,7 @@ describe('Redis Sentinel with ioredis', () => {
       return value;
     };
     const [one, another] = [open(), open()];
-    for (const { client } of [one, another]) while (client.status !== 'ready') await sleep(20);
+    for (const { isReady } of [one, another]) while (!isReady()) await sleep(20);
 
     // Values that are due all the time are read all the time.
     const often = [one, another].map((each) => member(each, { milliseconds: 100 }));
@@ -90,7 +125,8 @@ describe('Redis Sentinel with ioredis', () => {
     const rare = [one, another].map((each) => member(each, { milliseconds: HOUR_MS }));
     for (const value of rare) expect(await value.get()).toBe(1);
     const kept = await one.lock.acquire({ name: 'kept', leaseFor: HOUR_MS });
-    expect(await one.client.wait(1, 10_000)).toBe(1);
+    await direct.set('barrier', ''); // `wait` is for what its own client has written, and all before that
+    expect(await direct.wait(1, 10_000)).toBe(1);
     const version = rare[0]?.inspect().lock?.version;
 
     // What it has not: it looks for its primary elsewhere.
@@ -134,12 +170,53 @@ describe('Redis Sentinel with ioredis', () => {
     await Promise.all(reads); // no read has failed
     for (const each of versions) expect(each).toEqual([...each].sort((a, b) => a - b));
   });
+});
 
-  it('the sentinel client of node-redis is refused', () => {
-    const sentinelRootNodes = [{ host: '127.0.0.1', port: sentinelPort }];
-    const client = createSentinel({ name: SENTINEL_NAME, sentinelRootNodes }) as never;
-    const expected = expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' });
-    expect(() => redisLock({ client })).toThrow(expected);
-    expect(() => redisStore({ client })).toThrow(expected);
+const sentinelClient: Backend = {
+  ...{ name: 'node-redis', engine: 'redis', reconnects: true, acquireCommands: 1 },
+  async connect(url) {
+    const { hostname: host, port } = new URL(url);
+    const client = createSentinel({
+      name: SENTINEL_NAME,
+      sentinelRootNodes: [{ host, port: Number(port) }],
+      reserveClient: true,
+    });
+    client.on('error', () => {});
+    await client.connect().catch(() => {});
+    return {
+      ...redis(client),
+      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
+      damage: async (space, name, field) =>
+        void (await client.hSet(lockPrefix(space) + name, field, redisDamage(field))),
+      postdate: async (space, name, ms) =>
+        void (await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000)),
+      close: () => client.close(),
+      destroy: () => {
+        if (client.isOpen) void client.destroy();
+      },
+    };
+  },
+};
+
+describe('the sentinel client of node-redis', () => {
+  let primary: RealServer;
+  let sentinel: RealServer<'sentinel'>;
+  beforeAll(async () => {
+    primary = await startRedis();
+    sentinel = await startSentinel(primary.port);
+  });
+  afterAll(() => Promise.all([sentinel?.close(), primary?.close()]));
+
+  backendConformance(sentinelClient, () => sentinel.url);
+
+  it('says that it is closed', async () => {
+    const client = createSentinel({
+      name: SENTINEL_NAME,
+      sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }],
+    });
+    client.on('error', () => {});
+    const lock = redisLock({ client });
+    await expect(lock.acquire({ name: 'a' })).rejects.toThrow('The client is closed');
+    await expect(lock.list()).rejects.toThrow('The client is closed');
   });
 });

@@ -9,7 +9,7 @@ import { MongoClient } from 'mongodb';
 import { createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { createClient, createClientPool, createCluster } from 'redis';
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis';
 import { RefreshGroup, RefreshingValue } from 'tickless';
 import { dynamodbLock } from 'tickless/lock/dynamodb';
 import { etcdLock } from 'tickless/lock/etcd';
@@ -45,6 +45,9 @@ export const locks = [
   redisLock({ client: createClient({ url: 'redis://localhost', disableOfflineQueue: true }) }),
   redisLock({ client: createClientPool() }),
   redisLock({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  redisLock({
+    client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
+  }),
   postgresLock({ client: new Pool({ connectionTimeoutMillis: 1000, query_timeout: 3000 }) }),
   postgresLock({ client: new Client() }),
   postgresLock({ client: postgres({ max: 2 }) }),
@@ -77,6 +80,9 @@ export const stores = [
   redisStore({ client: createClient() }),
   redisStore({ client: createClientPool() }),
   redisStore({ client: createCluster({ rootNodes: [{ url: 'redis://localhost:7000' }] }) }),
+  redisStore({
+    client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'localhost', port: 26379 }] }),
+  }),
   postgresStore({ client: new Pool(), hints: hints[0] }),
   postgresStore({ client: new Client() }),
   postgresStore({ client: postgres({ max: 2 }) }),
