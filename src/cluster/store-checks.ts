@@ -1,6 +1,7 @@
 import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
+import { passToPlatform } from '../observe/wait-until.ts';
 import { type BackendAccess, limited } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
@@ -21,7 +22,7 @@ export interface Followed {
 
 /** The member whose options and log a command uses. */
 export interface Checker {
-  readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger'>;
+  readonly options: Pick<ResolvedOptions, 'name' | 'clock' | 'random' | 'logger' | 'waitUntil'>;
   readonly log: ClusterLog;
   readonly store: { noteOutage(): void } | undefined;
 }
@@ -154,6 +155,14 @@ export class StoreChecks {
       this.#dueAt = Math.min(this.#dueAt, now + this.#pauseMs(random));
       this.#plan();
     });
+    this.#passToPlatform(this.#underWay);
+  }
+
+  /** A platform that would freeze the process, or drop what a request has begun, waits for it. */
+  #passToPlatform(work: Promise<void>): void {
+    const all = Array.from(this.#members.values(), ({ checker }) => checker.options);
+    const { waitUntil, logger } = all.find((options) => options.waitUntil !== undefined) ?? {};
+    if (waitUntil !== undefined && logger !== undefined) passToPlatform(waitUntil, work, logger);
   }
 
   /** From one check to the next. */
@@ -186,7 +195,8 @@ export class StoreChecks {
         for (const [index, [, all]] of asked.entries()) {
           const version = answer[index] ?? 0;
           for (const followed of all)
-            if (version > (followed.knownVersion ?? version)) void followed.adoptNewer(version);
+            if (version > (followed.knownVersion ?? version))
+              this.#passToPlatform(followed.adoptNewer(version));
         }
       }
       this.checkedAt = startedAt;

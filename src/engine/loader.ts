@@ -124,18 +124,18 @@ export class Loader<T> implements ExecutionHost<T> {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
     }
-    if (background) this.passEnd(entry, this.options.waitUntil);
   }
 
   /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
     if (entry.flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
-    else if (entry.superseded !== undefined) entry.successor ??= 'read';
-    const { waitUntil } = this.options;
-    if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
+    else if (entry.superseded !== undefined) {
+      entry.successor ??= 'read';
+      this.passEnd(entry, this.options.waitUntil);
+    }
   }
 
-  /** Passes the end of the load under way to a platform that would freeze the process before. */
+  /** Passes the end of the load under way, and of what is published behind it, to a platform that would end both before. */
   passEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
     if (waitUntil === undefined || entry.flight === undefined) return;
     passToPlatform(waitUntil, this.waitersFor(entry).end(), this.options.logger);
@@ -154,6 +154,7 @@ export class Loader<T> implements ExecutionHost<T> {
       if (when === 'now') flight.start();
       else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
     });
+    this.passEnd(entry, this.options.waitUntil);
     if (entry.flight === flight) this.owner?.changed(entry);
   }
 

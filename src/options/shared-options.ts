@@ -68,7 +68,11 @@ export interface SharedOptions {
    * @default 30 seconds
    */
   readonly timeout?: DurationLike | undefined;
-  /** Receives a promise for each background execution. Per read: the option of the same name. @default undefined */
+  /**
+   * Receives a promise for each execution, also for one that its caller waits for, which is published
+   * behind the caller, and for each check of the store (`propagateWithin`). It never rejects. Per read: the option of the same name.
+   * @default undefined
+   */
   readonly waitUntil?: WaitUntil | undefined;
   /**
    * Logs outages of loads, of the lock and of the store (`warn`): one line when one begins, at most one a minute while it

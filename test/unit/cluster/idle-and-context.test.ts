@@ -139,6 +139,49 @@ describe('waitUntil', () => {
     expect((await cluster.lock.inspect('v'))?.state).toBe('done');
   });
 
+  it('of a member: also where a reader waits for the load, which is published behind it', async () => {
+    const cluster = new ManualCluster();
+    const promises: Promise<unknown>[] = [];
+    const a = cluster.instance({ waitUntil: (promise) => void promises.push(promise) });
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    a.link.break(answered, 'release');
+    const read = a.value.get();
+    await cluster.clock.flush();
+    await cluster.end(a, 0, 'one');
+    expect(await read).toBe('one');
+    expect(promises).toHaveLength(1);
+    expect(await settled(promises[0] as Promise<unknown>)).toBe('pending');
+    answer();
+    await cluster.clock.flush();
+    expect(await settled(promises[0] as Promise<unknown>)).toEqual({ value: undefined });
+  });
+
+  it('of a member: each check of the store, and the adoption of what it finds', async () => {
+    const cluster = new ManualCluster();
+    const promises: Promise<unknown>[] = [];
+    const options = { schedule: { hours: 1 }, propagateWithin: 100 };
+    const [a, b] = await cluster.warm(2, { ...options, waitUntil: (promise) => void promises.push(promise) });
+    promises.length = 0;
+    await a.value.set('set', { everywhere: true });
+    await cluster.clock.advance(101);
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    b.link.break(answered, 'read');
+    expect(await b.value.get()).toBe('one');
+    expect(promises).toHaveLength(1);
+    await cluster.clock.flush();
+    expect(promises).toHaveLength(2); // the check, and the read of the snapshot
+    expect(await settled(promises[1] as Promise<unknown>)).toBe('pending');
+    answer();
+    await Promise.all(promises);
+    expect(b.value.peek()).toBe('set');
+  });
+
   it('not before the lease is given back either, where a tag was invalidated while a key was loaded', async () => {
     const cluster = new ManualCluster();
     const a = keyedInstance(cluster);

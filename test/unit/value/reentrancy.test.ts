@@ -281,6 +281,7 @@ describe('callbacks that are asynchronous', () => {
     expect(lines.sort()).toEqual([
       'tickless: v: listener of stale-served threw: listener',
       'tickless: v: waitUntil threw: platform',
+      'tickless: v: waitUntil threw: platform',
     ]);
   });
 });
