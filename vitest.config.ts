@@ -26,6 +26,7 @@ export default defineConfig({
         find: /^tickless\/(guards|decorators|fastify|worker|diagnostics|prometheus|otel|console)$/,
         replacement: source('src/$1/index.ts'),
       },
+      { find: /^tickless\/durable-object$/, replacement: source('src/tickless-object/index.ts') },
       { find: /^tickless\/console\/node$/, replacement: source('src/console/node.ts') },
       { find: /^tickless$/, replacement: source('src/index.ts') },
     ],

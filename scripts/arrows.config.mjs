@@ -14,7 +14,7 @@ const BASE = [
 ];
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
-const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory', 'cas', 'etcd', 'dynamodb'];
+const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory', 'cas', 'etcd', 'dynamodb', 'durable-object'];
 
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
@@ -50,8 +50,10 @@ const MAY_IMPORT = {
   cas: BASE,
   etcd: [...BASE, 'cluster', 'cas'],
   dynamodb: [...BASE, 'cluster', 'cas'],
+  'durable-object': [...BASE, 'cluster', 'cas'],
   lock: [...BASE, 'cluster', ...BACKENDS],
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
+  'tickless-object': [...BASE, 'cluster', 'durable-object', 'lock', 'store'],
   testing: [...BASE, 'cluster', 'lock', 'store'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],
@@ -86,7 +88,7 @@ const BUNDLED = '^src/cli/';
 const NODE_MODULES_IN =
   '^src/(files/|lock/file[.]ts|store/file[.]ts|worker/|diagnostics/|fastify/|console/node[.]ts|cli/)';
 
-const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb';
+const ADAPTERS = 'memory|file|redis|postgres|mysql|sqlite|mongodb|etcd|dynamodb|durable-object';
 
 /** The files of a room, as an expression: those of its folder, or the one file. */
 const files = (room) => (room.endsWith('.ts') ? `^src/${room.replace('.', '[.]')}$` : `^src/${room}/`);

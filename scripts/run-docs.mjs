@@ -129,7 +129,15 @@ const located = (output) =>
     .replaceAll('.tmp/docs/', '')
     .replace(/^(\S+)\((\d+),(\d+)\): /gm, '$1:$2:$3: ');
 
+/** The used part of a module of workerd. `npx wrangler types` writes it for an application. */
+const CLOUDFLARE = `declare module 'cloudflare:workers' {
+  export const env: { readonly TICKLESS: import('tickless/lock/durable-object').ObjectNamespace };
+  export function waitUntil(promise: Promise<unknown>): void;
+}
+`;
+
 if (checked.length > 0) {
+  writeFileSync(join(folder, 'cloudflare.d.ts'), CLOUDFLARE);
   // Strict as ours, but for what only matters to a library's own source.
   const compilerOptions = {
     noEmit: true,

@@ -22,3 +22,11 @@ export function commandTimeoutMs(
   const timeoutMs = toMillis(timeout);
   return about === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
 }
+
+/** The longest time of a signal. */
+const LONGEST_SIGNAL_MS = 2 ** 31 - 1;
+
+/** A signal that ends a command after this many milliseconds. Its timer does not keep the process alive. */
+export function timeoutSignal(timeoutMs: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), LONGEST_SIGNAL_MS));
+}

@@ -1,5 +1,5 @@
 import { DateClock } from '../cas/date-clock.ts';
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -7,9 +7,6 @@ import type { DynamodbCall, DynamodbClient, DynamodbMiddleware, DynamodbOptions 
 
 /** The service answers from many machines, and a machine may keep its header for a moment. */
 const STALE_MS = 100;
-
-/** The longest time of a signal. */
-const LONGEST_SIGNAL_MS = 2 ** 31 - 1;
 
 /** A client, the time that a command of it may take, and the clock of the service. */
 export class Dynamodb {
@@ -36,7 +33,7 @@ export class Dynamodb {
 
   /** The options of a step: its commands end at the timeout, those that the client repeats too. */
   call(): DynamodbCall {
-    return { abortSignal: AbortSignal.timeout(Math.min(Math.ceil(this.timeoutMs), LONGEST_SIGNAL_MS)) };
+    return { abortSignal: timeoutSignal(this.timeoutMs) };
   }
 
   /** Next to the wire, so it sees each try, and answers that are errors. */

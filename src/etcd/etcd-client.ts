@@ -1,5 +1,5 @@
 import { DateClock } from '../cas/date-clock.ts';
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -95,7 +95,7 @@ export class EtcdClient {
    * @throws {EtcdError} with the answer of a server, or any error of `fetch`.
    */
   async send<R>(path: string, command: object): Promise<R> {
-    const signal = AbortSignal.timeout(Math.min(Math.ceil(this.timeoutMs), LONGEST_SIGNAL_MS));
+    const signal = timeoutSignal(this.timeoutMs);
     for (let tries = 1; ; tries += 1) {
       try {
         return (await this.#sendAs(path, command, signal)) as R;
@@ -149,6 +149,3 @@ export class EtcdClient {
     throw new EtcdError(message ?? error ?? `the server has answered with status ${response.status}`, code);
   }
 }
-
-/** The longest time of a signal. */
-const LONGEST_SIGNAL_MS = 2 ** 31 - 1;

@@ -1,0 +1,52 @@
+// A Worker, with the types of Cloudflare in the place of those of Node and of the DOM. Compiled as drivers.ts; never run.
+
+import { env, waitUntil } from 'cloudflare:workers';
+import { RefreshGroup } from 'tickless';
+import { type ObjectState, TicklessObject } from 'tickless/durable-object';
+import { durableObjectLock } from 'tickless/lock/durable-object';
+import { durableObjectStore } from 'tickless/store/durable-object';
+
+declare global {
+  namespace Cloudflare {
+    interface Env {
+      readonly TICKLESS: DurableObjectNamespace;
+    }
+  }
+}
+
+/** As an application may extend it. */
+export class Counted extends TicklessObject {
+  requests = 0;
+
+  constructor(state: DurableObjectState) {
+    super(state);
+  }
+
+  override fetch(request: Request): Promise<Response> {
+    this.requests += 1;
+    return super.fetch(request);
+  }
+}
+
+declare const state: DurableObjectState;
+export const used: ObjectState = state;
+
+const binding = env.TICKLESS;
+const group = new RefreshGroup({
+  lock: durableObjectLock({ binding }),
+  store: durableObjectStore({ binding }),
+  waitUntil,
+});
+const rates = group.value({ name: 'rates', load: async () => ({ USD: 1.08 }) });
+
+export default {
+  async fetch(_request: Request, env: Cloudflare.Env, context: ExecutionContext): Promise<Response> {
+    durableObjectLock({ binding: env.TICKLESS, object: 'others' });
+    return Response.json(await rates.get({ waitUntil: (promise) => context.waitUntil(promise) }));
+  },
+} satisfies ExportedHandler<Cloudflare.Env>;
+
+// As `wrangler types` writes it, in a file whose errors are skipped: the class has no brand of Cloudflare.
+// @ts-expect-error
+declare const generated: DurableObjectNamespace<TicklessObject>;
+durableObjectLock({ binding: generated });
