@@ -1,21 +1,19 @@
 import type { VersionRecord } from '../data/version-record.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
-import { isOptionError, StoreUnavailableError } from '../errors.ts';
+import { StoreUnavailableError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { turnsFor } from '../time/turns.ts';
-import { keepAbsentFor } from './absent-records.ts';
 import { type Asked, type BackendAccess, limited } from './backend-access.ts';
-import { type BackendPatience, readLimitMs, turnsLimitMs } from './backend-patience.ts';
+import { type BackendPatience, readLimitMs } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
-import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
 import { OutageEvents } from './outage-events.ts';
+import { type Pace, paceOf } from './pace.ts';
 import { sharedStateOf } from './shared-state.ts';
-import { decodeSnapshot, type Snapshot, withMetadata } from './snapshot.ts';
-import { encodeBody, type Pace } from './snapshot-body.ts';
-import type { Codec, StoredSnapshot, WriteAnswer } from './store-contract.ts';
+import { decodeSnapshot, type Snapshot } from './snapshot.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+import type { Codec, StoredSnapshot } from './store-contract.ts';
 import { storeUnavailable, unavailableCause } from './unavailable.ts';
 
 /** A snapshot from the store. */
@@ -33,8 +31,9 @@ type Found = { readonly version: number; readonly decoded: () => Promise<ReadSna
 /** Whether a person waits for a probe of a store that was down, and how long for the answer. */
 type Patience = readonly [waitsForProbe?: boolean, limitMs?: number];
 
-/** The store as one member uses it: reads and writes it, and reports what happens. */
+/** The store as one member uses it: reads it, and reports what happens. Its {@link writer} writes to it. */
 export class MemberStore {
+  readonly writer: SnapshotWriter;
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hasLock: boolean;
@@ -42,8 +41,6 @@ export class MemberStore {
   /** The commands of this member. */
   readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'history'>;
   readonly #outages: OutageEvents;
-  /** Why the last snapshot could not be written although the store may be well. */
-  #writeError: unknown;
 
   /**
    * @param hasLock a load may ask a lock too.
@@ -59,6 +56,9 @@ export class MemberStore {
       events.counters.storeCommands += 1;
     });
     this.#outages = new OutageEvents('store', events, (cause) => storeUnavailable(cause, options.name));
+    this.writer = new SnapshotWriter(context, access, this.#steps, this.#format.codec, () =>
+      this.noteOutage(),
+    );
   }
 
   /** It keeps earlier versions: people may pin one. */
@@ -73,7 +73,7 @@ export class MemberStore {
 
   /** Why it could not be written or read the last time. */
   get error(): StoreUnavailableError | undefined {
-    const { isBroken, cause = this.#writeError } = this.#access.breaker;
+    const { isBroken, cause = this.writer.error } = this.#access.breaker;
     return isBroken || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
   }
 
@@ -116,7 +116,12 @@ export class MemberStore {
       const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        return await this.#decoded(entry, stored, sentAt, this.#pace(timeoutMs, stepMs));
+        return await this.#decoded(
+          entry,
+          stored,
+          sentAt,
+          paceOf(this.#context.options.clock, timeoutMs, stepMs),
+        );
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
@@ -193,7 +198,7 @@ export class MemberStore {
       (name) => this.#steps.read(name, undefined, version),
       ...patience,
     );
-    const pace = this.#pace(timeoutMs);
+    const pace = paceOf(this.#context.options.clock, timeoutMs);
     return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
   }
 
@@ -212,84 +217,6 @@ export class MemberStore {
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
     throw storeUnavailable(asked.cause, name);
-  }
-
-  /**
-   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
-   *
-   * @param metadata called at each write: the codec and the queue of the store may take their time.
-   * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
-   */
-  async publish(
-    entry: Entry<unknown>,
-    value: unknown,
-    metadata: () => Omit<Snapshot, 'value'>,
-    lease: HeldLease | undefined,
-  ): Promise<WriteAnswer | undefined> {
-    const { steps, behindMs, breaker } = this.#access;
-    const { options, names, log, events } = this.#context;
-    const { clock } = options;
-    const token = lease?.id.token;
-    try {
-      const { isAbsent, mark } = metadata();
-      const pace = this.#pace(lease?.leftMs ?? options.timeoutMs);
-      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#format.codec, pace);
-      const name = await names.atBackend(entry, steps.longestName);
-      const maker = names.makerOf(entry);
-      const state = sharedStateOf(entry);
-      const { undecodableVersion } = state;
-      const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
-      let length = 0;
-      const writeOnce = (): Promise<WriteAnswer> => {
-        const about = metadata();
-        const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
-        const payload = withMetadata(body, about, maker);
-        length = payload.length;
-        if (state.publishing !== undefined) state.publishing.isSent = true;
-        return this.#steps.write(name, payload, token, rejected, keepFor);
-      };
-      const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);
-      if (lease?.isLost) return undefined;
-      const step = async (): Promise<WriteAnswer | undefined> => {
-        if (lease?.isLost) return undefined; // while the step waited for its turn
-        try {
-          return await write();
-        } catch (error) {
-          if (isOptionError(error) || lease?.isLost) throw error;
-          return write(); // the answer of the first may be lost
-        }
-      };
-      const asked = await this.#access.ask(step, { clock, isWrite: true });
-      this.noteOutage();
-      if (asked.kind === 'resting') return undefined;
-      if (asked.kind === 'failed') {
-        const isKnown = this.#writeError !== undefined;
-        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isKnown);
-        throw asked.cause;
-      }
-      log.storeAnswered();
-      this.#writeError = undefined;
-      const { answer } = asked;
-      if (answer !== undefined) log.written(entry);
-      if (answer?.kind === 'written') events.counters.bytesPublished += length;
-      if (answer?.kind === 'refused') {
-        events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
-      }
-      return answer;
-    } catch (error) {
-      log.writeFailed(entry, unavailableCause(error), breaker.isBroken);
-      this.#writeError = error;
-      return undefined;
-    }
-  }
-
-  /** @param limitMs of each step of user code. @default the longest step */
-  #pace(leftMs: number, limitMs?: number): Pace {
-    const { clock } = this.#context.options;
-    return {
-      turn: turnsFor(clock, turnsLimitMs(leftMs)),
-      limit: (step) => limited(step, clock, limitMs),
-    };
   }
 
   /** Emits what has changed: the store does not answer, or does again. */

@@ -1,6 +1,7 @@
 import type { Turn } from '../time/turns.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { CHARACTERS_OF_SLICE, checksumInSlices } from './checksum.ts';
+import type { Pace } from './pace.ts';
 import type { Codec } from './store-contract.ts';
 
 /**
@@ -12,14 +13,6 @@ export interface SlicedCodec extends Codec {
   /** @param turn waits for the next turn. @default one after each slice */
   encode(value: unknown, turn?: Turn): string | Promise<string>;
   decode(encoded: string | Uint8Array, turn?: Turn): unknown;
-}
-
-/** How long work on one snapshot takes. */
-export interface Pace {
-  /** Between two slices. */
-  readonly turn: Turn;
-  /** Limits the time of a step of user code. */
-  readonly limit: <R>(step: () => R | PromiseLike<R>) => Promise<R>;
 }
 
 /** A value as its codec has encoded it. */

@@ -7,8 +7,9 @@ import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
 import { thisHost, thisProcess } from './identity.ts';
+import type { Pace } from './pace.ts';
 import type { PinOrigin } from './pin.ts';
-import { decodeBody, type EncodedBody, formatOf, type Pace } from './snapshot-body.ts';
+import { decodeBody, type EncodedBody, formatOf } from './snapshot-body.ts';
 import type { Codec } from './store-contract.ts';
 
 /** The value or key that has made a snapshot. One of another maker is not used. */

@@ -1,8 +1,9 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Pace } from '../../src/cluster/pace.ts';
 import { decodeSnapshot, type Snapshot, withMetadata } from '../../src/cluster/snapshot.ts';
-import { encodeBody, type Pace } from '../../src/cluster/snapshot-body.ts';
+import { encodeBody } from '../../src/cluster/snapshot-body.ts';
 import type { Codec } from '../../src/index.ts';
 import { defaultCodec } from '../../src/store/default-codec.ts';
 import { JsonCheck } from '../../src/store/json-check.ts';

@@ -232,8 +232,8 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 11,
     name: 'a result is published although its lease was lost',
-    in: 'src/cluster/member-store.ts',
-    replace: 'MemberStore.publish',
+    in: 'src/cluster/snapshot-writer.ts',
+    replace: 'SnapshotWriter.publish',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: lease.id, isLost: false })`,
   },

@@ -230,8 +230,8 @@ export const simulation: readonly SimulationFault[] = [
     name: 'a result is published without its token',
     rules: [11],
     seeds: [2],
-    in: 'src/cluster/member-store.ts',
-    replace: 'MemberStore.publish',
+    in: 'src/cluster/snapshot-writer.ts',
+    replace: 'SnapshotWriter.publish',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost })`,
   },

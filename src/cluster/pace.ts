@@ -1,0 +1,23 @@
+import type { Clock } from '../time/clock.ts';
+import { type Turn, turnsFor } from '../time/turns.ts';
+import { limited } from './backend-access.ts';
+import { turnsLimitMs } from './backend-patience.ts';
+
+/** How long work on one snapshot takes. */
+export interface Pace {
+  /** Between two slices. */
+  readonly turn: Turn;
+  /** Limits the time of a step of user code. */
+  readonly limit: <R>(step: () => R | PromiseLike<R>) => Promise<R>;
+}
+
+/**
+ * @param leftMs how long the result is waited for.
+ * @param limitMs of each step of user code. @default the longest step
+ */
+export function paceOf(clock: Clock, leftMs: number, limitMs?: number): Pace {
+  return {
+    turn: turnsFor(clock, turnsLimitMs(leftMs)),
+    limit: (step) => limited(step, clock, limitMs),
+  };
+}

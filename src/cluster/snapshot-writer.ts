@@ -1,0 +1,111 @@
+import { type Entry, keyOf } from '../engine/entry.ts';
+import { isOptionError } from '../errors.ts';
+import { keepAbsentFor } from './absent-records.ts';
+import { type BackendAccess, limited } from './backend-access.ts';
+import type { StoreSteps } from './backend-steps.ts';
+import type { HeldLease } from './held-lease.ts';
+import type { MemberContext } from './member-context.ts';
+import { paceOf } from './pace.ts';
+import { sharedStateOf } from './shared-state.ts';
+import { type Snapshot, withMetadata } from './snapshot.ts';
+import { encodeBody } from './snapshot-body.ts';
+import type { Codec, WriteAnswer } from './store-contract.ts';
+import { unavailableCause } from './unavailable.ts';
+
+/** Writes the snapshots of a member to its store, and reports what happens. */
+export class SnapshotWriter {
+  readonly #context: MemberContext;
+  readonly #access: BackendAccess<StoreSteps>;
+  readonly #steps: Pick<StoreSteps, 'write'>;
+  readonly #codec: Codec;
+  readonly #noteOutage: () => void;
+  /** Why the last snapshot could not be written although the store may be well. */
+  #error: unknown;
+
+  constructor(
+    context: MemberContext,
+    access: BackendAccess<StoreSteps>,
+    steps: Pick<StoreSteps, 'write'>,
+    codec: Codec,
+    noteOutage: () => void,
+  ) {
+    this.#context = context;
+    this.#access = access;
+    this.#steps = steps;
+    this.#codec = codec;
+    this.#noteOutage = noteOutage;
+  }
+
+  get error(): unknown {
+    return this.#error;
+  }
+
+  /**
+   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
+   *
+   * @param metadata called at each write: the codec and the queue of the store may take their time.
+   * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
+   */
+  async publish(
+    entry: Entry<unknown>,
+    value: unknown,
+    metadata: () => Omit<Snapshot, 'value'>,
+    lease: HeldLease | undefined,
+  ): Promise<WriteAnswer | undefined> {
+    const { steps, behindMs, breaker } = this.#access;
+    const { options, names, log, events } = this.#context;
+    const { clock } = options;
+    const token = lease?.id.token;
+    try {
+      const { isAbsent, mark } = metadata();
+      const pace = paceOf(clock, lease?.leftMs ?? options.timeoutMs);
+      const body = await encodeBody(value, isAbsent || mark !== undefined, this.#codec, pace);
+      const name = await names.atBackend(entry, steps.longestName);
+      const maker = names.makerOf(entry);
+      const state = sharedStateOf(entry);
+      const { undecodableVersion } = state;
+      const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
+      let length = 0;
+      const writeOnce = (): Promise<WriteAnswer> => {
+        const about = metadata();
+        const keepFor = isAbsent ? keepAbsentFor(about.dueIn) : undefined;
+        const payload = withMetadata(body, about, maker);
+        length = payload.length;
+        if (state.publishing !== undefined) state.publishing.isSent = true;
+        return this.#steps.write(name, payload, token, rejected, keepFor);
+      };
+      const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);
+      if (lease?.isLost) return undefined;
+      const step = async (): Promise<WriteAnswer | undefined> => {
+        if (lease?.isLost) return undefined; // while the step waited for its turn
+        try {
+          return await write();
+        } catch (error) {
+          if (isOptionError(error) || lease?.isLost) throw error;
+          return write(); // the answer of the first may be lost
+        }
+      };
+      const asked = await this.#access.ask(step, { clock, isWrite: true });
+      this.#noteOutage();
+      if (asked.kind === 'resting') return undefined;
+      if (asked.kind === 'failed') {
+        const isKnown = this.#error !== undefined;
+        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isKnown);
+        throw asked.cause;
+      }
+      log.storeAnswered();
+      this.#error = undefined;
+      const { answer } = asked;
+      if (answer !== undefined) log.written(entry);
+      if (answer?.kind === 'written') events.counters.bytesPublished += length;
+      if (answer?.kind === 'refused') {
+        events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
+      }
+      return answer;
+    } catch (error) {
+      log.writeFailed(entry, unavailableCause(error), breaker.isBroken);
+      this.#error = error;
+      return undefined;
+    }
+  }
+}
