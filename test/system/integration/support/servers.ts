@@ -4,7 +4,7 @@
 //   try { … connect to redis.url … } finally { await redis.close(); }
 
 export { startDynalite } from './servers/dynalite.ts';
-export { startEtcd } from './servers/etcd.ts';
+export { type EtcdCluster, startEtcd, startEtcdCluster } from './servers/etcd.ts';
 export { startMariadb } from './servers/mariadb.ts';
 export { type PgbouncerSettings, startPgbouncer } from './servers/pgbouncer.ts';
 export { startPostgres } from './servers/postgres.ts';

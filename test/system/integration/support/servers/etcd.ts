@@ -8,12 +8,38 @@ import { startServer } from './server-process.ts';
 
 /** Starts an etcd, a cluster of one. */
 export async function startEtcd(options: StartOptions = {}): Promise<RealServer<'etcd'>> {
-  return startServer(await etcdKind(), options);
+  const [member] = (await startEtcdCluster(1, options)).members as [RealServer<'etcd'>];
+  return member;
 }
 
-async function etcdKind(): Promise<Kind<'etcd'>> {
+/** A cluster of etcd. */
+export interface EtcdCluster {
+  readonly members: readonly RealServer<'etcd'>[];
+  close(): Promise<void>;
+}
+
+/** Starts one. Of three members one may be lost. */
+export async function startEtcdCluster(count = 3, options: StartOptions = {}): Promise<EtcdCluster> {
+  const peers: Record<string, string> = {};
+  for (let i = 0; i < count; i += 1) peers[`member${i}`] = `http://127.0.0.1:${await freePort()}`;
+  const starts = Object.keys(peers).map(async (name) => startServer(await etcdKind(name, peers), options));
+  const started = await Promise.allSettled(starts);
+  const members = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const close = async (): Promise<void> => {
+    await Promise.all(members.map((member) => member.close()));
+  };
+  try {
+    await Promise.all(starts);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { members, close };
+}
+
+/** @param peers the addresses of all members for each other, by name. */
+async function etcdKind(name: string, peers: Readonly<Record<string, string>>): Promise<Kind<'etcd'>> {
   const file = program('etcd');
-  const peers = `http://127.0.0.1:${await freePort()}`;
   const url = ({ port }: { readonly port: number }): string => `http://127.0.0.1:${port}`;
   return {
     kind: 'etcd',
@@ -27,13 +53,15 @@ async function etcdKind(): Promise<Kind<'etcd'>> {
     },
     command(place) {
       const settings = {
-        name: 'one',
+        name,
         'data-dir': join(place.directory, 'data'),
         'listen-client-urls': url(place),
         'advertise-client-urls': url(place),
-        'listen-peer-urls': peers,
-        'initial-advertise-peer-urls': peers,
-        'initial-cluster': `one=${peers}`,
+        'listen-peer-urls': String(peers[name]),
+        'initial-advertise-peer-urls': String(peers[name]),
+        'initial-cluster': Object.entries(peers)
+          .map(([member, address]) => `${member}=${address}`)
+          .join(','),
       };
       return { file, args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]) };
     },
