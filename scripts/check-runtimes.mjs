@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { checkConsole } from '../test/system/runtimes/console-checks.mjs';
 import { root } from './support/project.mjs';
+import { printTable } from './support/table.mjs';
 
 const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
 const folder = join(root, 'test/system/runtimes');
@@ -35,16 +36,31 @@ if (!existsSync(runtime('miniflare'))) {
   if (npm.status !== 0) process.exit(1);
 }
 
-let failed = 0;
-function report(name, text, hasFailed) {
-  console.log(`${name.padEnd(14)} ${hasFailed ? `FAILED: ${text}` : text}`);
+/** What is not run there, and why. */
+const LEFT_OUT = {
+  [`node ${process.versions.node}`]: 'unit tests: npm test runs them',
+  deno: 'unit tests: Vitest runs on Node; console: in unit tests',
+  bun: 'unit tests: Vitest runs on Node; console: in unit tests',
+  workerd: 'unit tests, as in Deno; threads and files: it has none',
+  'workerd nodejs_compat': 'the same',
+};
+
+/** By the name of the runtime: the result of each part. */
+const results = new Map();
+let [passed, failed] = [0, 0];
+
+function report(name, part, text, hasFailed) {
+  console.log(`${name}: ${part}: ${hasFailed ? `FAILED: ${text}` : text}`);
   if (hasFailed) failed += 1;
+  else passed += 1;
+  const [firstLine] = text.split('\n');
+  results.set(name, { ...results.get(name), [part]: hasFailed ? 'FAILED' : firstLine });
 }
 
 for (const [name, [command, ...args]] of Object.entries(commands)) {
   if (!name.startsWith(only)) continue;
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', timeout: 60_000 });
-  report(name, (stdout || stderr || String(error)).trim(), status !== 0);
+  report(name, 'core', (stdout || stderr || String(error)).trim(), status !== 0);
 }
 
 /** What the last lines of Vitest say, without colours: `4312 passed`. */
@@ -60,13 +76,13 @@ function unitTests(node) {
   });
   const [, counts = 'no result'] = /^ +Tests +(.*?)(?: \(\d+\))?$/m.exec(stdout) ?? [];
   const failures = `${stdout}\n${stderr}`.match(/^ *(?:FAIL |\S*Error: ).*$/gm) ?? [];
-  return { text: [`unit tests: ${counts}`, ...failures].join('\n'), hasFailed: status !== 0 };
+  return { text: [counts, ...failures].join('\n'), hasFailed: status !== 0 };
 }
 
 for (const version of ['22', '24', '26']) {
   if (!`node ${version}`.startsWith(only)) continue;
   const { text, hasFailed } = unitTests(runtime(`node${version}/bin/node`));
-  report(`node ${version}`, text, hasFailed);
+  report(`node ${version}`, 'unit tests', text, hasFailed);
 }
 
 /** A program and the library in one module: workerd resolves no packages. */
@@ -108,17 +124,23 @@ for (const flags of [[], ['nodejs_compat']]) {
   const fetch = (path, init) => miniflare.dispatchFetch(`http://localhost${path}`, init);
   try {
     const response = await fetch('/');
-    report(name, await response.text(), !response.ok);
+    report(name, 'core', await response.text(), !response.ok);
     // What a request has left to be called is dropped when it ends. The next one is to see that the value is too old.
     await fetch('/burst');
     await sleep(1000);
     const after = await (await fetch('/after')).text();
-    report(name, `a read after another request: ${after}`, after !== 'StaleValueError');
+    report(name, 'reads after a request', after, after !== 'StaleValueError');
     const deadline = sleep(30_000, 'the console: no answer within 30 s', { ref: false });
     const shown = await Promise.race([checkConsole(fetch), deadline]).catch((error) => error.message);
-    report(name, shown, shown !== 'the console');
+    report(name, 'console', shown, shown !== 'the console');
   } finally {
     await miniflare.dispose();
   }
 }
+const rows = Array.from(results, ([name, { core = '', 'unit tests': unit = '', console: shown = '' }]) => [
+  ...[name, core, unit, shown === 'the console' ? 'passed' : shown],
+  LEFT_OUT[name] ?? '',
+]);
+printTable(['runtime', 'core and both suites', 'unit tests', 'console', 'not run there'], rows);
+console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
