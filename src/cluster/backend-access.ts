@@ -21,7 +21,7 @@ export type Asked<R> =
   | {
       readonly kind: 'resting';
       readonly cause: unknown;
-      /** Milliseconds; 0: a probe is under way. */
+      /** Milliseconds; 0: a probe is under way, or the step was not wanted any longer. */
       readonly restsFor: number;
       /** The step of this caller, which runs behind it as the probe. May reject with an `OptionError`. */
       readonly probe?: Promise<Asked<R>>;
@@ -39,6 +39,8 @@ export interface AskOptions {
    * that began with another step, one write is the probe. @default false
    */
   readonly isWrite?: boolean;
+  /** Asked when the turn of the step has come; `false`: it is of no use any longer, and is not run. @default it is */
+  readonly isWanted?: () => boolean;
 }
 
 /**
@@ -153,9 +155,10 @@ export class BackendAccess<S> {
 
   async #try<R>(
     step: (isProbe: boolean) => Promise<R>,
-    { clock, isWrite = false }: AskOptions,
+    { clock, isWrite = false, isWanted }: AskOptions,
   ): Promise<Asked<R>> {
     const { breaker } = this;
+    if (isWanted?.() === false) return this.#down(0);
     const isProbe = breaker.isBroken;
     const isResting = breaker.restsFor(clock.monotonic()) > 0;
     try {

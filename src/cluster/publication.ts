@@ -105,7 +105,7 @@ async function publish(
   const state = sharedStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace, isSent: false };
-  const written = await store.writer.publish(entry, value, metadata, lease);
+  const written = await store.writer.write(entry, value, metadata, lease);
   state.publishing = undefined;
   if (written === undefined) return 'unwritten';
   const { version } = written;

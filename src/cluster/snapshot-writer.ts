@@ -19,7 +19,7 @@ export class SnapshotWriter {
   readonly #steps: Pick<StoreSteps, 'write'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
-  /** Why the last snapshot could not be written although the store may be well. */
+  /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
   #error: unknown;
 
   constructor(
@@ -41,12 +41,14 @@ export class SnapshotWriter {
   }
 
   /**
-   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: it was not written.
+   * Writes the snapshot of an entry. Never rejects: failures are reported. `undefined`: the store has not answered, or was
+   * not asked.
    *
-   * @param metadata called at each write: the codec and the queue of the store may take their time.
-   * @param lease the lease of the load. If it is lost by then nothing is written: the codec may take its time.
+   * @param metadata called before the value is encoded, and at each write: the codec and the queue of the store may take
+   * their time.
+   * @param lease the lease of the load. If it is lost by then nothing is written.
    */
-  async publish(
+  async write(
     entry: Entry<unknown>,
     value: unknown,
     metadata: () => Omit<Snapshot, 'value'>,
@@ -74,31 +76,29 @@ export class SnapshotWriter {
         if (state.publishing !== undefined) state.publishing.isSent = true;
         return this.#steps.write(name, payload, token, rejected, keepFor);
       };
-      const write = (): Promise<WriteAnswer> => limited(writeOnce, clock, behindMs);
-      if (lease?.isLost) return undefined;
-      const step = async (): Promise<WriteAnswer | undefined> => {
-        if (lease?.isLost) return undefined; // while the step waited for its turn
+      const step = async (): Promise<WriteAnswer> => {
         try {
-          return await write();
+          return await limited(writeOnce, clock, behindMs);
         } catch (error) {
           if (isOptionError(error) || lease?.isLost) throw error;
-          return write(); // the answer of the first may be lost
+          return limited(writeOnce, clock, behindMs); // the answer of the first may be lost
         }
       };
-      const asked = await this.#access.ask(step, { clock, isWrite: true });
+      const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
+      const asked = await this.#access.ask(step, { clock, isWrite: true, isWanted });
       this.#noteOutage();
       if (asked.kind === 'resting') return undefined;
       if (asked.kind === 'failed') {
-        const isKnown = this.#error !== undefined;
-        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isKnown);
+        const isReported = this.#error !== undefined;
+        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isReported);
         throw asked.cause;
       }
       log.storeAnswered();
       this.#error = undefined;
       const { answer } = asked;
-      if (answer !== undefined) log.written(entry);
-      if (answer?.kind === 'written') events.counters.bytesPublished += length;
-      if (answer?.kind === 'refused') {
+      log.written(entry);
+      if (answer.kind === 'written') events.counters.bytesPublished += length;
+      if (answer.kind === 'refused') {
         events.emit('publish-refused', { token, version: answer.version, ...keyOf(entry) });
       }
       return answer;

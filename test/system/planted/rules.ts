@@ -233,7 +233,7 @@ export const rules: readonly RuleFault[] = [
     rule: 11,
     name: 'a result is published although its lease was lost',
     in: 'src/cluster/snapshot-writer.ts',
-    replace: 'SnapshotWriter.publish',
+    replace: 'SnapshotWriter.write',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: lease.id, isLost: false })`,
   },

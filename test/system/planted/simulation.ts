@@ -231,7 +231,7 @@ export const simulation: readonly SimulationFault[] = [
     rules: [11],
     seeds: [2],
     in: 'src/cluster/snapshot-writer.ts',
-    replace: 'SnapshotWriter.publish',
+    replace: 'SnapshotWriter.write',
     by: `(entry, value, metadata, lease) =>
       original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost })`,
   },
