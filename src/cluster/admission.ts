@@ -22,26 +22,31 @@ type Held = Extract<Acquired, { readonly kind: 'held' }>;
  */
 export class Admission<T> {
   readonly snapshots: RemoteSnapshots<T>;
-  /** A caller requires a fresh load: earlier snapshots of other instances do not count. */
-  isFreshRequired: boolean = false;
-  /** As long as this instance has it for the load that is to begin. */
-  lease: HeldLease | undefined;
   readonly #member: ClusterMember;
   readonly #entry: Entry<T>;
   readonly #state: SharedState;
   readonly #host: RoundHost;
-  /** Snapshots that are there already do not count, nor does the hold of a round that is done. */
+  readonly #hold: (lease: HeldLease | undefined) => void;
+  #isFreshRequired = false;
+  /** The round itself is forced: snapshots that are there already do not count, nor does the hold of a round that is done. */
   #isForced = false;
   /** The next acquire ignores holds. */
   #force = false;
-  /** The pin of the value in place. */
+  /** The first pin that was in force during this round. It may be over since, and the value dropped. */
   #pin: Pin | undefined;
   /** While a reader without a value waits for the first answer of the backends. */
   #enteredAt: number | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
   #expected: Pick<SharedState, 'expectedToken' | 'invalidatedAt'> | undefined;
 
-  constructor(member: ClusterMember, entry: Entry<T>, host: RoundHost) {
+  /** @param hold takes the lease of this instance; `undefined`: it was given back, and no load begins. */
+  constructor(
+    member: ClusterMember,
+    entry: Entry<T>,
+    host: RoundHost,
+    hold: (lease: HeldLease | undefined) => void,
+  ) {
+    this.#hold = hold;
     this.#member = member;
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
@@ -55,7 +60,20 @@ export class Admission<T> {
     );
   }
 
-  /** @returns `undefined`: the load is to begin, with the {@link lease} or, where the lock can't be asked, without. */
+  /** A caller requires a fresh load: earlier snapshots of other instances do not count, unless one is loading by then. */
+  get isFreshRequired(): boolean {
+    return this.#isFreshRequired;
+  }
+
+  requireFresh(): void {
+    this.#isFreshRequired = true;
+  }
+
+  /**
+   * @returns `undefined`: the load is to begin, with the lease or, where the lock can't be asked, without. Rejects with
+   * `LockUnavailableError` where it must not begin without, with `OptionError` for a name that the lock or the store does not
+   * accept, and with the reason of the signal.
+   */
   async run(signal: AbortSignal, sleep: (ms: number) => Promise<void>): Promise<RemoteResult<T> | undefined> {
     const { lock, store, options } = this.#member;
     const entry = this.#entry;
@@ -70,7 +88,7 @@ export class Admission<T> {
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined && options.kind !== 'task') {
       const known = await this.snapshots.known(this.#isForced);
-      if (known !== undefined && !this.isFreshRequired) return known;
+      if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;
     this.#pin = this.#pinInPlace;
@@ -93,7 +111,7 @@ export class Admission<T> {
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
         const found = await this.snapshots.of(answer);
-        if (found !== undefined && (wasForced || !this.isFreshRequired)) return found;
+        if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
         if (found === undefined && this.#pinned && state.pin !== undefined) {
           if (this.snapshots.wasRead) state.checkedToken = answer.token;
           return new StillPinned(options, this.#pinned);
@@ -106,33 +124,38 @@ export class Admission<T> {
         const { adoption } = await this.snapshots.newer(); // it loads, so the pin may be over
         if (adoption !== undefined) return adoption;
       }
-      const deferral = this.#heldElsewhere(answer);
+      const deferral = this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
-      const mayForce = answer.isBackoff && this.#isForced && !wasForced;
-      if (!mayForce) await sleep(pollAfter(polls, answer.retryAfter));
+      const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
+      if (!asksAtOnce) await sleep(pollAfter(polls, answer.retryAfter));
     }
   }
 
-  /** The round has failed. The next one looks for the same snapshot: a person may have set the value meanwhile. */
+  /**
+   * The round has failed: the next one looks for the same snapshot, unless the value was invalidated again, or set by a
+   * person meanwhile.
+   */
   expectAgain(): void {
     const { expectedToken, invalidatedAt } = this.#expected ?? {};
     if (this.#entry.isInvalidated && this.#state.invalidatedAt === invalidatedAt)
       this.#state.expectedToken ??= expectedToken;
   }
 
+  /** No promise where the load begins: its first try runs as soon as the lease is there. */
   #acquired({ lease, isForced, tookOver }: Got): Promise<RemoteResult<T> | undefined> | undefined {
-    this.lease = lease;
+    this.#hold(lease);
     this.#state.expectedToken = undefined;
     this.#state.ignoresHold = false;
-    return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(this.#pin) : undefined;
+    return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
   }
 
   /**
-   * Has the lease, although the version in place is pinned, or may be pinned elsewhere by now. `undefined`: the load is to
-   * begin. Else the lease is given back, and a pinned version has its hold again.
+   * This instance has the lease although the version in place is pinned, or may be pinned elsewhere by now. `undefined`: the
+   * load is to begin. Else the lease is given back, and a pinned version has its hold again.
    */
-  async #checkPin(known: Pin | undefined): Promise<RemoteResult<T> | undefined> {
+  async #checkPin(lease: HeldLease): Promise<RemoteResult<T> | undefined> {
     const { options, lock } = this.#member;
+    const known = this.#pin;
     if (!this.#member.mayBePinned) return undefined;
     const newer = await this.snapshots.newer();
     const inPlace = this.#entry.isLoaded ? (known ?? this.#pinInPlace) : undefined;
@@ -141,8 +164,7 @@ export class Admission<T> {
       endPin(this.#entry, options);
       return undefined;
     }
-    const lease = this.lease as HeldLease;
-    this.lease = undefined;
+    this.#hold(undefined);
     await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
     return given.result;
   }
@@ -157,27 +179,30 @@ export class Admission<T> {
     throw error;
   }
 
-  /** `undefined`: callers wait for the holder, so the lock is to be asked again. */
-  #heldElsewhere(answer: Held): RemoteResult<T> | undefined {
+  /**
+   * Reports the holder, and decides whether the next acquire ignores holds. `undefined`: callers wait for the holder, so the
+   * lock is asked again; else the snapshot of the holder is expected, and looked for then.
+   */
+  #deferToHolder(answer: Held): RemoteResult<T> | undefined {
     const { options, events } = this.#member;
     const { retryAfter, owner, host, token, isBackoff } = answer;
     events.emit('lease-held-elsewhere', { retryAfter, owner, host, token, ...keyOf(this.#entry) });
-    const isOver = isBackoff || token <= this.#state.version; // its release is still on its way
-    if (isOver) this.#force = this.#isForced || this.isFreshRequired;
-    else this.#force = this.isFreshRequired = false; // the holder is loading now: that is the result
+    const isOver = isBackoff || token <= this.#state.version; // its release has failed the round, or is still on its way
+    if (isOver) this.#force = this.#isForced || this.#isFreshRequired;
+    else this.#force = this.#isFreshRequired = false; // the holder is loading now: that is the result
     if (!this.snapshots.mayDefer) return undefined;
     this.#state.expectedToken = isOver ? undefined : token;
     const forMs = isBackoff ? retryAfter : recheckAfter(this.#entry, answer);
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
   }
 
-  /** The pin of the value in place, while it is in force. */
+  /** The pin of the value in place that is in force now. */
   get #pinInPlace(): Pin | undefined {
     const now = this.#member.options.clock.monotonic();
     return this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
   }
 
-  /** The pin, unless the value in place was dropped meanwhile. */
+  /** The pin of this round, unless the value was dropped meanwhile. */
   get #pinned(): Pin | undefined {
     return this.#entry.isLoaded ? this.#pin : undefined;
   }

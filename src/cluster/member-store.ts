@@ -28,8 +28,8 @@ export interface ReadSnapshot extends Snapshot {
 /** A snapshot as the store has it. `decoded` rejects with the reason why it can't be used. */
 type Found = { readonly version: number; readonly decoded: () => Promise<ReadSnapshot> } | undefined;
 
-/** Whether a person waits for a probe of a store that was down, and how long for the answer. */
-type Patience = readonly [waitsForProbe?: boolean, limitMs?: number];
+/** Whether the caller waits for a probe of a store that was down, and how long for the answer. */
+type Demand = readonly [waitsForProbe?: boolean, limitMs?: number];
 
 /** The store as one member uses it: reads it, and reports what happens. Its {@link writer} writes to it. */
 export class MemberStore {
@@ -37,6 +37,7 @@ export class MemberStore {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
   readonly #hasLock: boolean;
+  /** Of its snapshots. */
   readonly #format: Pick<StoreSteps, 'codec' | 'schema'>;
   /** The commands of this member. */
   readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'history'>;
@@ -82,6 +83,11 @@ export class MemberStore {
     return this.#access.breaker.restsFor(this.#context.options.clock.monotonic());
   }
 
+  /** Emits what has changed: the store does not answer, or does again. */
+  noteOutage(): void {
+    this.#outages.note(this.#access.breaker.outage);
+  }
+
   /**
    * Reads the snapshot of an entry, if there is one that is newer and can be used. Never rejects: failures are reported.
    * `unread`: the store did not answer, or was not asked.
@@ -116,18 +122,13 @@ export class MemberStore {
       const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        return await this.#decoded(
-          entry,
-          stored,
-          sentAt,
-          paceOf(this.#context.options.clock, timeoutMs, stepMs),
-        );
+        return await this.#decoded(entry, stored, sentAt, paceOf(clock, timeoutMs, stepMs));
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
       }
     } catch (error) {
-      log.unreadable(entry, unavailableCause(error)); // the key has no name
+      log.unreadable(entry, unavailableCause(error)); // the key has no name, or one that the store does not accept
       return 'unread';
     }
   }
@@ -153,6 +154,23 @@ export class MemberStore {
     }
   }
 
+  /**
+   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `StoreUnavailableError`
+   * when the store does not answer.
+   *
+   * @param waits for a probe of a store that was down.
+   */
+  async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
+    const found = await this.#stored(entry, undefined, waits, this.#access.limitMs);
+    if (found === undefined) return undefined;
+    try {
+      return await found.decoded();
+    } catch (error) {
+      this.#rejected(entry, found.version, error as Error);
+      return undefined;
+    }
+  }
+
   /** Rejects with the reason why it can't be used. @param sentAt when it was asked for (monotonic). */
   async #decoded(
     entry: Entry<unknown>,
@@ -173,40 +191,20 @@ export class MemberStore {
     return { ...snapshot, version, writtenAt, loadedAt: writtenAt - snapshot.age };
   }
 
-  /**
-   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `StoreUnavailableError`
-   * when the store does not answer.
-   *
-   * @param waits for a probe of a store that was down.
-   */
-  async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
-    const found = await this.#stored(entry, undefined, waits, this.#access.limitMs);
-    try {
-      return await found?.decoded();
-    } catch (error) {
-      this.#rejected(entry, found?.version ?? 0, error as Error);
-      return undefined;
-    }
-  }
-
-  /** A snapshot that a person asks for; `undefined`: there is none. Rejects as {@link #demand} does. */
-  async #stored(entry: Entry<unknown>, version: number | undefined, ...patience: Patience): Promise<Found> {
+  /** A snapshot that is not read for a round; `undefined`: there is none. Rejects as {@link #demand} does. */
+  async #stored(entry: Entry<unknown>, version: number | undefined, ...demand: Demand): Promise<Found> {
     const { clock, timeoutMs } = this.#context.options;
     const sentAt = clock.monotonic();
-    const stored = await this.#demand(
-      entry,
-      (name) => this.#steps.read(name, undefined, version),
-      ...patience,
-    );
-    const pace = paceOf(this.#context.options.clock, timeoutMs);
+    const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), ...demand);
+    const pace = paceOf(clock, timeoutMs);
     return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, pace) };
   }
 
-  /** Asks the store for a person. Rejects when it does not answer. */
+  /** Asks the store outside of rounds: for a person, or for the journal of keys. Rejects when it does not answer. */
   async #demand<R>(
     entry: Entry<unknown>,
     call: (name: string) => Promise<R>,
-    ...[waitsForProbe = true, limitMs = this.#access.behindMs]: Patience
+    ...[waitsForProbe = true, limitMs = this.#access.behindMs]: Demand
   ): Promise<R> {
     const { steps } = this.#access;
     const { clock, name } = this.#context.options;
@@ -217,11 +215,6 @@ export class MemberStore {
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
     throw storeUnavailable(asked.cause, name);
-  }
-
-  /** Emits what has changed: the store does not answer, or does again. */
-  noteOutage(): void {
-    this.#outages.note(this.#access.breaker.outage);
   }
 
   #noteRead(asked: Asked<unknown>): void {

@@ -3,7 +3,7 @@ import { type Turn, turnsFor } from '../time/turns.ts';
 import { limited } from './backend-access.ts';
 import { turnsLimitMs } from './backend-patience.ts';
 
-/** How long work on one snapshot takes. */
+/** The pauses and the limits of the work on one snapshot. */
 export interface Pace {
   /** Between two slices. */
   readonly turn: Turn;
@@ -12,7 +12,9 @@ export interface Pace {
 }
 
 /**
- * @param leftMs how long the result is waited for.
+ * The pauses are shorter where the result is waited for.
+ *
+ * @param leftMs how long that may take, in milliseconds.
  * @param limitMs of each step of user code. @default the longest step
  */
 export function paceOf(clock: Clock, leftMs: number, limitMs?: number): Pace {

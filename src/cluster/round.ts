@@ -17,7 +17,7 @@ import { type SharedState, sharedStateOf } from './shared-state.ts';
 /**
  * The cluster's part of one execution, around its tries:
  *
- *  1. {@link run} adopts a snapshot that is there, or asks for the lease. `acquired`: the tries begin, the lease is
+ *  1. {@link run} adopts a snapshot that is there, or asks for the lease (`Admission`). `acquired`: the tries begin, the lease is
  *     extended while they run. `held` or `done`: the snapshot of another instance is adopted, or waited for;
  *  2. the loader applies the result, and readers go on;
  *  3. {@link complete} publishes the result with the token and releases the lease as done until the next due time; or
@@ -35,6 +35,7 @@ export class Round<T> implements CoordinatedRound<T> {
   readonly #state: SharedState;
   readonly #host: RoundHost;
   readonly #admission: Admission<T>;
+  #lease: HeldLease | undefined;
   /** The round before, until it is over. */
   #previous: SharedState['round'];
   #remote: RemoteResult<T> | undefined;
@@ -52,7 +53,9 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
     this.#host = host;
-    this.#admission = new Admission(member, entry, host);
+    this.#admission = new Admission(member, entry, host, (lease) => {
+      this.#lease = lease;
+    });
     this.#previous = this.#state.round;
     this.#state.round = this;
   }
@@ -87,7 +90,7 @@ export class Round<T> implements CoordinatedRound<T> {
 
   /** A caller joins that requires a fresh load: earlier snapshots of other instances no longer count. */
   requireFresh(): void {
-    this.#admission.isFreshRequired = true;
+    this.#admission.requireFresh();
   }
 
   /** A load without a lease is in no order with the versions of others. */
@@ -102,10 +105,10 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   async run<R>(tries: () => Promise<R>, { signal, deadlineAt, sleep }: FlightScope): Promise<R> {
-    const abandon = (): void => {
+    const abortedAtEnd = (): void => {
       if (this.#hasResult) this.#abandon(signal.reason);
     };
-    signal.addEventListener('abort', abandon, { once: true });
+    signal.addEventListener('abort', abortedAtEnd, { once: true });
     try {
       await this.#previous?.over;
       this.#previous = undefined;
@@ -125,12 +128,12 @@ export class Round<T> implements CoordinatedRound<T> {
       throw signal.reason;
     }
     // A load that ignores its signal keeps the lease while it runs, but it may run for ever.
-    const aborted = (): void => {
+    const abortedWhileLoading = (): void => {
       if (this.#lease === undefined) this.#end();
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
       else this.#lease.keepUntil(deadlineAt, () => this.#end());
     };
-    signal.addEventListener('abort', aborted, { once: true });
+    signal.addEventListener('abort', abortedWhileLoading, { once: true });
     this.#lease?.keep((reason, cause) => {
       const wasAborted = signal.aborted;
       this.#lost(reason, cause);
@@ -212,10 +215,6 @@ export class Round<T> implements CoordinatedRound<T> {
     return lock.release(this.#lease, outcome);
   }
 
-  get #lease(): HeldLease | undefined {
-    return this.#admission.lease;
-  }
-
   /** The outcome, as of the moment at which the release is sent. */
   #failure(error: unknown): () => ReleaseOutcome {
     const { coolDown, random, clock } = this.#member.options;
@@ -232,7 +231,7 @@ export class Round<T> implements CoordinatedRound<T> {
     });
   }
 
-  /** The flight was ended from outside, and its load has settled. */
+  /** The flight was ended from outside, or no load can begin: no load runs. */
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
     this.#hasResult = this.#mayAskStore = false;

@@ -320,7 +320,7 @@ export const rules: readonly RuleFault[] = [
     rule: 16,
     name: 'a lock that is held is an error',
     in: 'src/cluster/admission.ts',
-    replace: 'Admission.#heldElsewhere',
+    replace: 'Admission.#deferToHolder',
     by: "(answer) => { original(answer); throw new Error('held'); }",
   },
   {
@@ -465,7 +465,7 @@ export const rules: readonly RuleFault[] = [
     name: 'a forced load does not look for a pin',
     in: 'src/cluster/admission.ts',
     replace: 'Admission.#checkPin',
-    by: '(known) => (known === undefined ? undefined : original(known))',
+    by: '(lease) => (this.#pin === undefined ? undefined : original(lease))',
   },
   {
     rule: 25,
