@@ -124,15 +124,15 @@ export class Loader<T> implements ExecutionHost<T> {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
     }
+    if (background) this.passEnd(entry, this.options.waitUntil);
   }
 
   /** Starts a load behind the caller, which has been served. */
   startBehind(entry: Entry<T>): void {
     if (entry.flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
-    else if (entry.superseded !== undefined) {
-      entry.successor ??= 'read';
-      this.passEnd(entry, this.options.waitUntil);
-    }
+    else if (entry.superseded !== undefined) entry.successor ??= 'read';
+    const { waitUntil } = this.options;
+    if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
   }
 
   /** Passes the end of the load under way, and of what is published behind it, to a platform that would end both before. */
@@ -154,7 +154,8 @@ export class Loader<T> implements ExecutionHost<T> {
       if (when === 'now') flight.start();
       else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
     });
-    this.passEnd(entry, this.options.waitUntil);
+    // A snapshot is published behind the caller that waits for the load.
+    if (!background && this.coordinator !== undefined) this.passEnd(entry, this.options.waitUntil);
     if (entry.flight === flight) this.owner?.changed(entry);
   }
 

@@ -69,8 +69,9 @@ export interface SharedOptions {
    */
   readonly timeout?: DurationLike | undefined;
   /**
-   * Receives a promise for each execution, also for one that its caller waits for, which is published
-   * behind the caller, and for each check of the store (`propagateWithin`). It never rejects. Per read: the option of the same name.
+   * Receives a promise for each background execution; with a lock or a store for each execution, because what one has loaded
+   * is published behind the caller that waits for it, and for each check of the store (`propagateWithin`). It never rejects.
+   * Per read: the option of the same name, also for a load that the read waits for.
    * @default undefined
    */
   readonly waitUntil?: WaitUntil | undefined;

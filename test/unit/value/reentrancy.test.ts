@@ -281,7 +281,6 @@ describe('callbacks that are asynchronous', () => {
     expect(lines.sort()).toEqual([
       'tickless: v: listener of stale-served threw: listener',
       'tickless: v: waitUntil threw: platform',
-      'tickless: v: waitUntil threw: platform',
     ]);
   });
 });
