@@ -63,7 +63,7 @@ const QUICK = [
 const REST = [
   step('servers', 'drivers and servers', script('install-servers'), {
     installs:
-      'drivers, PostgreSQL and Node 24 from npm, into test/system/integration; ' +
+      'drivers, PostgreSQL, workerd and Node 24 from npm, into test/system/integration; ' +
       'redis-server, mariadb-server, etcd-server, pgbouncer and faketime by apt-get, as root on Debian',
   }),
   step('built', 'build', script('build')),

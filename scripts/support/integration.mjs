@@ -1,4 +1,4 @@
-// What the tests with real servers need beside the project's own packages: the drivers, PostgreSQL and Node 24, which
+// What the tests with real servers need beside the project's own packages: the drivers, PostgreSQL, workerd and Node 24, which
 // are packages of test/system/integration, and redis-server, MariaDB, etcd and PgBouncer, which are packages of the system.
 
 import { createHash } from 'node:crypto';
@@ -29,7 +29,7 @@ function stamp() {
 export async function installDrivers() {
   const wanted = stamp();
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
-  console.log('installs the drivers, PostgreSQL and Node 24 into test/system/integration');
+  console.log('installs the drivers, PostgreSQL, workerd and Node 24 into test/system/integration');
   const begun = performance.now();
   await succeed(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']));
   // The scripts of these two alone: one makes the links of PostgreSQL's libraries, the other fetches or compiles.

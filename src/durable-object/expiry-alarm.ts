@@ -17,7 +17,10 @@ export class ExpiryAlarm {
   /** Sets it where it would go off later than this instant. */
   async setBy(instant: number): Promise<void> {
     if (instant === Infinity) return;
-    this.#at ??= (await this.#storage.getAlarm()) ?? Infinity;
+    if (this.#at === undefined) {
+      const at = (await this.#storage.getAlarm()) ?? Infinity;
+      this.#at ??= at; // another step may have set it meanwhile
+    }
     await this.#set(Math.max(instant, this.#earliest));
   }
 

@@ -71,9 +71,11 @@ export class TicklessObject {
     const records = this.#open((at) => {
       expiresAt = Math.min(expiresAt, at);
     });
-    const answer = await answerOf(step, records);
-    await this.#alarm.setBy(expiresAt);
-    return answer;
+    try {
+      return await answerOf(step, records);
+    } finally {
+      await this.#alarm.setBy(expiresAt); // a step that has failed may have written too
+    }
   }
 
   #open(expires: (at: number) => void): ObjectRecords {

@@ -41,6 +41,13 @@ it('is set for what expires first, and asked for once', async () => {
   expect(storage).toMatchObject({ asked: 1, set: [NOW + 5000, NOW + 3000] });
 });
 
+it('is the earlier one of two steps at a time', async () => {
+  const storage = new Storage();
+  const alarm = new ExpiryAlarm(storage);
+  await Promise.all([alarm.setBy(NOW + 5000), alarm.setBy(NOW + 9000)]);
+  expect(storage.set).toEqual([NOW + 5000]);
+});
+
 it('of an object that was started again is left where it is', async () => {
   const storage = new Storage(NOW + 1000);
   const alarm = new ExpiryAlarm(storage);

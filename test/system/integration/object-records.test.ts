@@ -1,0 +1,48 @@
+import Database from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
+
+// The rest is tested in workerd (durable-object.test.ts), where no other step can come between.
+
+/** The records in an SQLite, and the instants at which texts expire. */
+function openRecords(): { records: ObjectRecords; expiries: number[] } {
+  const database = new Database(':memory:');
+  const expiries: number[] = [];
+  const exec = (text: string, ...values: (string | number | null)[]) => {
+    const statement = database.prepare(text);
+    if (!statement.reader) statement.run(...values);
+    const rows = statement.reader ? statement.all(...values) : [];
+    return { toArray: () => rows as Record<string, unknown>[] };
+  };
+  return { records: new ObjectRecords({ exec }, (at) => expiries.push(at)), expiries };
+}
+
+const KEY = { partition: 'a', sort: '-' };
+
+it('a text is replaced where it is still the one before; a repeated swap is done again', async () => {
+  const { records } = openRecords();
+  expect(await records.swap(KEY, 'x', 'y', Infinity)).toEqual({ isDone: false, present: undefined });
+  expect(await records.swap(KEY, undefined, 'x', Infinity)).toEqual({ isDone: true });
+  expect(await records.swap(KEY, undefined, 'y', Infinity)).toEqual({ isDone: false, present: 'x' });
+  for (let i = 0; i < 2; i += 1)
+    expect(await records.swap(KEY, 'x', 'y', Infinity)).toEqual({ isDone: true });
+  expect(await records.read([KEY])).toEqual(['y']);
+});
+
+it('what expires is told, and deleted from then on; the rest is kept', async () => {
+  const { records, expiries } = openRecords();
+  const before = Date.now();
+  await records.put({ ...KEY, sort: 'gone' }, 'x', -1);
+  await records.put({ ...KEY, sort: 'soon' }, 'x', 60_000);
+  await records.put({ ...KEY, sort: 'later' }, 'x', 90_000);
+  await records.put({ ...KEY, sort: 'stays' }, 'x', Infinity);
+  expect(expiries).toHaveLength(3);
+  expect(expiries[1]).toBeGreaterThanOrEqual(before + 60_000);
+  expect(records.deleteExpired()).toBe(expiries[1]);
+  expect((await records.ofPartition('a', '', 10)).map(({ key }) => key.sort)).toEqual([
+    'later',
+    'soon',
+    'stays',
+  ]);
+  expect(openRecords().records.deleteExpired()).toBeUndefined();
+});
