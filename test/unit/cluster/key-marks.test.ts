@@ -314,8 +314,11 @@ describe('the journal of a cache', () => {
     await readFor(cluster, [b], 500);
     expect([b.link.take().filter((step) => step === 'read').length, b.cache.peek('k')]).toEqual([1, 'k1']);
     answered.resolve();
-    for (let turn = 0; turn < 20; turn++) await cluster.clock.flush();
-    expect(b.cache.peek('k')).toBe(undefined);
+    const peeked = async (): Promise<unknown> => {
+      await cluster.clock.flush();
+      return b.cache.peek('k');
+    };
+    await expect.poll(peeked).toBe(undefined);
   });
 
   it('that is damaged makes all keys due up to its version, and so says the next one', async () => {
