@@ -368,6 +368,12 @@ describe('retention in a Durable Object', () => {
       await expect.poll(rows).toEqual([{ partition: 'lock/kept', sort: '-' }]);
     }));
 
+  it('for ever: without an end', async () => {
+    await lock({ retention: Infinity }).acquire({ name: 'for ever', leaseFor: 1000 });
+    const [row] = await sql('SELECT expires_at FROM tickless WHERE partition = ?', 'lock/for ever');
+    expect(row).toEqual({ expires_at: null });
+  });
+
   it('a payload that is replaced leaves no parts', () =>
     withWorkers(async (own) => {
       const objects = await own.objects('TICKLESS');
