@@ -21,14 +21,15 @@ const TABLE = `CREATE TABLE IF NOT EXISTS tickless (
 const begins = (column: string): string => `${column} >= ? AND ${column} < ? || CAST(x'ff' AS TEXT)`;
 
 /**
- * Texts in the storage of a Durable Object: a row each. The clock is that of the object, which is known exactly. Only this
- * object has access to them, so a step is over before the next one begins.
+ * Texts in the storage of a Durable Object, for one step: a row each. The clock is that of the object, which is known exactly,
+ * at one instant for all of the step. Only this object has access to them, so a step is over before the next one begins.
  */
 export class ObjectRecords implements CasRecords {
   readonly longestText: number = LONGEST_TEXT;
   readonly timeoutMs: number = TIMEOUT_MS;
   readonly #sql: ObjectSql;
   readonly #expires: (at: number) => void;
+  readonly #now: number = Date.now();
 
   /** @param expires is called with each instant after which a text is not kept. */
   constructor(sql: ObjectSql, expires: (at: number) => void) {
@@ -38,8 +39,7 @@ export class ObjectRecords implements CasRecords {
   }
 
   span(): ClockSpan {
-    const now = Date.now();
-    return { earliest: now, latest: now };
+    return { earliest: this.#now, latest: this.#now };
   }
 
   async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
@@ -77,7 +77,7 @@ export class ObjectRecords implements CasRecords {
 
   /** Deletes the texts that have expired. @returns when the next one expires; `undefined`: none does. */
   deleteExpired(): number | undefined {
-    this.#rows('DELETE FROM tickless WHERE expires_at <= ?', Date.now());
+    this.#rows('DELETE FROM tickless WHERE expires_at <= ?', this.#now);
     const [row] = this.#rows('SELECT min(expires_at) AS next FROM tickless');
     return typeof row?.next === 'number' ? row.next : undefined;
   }
@@ -87,7 +87,7 @@ export class ObjectRecords implements CasRecords {
   }
 
   #write(key: RecordKey, text: string, keepForMs: number): void {
-    const expiresAt = keepForMs === Infinity ? null : Date.now() + keepForMs;
+    const expiresAt = keepForMs === Infinity ? null : this.#now + keepForMs;
     const row = 'INSERT OR REPLACE INTO tickless (partition, sort, expires_at, body) VALUES (?, ?, ?, ?)';
     this.#rows(row, ...of(key), expiresAt, text);
     if (expiresAt !== null) this.#expires(expiresAt);

@@ -86,21 +86,20 @@ export class CasStore implements StoreEngine {
       content = { parts: await this.#parts.write(partitionOf(name), payload) };
     }
     let gone: readonly Parts[] = [];
+    // The step may be taken again after it was done, and finds its own head then.
+    let seen: readonly Parts[] = [];
     const answer = await this.#loop.run(headOf(name), (text, span): Decision<WriteAnswer> => {
       const present = headIn(text);
       const refusing = refusal(present, token, rejected, span);
       if (refusing !== undefined) {
-        gone = partsOf([content]);
+        gone = goneFrom(present, partsOf([content]));
         return { answer: { kind: 'refused', version: refusing } };
       }
       const version = token ?? Math.max(heldBy(present, span) + 1, Math.floor(middle(span) * 1000));
       const edition = { version, writtenAt: span.earliest, bytes, ...content };
       const next = nextHead(present, edition, keepFor === Infinity ? this.#keepVersions : undefined);
-      const kept = new Set(partsOf(editionsOf(next)).map(({ id }) => id));
-      gone =
-        present === undefined || present === 'damaged'
-          ? []
-          : partsOf(editionsOf(present)).filter(({ id }) => !kept.has(id));
+      seen = [...seen, ...partsIn(present)];
+      gone = goneFrom(next, seen);
       const keepForMs = Math.min(this.#retentionMs, keepFor);
       return { next: { text: JSON.stringify(next), keepForMs }, answer: { kind: 'written', version } };
     });
@@ -110,9 +109,7 @@ export class CasStore implements StoreEngine {
 
   async delete(name: string): Promise<boolean> {
     const text = await this.#records.take(headOf(name));
-    const head = headIn(text);
-    if (head !== undefined && head !== 'damaged')
-      void this.#parts.delete(partitionOf(name), partsOf(editionsOf(head)));
+    void this.#parts.delete(partitionOf(name), partsIn(headIn(text)));
     return text !== undefined;
   }
 
@@ -187,6 +184,16 @@ function headOf(name: string): RecordKey {
 
 function partsOf(editions: readonly Pick<Edition, 'parts'>[]): Parts[] {
   return editions.flatMap(({ parts }) => parts ?? []);
+}
+
+function partsIn(head: Head | 'damaged' | undefined): Parts[] {
+  return head === undefined || head === 'damaged' ? [] : partsOf(editionsOf(head));
+}
+
+/** Those that no edition of a head has. */
+function goneFrom(head: Head | 'damaged' | undefined, parts: readonly Parts[]): Parts[] {
+  const kept = new Set(partsIn(head).map(({ id }) => id));
+  return parts.filter(({ id }) => !kept.has(id));
 }
 
 function middle({ earliest, latest }: ClockSpan): number {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
@@ -30,8 +31,8 @@ it('a text is replaced where it is still the one before; a repeated swap is done
 });
 
 it('what expires is told, and deleted from then on; the rest is kept', async () => {
-  const { records, expiries } = openRecords();
   const before = Date.now();
+  const { records, expiries } = openRecords();
   await records.put({ ...KEY, sort: 'gone' }, 'x', -1);
   await records.put({ ...KEY, sort: 'soon' }, 'x', 60_000);
   await records.put({ ...KEY, sort: 'later' }, 'x', 90_000);
@@ -45,4 +46,11 @@ it('what expires is told, and deleted from then on; the rest is kept', async () 
     'stays',
   ]);
   expect(openRecords().records.deleteExpired()).toBeUndefined();
+});
+
+it('all of a step is at one instant', async () => {
+  const { records } = openRecords();
+  const span = records.span();
+  await sleep(5);
+  expect(records.span()).toEqual(span);
 });

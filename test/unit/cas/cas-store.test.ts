@@ -73,6 +73,37 @@ describe('a store on records that are swapped', () => {
     await expect.poll(() => partsIn(server).length).toBeLessThan(9); // those that the head above has forgotten
   });
 
+  it('parts go also where a step is taken again, because the clock was set forward meanwhile', async () => {
+    const server = new Server();
+    const records = new MemoryRecords(server);
+    const store = storeOf(records);
+    await store.write('a', LONG, TOKEN);
+    records.before = (command) => {
+      if (command !== 'swap') return;
+      server.now += 6000;
+      records.before = () => {};
+    };
+    await store.write('a', 'short', TOKEN + 1);
+    await expect.poll(() => partsIn(server)).toEqual([]);
+    expect((await store.read('a'))?.payload).toBe('short');
+  });
+
+  it('parts of a version that another write has made an older one are kept, where its own step is taken again', async () => {
+    const server = new Server();
+    const records = new MemoryRecords(server);
+    const store = storeOf(records, 2);
+    records.after = async (command) => {
+      if (command !== 'swap') return;
+      records.after = async () => {};
+      server.now += 6000;
+      await storeOf(new MemoryRecords(server), 2).write('a', LONG, TOKEN + 1);
+    };
+    await store.write('a', LONG, TOKEN);
+    expect((await store.history('a')).map(({ version }) => version)).toEqual([TOKEN + 1, TOKEN]);
+    await new Promise((resolve) => setTimeout(resolve, 10)); // parts are deleted behind the answer
+    expect((await store.read('a', -1, TOKEN))?.payload).toBe(LONG);
+  });
+
   it('a read between the head and its parts takes the newer snapshot; a lost part is damage', async () => {
     const server = new Server();
     const store = storeOf(new MemoryRecords(server));

@@ -14,6 +14,8 @@ export class MemoryRecords implements CasRecords {
   readonly commands: string[] = [];
   /** Called before a command takes effect. */
   before: (command: string) => void = () => {};
+  /** Called when a swap has taken effect, before its answer. */
+  after: (command: string) => Promise<void> = async () => {};
   #isAnswered = false;
   readonly #server: Server;
   readonly #bounds: ClockSpan;
@@ -39,6 +41,7 @@ export class MemoryRecords implements CasRecords {
     const present = this.#server.texts.get(idOf(key));
     if (present !== before) return { isDone: false, present };
     this.#server.texts.set(idOf(key), after);
+    await this.after('swap');
     return { isDone: true };
   }
 
