@@ -1,3 +1,4 @@
+/// <reference types="@cloudflare/workers-types" />
 // A Worker, with the types of Cloudflare in the place of those of Node and of the DOM. Compiled as drivers.ts; never run.
 
 import { env, waitUntil } from 'cloudflare:workers';
