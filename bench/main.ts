@@ -1,7 +1,6 @@
 // The bench. Started by `npm run bench`, which builds tickless and installs the peers first.
 
 import { parseArgs } from 'node:util';
-import { measureAllocation } from './allocation.ts';
 import { apart } from './apart.ts';
 import { observeBehaviour } from './behaviour.ts';
 import { candidates } from './candidates/index.ts';
@@ -49,7 +48,7 @@ Node ${machine.node}, ${machine.cpus} × ${machine.cpu}. All in one process, in 
 Absolute times depend on the machine; the ratios are what to look at.
 `);
 
-const allocation = await measureAllocation();
+const allocation = apart('allocations');
 const freshReads = await measureFreshReads(candidates);
 console.log(freshReadTable('Fresh reads without a promise, in a burst', freshReads.sync));
 console.log(singleReadTable(freshReads.single));

@@ -1,3 +1,4 @@
+import { type Allocation, measureAllocation } from '../allocation.ts';
 import { candidates } from '../candidates/index.ts';
 import { ticklessCache } from '../candidates/tickless-cache.ts';
 import { type LoadCost, measureLoadCosts } from '../load-cost.ts';
@@ -6,6 +7,7 @@ import { measureStampedes, type Stampede } from '../stampede.ts';
 
 /** The measurements that run in a process of their own. */
 export const measures = {
+  allocations: (): Promise<Allocation[]> => measureAllocation(),
   loadCosts: (): Promise<LoadCost[]> => measureLoadCosts(),
   reloadLatencies: (): Promise<ReloadLatency[]> => measureReloadLatencies(candidates),
   stampedes: (): Promise<Stampede[]> => measureStampedes([...candidates, ticklessCache]),
