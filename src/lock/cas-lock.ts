@@ -37,7 +37,11 @@ export class CasLock implements LockEngine {
     const { name, requestId, leaseFor } = request;
     return this.#loop.run(keyOf(name), (text, span): Decision<LockRow> => {
       const present = recordIn(text);
-      const record = acquired(present, { ...request, leaseFor: leaseFor + widthOf(span) }, instantOf(span));
+      const record: CasRecord = acquired(
+        present,
+        { ...request, leaseFor: leaseFor + widthOf(span) },
+        instantOf(span),
+      );
       if (record === present) return { answer: rowAt(name, record, span, record.requestId === requestId) };
       const isUnreadable = present === undefined && text !== undefined;
       const { next, answer } = this.#written(
@@ -102,14 +106,22 @@ export class CasLock implements LockEngine {
     return record !== undefined;
   }
 
-  #written(next: Record, { earliest }: ClockSpan): Decision<Record> {
+  #written(next: Record, { earliest, latest }: ClockSpan): Decision<CasRecord> {
     // Without a hold the name is free at once, whatever others know of the clock.
-    const record = next.notBefore > earliest ? next : { ...next, notBefore: 0 };
-    const { leaseUntil, notBefore, keepFor = Infinity } = record;
-    const usedForMs = Math.max(leaseUntil, notBefore) - earliest;
-    const keepForMs = usedForMs + Math.min(this.#retentionMs, keepFor);
+    const notBefore = next.notBefore > earliest ? next.notBefore : 0;
+    const end = Math.max(next.leaseUntil, notBefore);
+    const record = { ...next, notBefore, longest: Math.max(0, end - latest) };
+    const keepForMs = end - earliest + Math.min(this.#retentionMs, next.keepFor ?? Infinity);
     return { next: { text: JSON.stringify(record), keepForMs }, answer: record };
   }
+}
+
+interface CasRecord extends Record {
+  /**
+   * How long the lease or the hold was when it was written, in milliseconds: by another client's knowledge of the clock
+   * more may seem to be left. @default Infinity
+   */
+  readonly longest?: number | undefined;
 }
 
 const LOCK = 'lock/';
@@ -137,11 +149,13 @@ function instantOf({ earliest, latest }: ClockSpan): Instant {
  * The holder of a lease gets the time that is left for certain. All others get that too, and while the end is uncertain,
  * half of the time after which it is over for certain: so they ask again a handful of times, not until then.
  */
-function rowAt(name: string, record: Record, span: ClockSpan, isHolder: boolean): LockRow {
+function rowAt(name: string, record: CasRecord, span: ClockSpan, isHolder: boolean): LockRow {
   const { wall } = instantOf(span);
-  const early = rowOf(name, record, { at: span.earliest, wall });
-  const late = rowOf(name, record, { at: span.latest, wall });
-  const left = (least: number, most: number): number => Math.max(least, most / 2, Math.min(most, SOON_MS));
+  const { longest = Infinity, ...fields } = record;
+  const early = rowOf(name, fields, { at: span.earliest, wall });
+  const late = rowOf(name, fields, { at: span.latest, wall });
+  const left = (least: number, most: number): number =>
+    Math.min(longest, Math.max(least, most / 2, Math.min(most, SOON_MS)));
   return {
     ...late,
     leaseLeft: isHolder ? late.leaseLeft : left(late.leaseLeft, early.leaseLeft),
@@ -150,13 +164,14 @@ function rowAt(name: string, record: Record, span: ClockSpan, isHolder: boolean)
 }
 
 /** @returns `undefined` if there is none, or it is not in the format of this adapter. */
-function recordIn(text: string | undefined): Record | undefined {
+function recordIn(text: string | undefined): CasRecord | undefined {
   try {
     const record: unknown = text === undefined ? undefined : JSON.parse(text);
     if (typeof record !== 'object' || record === null) return undefined;
-    const { host, lastError, tookOver, token } = record as Record;
+    const { host, lastError, longest, tookOver, token } = record as CasRecord;
     return {
       ...(record as Record),
+      longest: typeof longest === 'number' ? longest : undefined,
       token: isPlausibleToken(token, Infinity) ? token : Number.NaN,
       host: typeof host === 'string' ? host : '',
       tookOver: tookOver === true,

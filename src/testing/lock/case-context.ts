@@ -111,8 +111,14 @@ export class LockCaseContext {
   /** Acquires a lease of one unit and waits until it has expired. */
   async expire(): Promise<Lease> {
     const lease = await this.lease({ leaseFor: this.unit });
-    await this.until('the lease ends', async () => (await this.record()).leaseLeft === 0);
+    await this.expired();
     return lease;
+  }
+
+  /** Waits until the lease has expired for both clients, which may not know the backend's clock alike. */
+  async expired(name: string = this.name): Promise<void> {
+    for (const client of [this.other, this.lock])
+      await this.until('the lease ends', async () => (await client.inspect(name))?.leaseLeft === 0);
   }
 
   /** Acquires as new owners until one succeeds. */

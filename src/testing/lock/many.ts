@@ -94,10 +94,7 @@ export const MANY: readonly Case[] = [
     sameList(tokens(await another.acquire(kept)), once, 'the tokens of repeated requests');
     const short = names.map((name) => context.request({ name, leaseFor: context.unit }));
     const first = tokens(await one.acquire(short));
-    await context.until('both leases end', async () => {
-      const records = await Promise.all(names.map((name) => context.record(name)));
-      return records.every(({ leaseLeft }) => leaseLeft === 0);
-    });
+    for (const name of names) await context.expired(name);
     const next = await another.acquire(names.map((name) => context.request({ name })));
     tokens(next).forEach((token, i) => {
       ensure(token > (first[i] as number), `the token must grow: ${first[i]} before, ${token} now`);
@@ -164,7 +161,7 @@ export const MANY: readonly Case[] = [
       string,
     ];
     const old = await context.lease({ name: expired, leaseFor: context.unit });
-    await context.until('the lease ends', async () => (await context.record(expired)).leaseLeft === 0);
+    await context.expired(expired);
     const leases = [
       await context.lease({ name: own }),
       old,

@@ -15,11 +15,17 @@ async function leaseOf(lock: Lock, leaseFor: number) {
 }
 
 describe('a lock on records that are swapped', () => {
-  describe.concurrent('conformance', () => {
+  const exact = [0, 0] as const;
+  describe.concurrent.each([
+    ['the clock is known exactly', exact, exact],
+    ['one knows a later clock than the other', [-5, 30], [-5, 2]],
+    ['one knows an earlier clock than the other', [-30, 5], [-2, 5]],
+  ] as const)('conformance, where %s', (_, one, another) => {
     const server = new Server();
     Object.defineProperty(server, 'now', { get: () => Date.now() });
-    const [lock, other] = [lockOf(new MemoryRecords(server)), lockOf(new MemoryRecords(server))];
-    for (const { name, run } of lockConformance({ lock: () => lock, other: () => other })) it(name, run);
+    const [lock, other] = [one, another].map((bounds) => lockOf(new MemoryRecords(server, ...bounds)));
+    const subject = { lock: () => lock as Lock, other: () => other as Lock };
+    for (const { name, run } of lockConformance(subject)) it(name, run);
   });
 
   // The clock is known to a second: one client may believe that it is earlier, another that it is later.

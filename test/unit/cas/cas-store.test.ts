@@ -17,14 +17,18 @@ const TOKEN = 1000;
 const partsIn = (server: Server): string[] => [...server.texts.keys()].filter((key) => key.includes('part/'));
 
 describe('a store on records that are swapped', () => {
-  describe.concurrent('conformance', () => {
+  const exact = [0, 0] as const;
+  describe.concurrent.each([
+    ['the clock is known exactly', exact, exact],
+    ['one knows a later clock than the other', [-5, 30], [-5, 2]],
+    ['one knows an earlier clock than the other', [-30, 5], [-2, 5]],
+  ] as const)('conformance, where %s', (_, one, another) => {
     const server = new Server();
     Object.defineProperty(server, 'now', { get: () => Date.now() });
     for (const keepVersions of [1, 3]) {
-      const [store, other] = [1, 2].map(() => storeOf(new MemoryRecords(server), keepVersions)) as [
-        never,
-        never,
-      ];
+      const [store, other] = [one, another].map((each) =>
+        storeOf(new MemoryRecords(server, ...each), keepVersions),
+      ) as [never, never];
       const inNamespace = (namespace: string) => storeOf(new MemoryRecords(server), keepVersions, namespace);
       const subject = { inNamespace, ...(keepVersions > 1 && { keepVersions }) };
       for (const { name, run } of storeConformance({ store: () => store, other: () => other, ...subject }))
