@@ -5,8 +5,7 @@ import { RefreshingCache } from '../../../src/index.ts';
 import { redisLock } from '../../../src/lock/redis.ts';
 import { redisStore } from '../../../src/store/redis.ts';
 import { backendConformance } from './support/backend-conformance.ts';
-import { type Backend, lockPrefix, redis, storePrefix } from './support/backends.ts';
-import { redisDamage } from './support/edits.ts';
+import { type Backend, redis } from './support/backends.ts';
 import { type RedisCluster, startRedisCluster } from './support/servers.ts';
 
 let cluster: RedisCluster;
@@ -41,11 +40,6 @@ const withIoredis: Backend = {
     const client = connectIoredis(url);
     return {
       ...redis(client),
-      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
-      damage: async (space, name, field) =>
-        void (await client.hset(lockPrefix(space) + name, field, redisDamage(field))),
-      postdate: async (space, name, ms) =>
-        void (await client.hincrby(storePrefix(space) + name, 'writtenAt', ms * 1000)),
       close: () => client.quit(),
       destroy: () => client.disconnect(),
     };
@@ -58,11 +52,6 @@ const withNodeRedis: Backend = {
     const client = await connectNodeRedis(url);
     return {
       ...redis(client),
-      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
-      damage: async (space, name, field) =>
-        void (await client.hSet(lockPrefix(space) + name, field, redisDamage(field))),
-      postdate: async (space, name, ms) =>
-        void (await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000)),
       close: () => client.close(),
       destroy: () => {
         if (client.isOpen) client.destroy();

@@ -6,8 +6,7 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { type RedisLockOptions, redisLock } from '../../../src/lock/redis.ts';
 import { redisStore } from '../../../src/store/redis.ts';
 import { backendConformance } from './support/backend-conformance.ts';
-import { type Backend, lockPrefix, redis, storePrefix } from './support/backends.ts';
-import { redisDamage } from './support/edits.ts';
+import { type Backend, redis } from './support/backends.ts';
 import { freePort } from './support/ports.ts';
 import { type RealServer, SENTINEL_NAME, startRedis, startSentinel } from './support/servers.ts';
 
@@ -185,11 +184,6 @@ const sentinelClient: Backend = {
     await client.connect().catch(() => {});
     return {
       ...redis(client),
-      forget: async (space, name) => void (await client.del(lockPrefix(space) + name)),
-      damage: async (space, name, field) =>
-        void (await client.hSet(lockPrefix(space) + name, field, redisDamage(field))),
-      postdate: async (space, name, ms) =>
-        void (await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000)),
       close: () => client.close(),
       destroy: () => {
         if (client.isOpen) void client.destroy();

@@ -68,10 +68,34 @@ const ignore = (): void => {};
 /** The adapters, and what is done to their records. */
 type Adapters = Omit<Connected, 'close' | 'destroy'>;
 
-export function redis(client: RedisClient): Pick<Adapters, 'lock' | 'store'> {
+/** The commands of a client that edit a hash: of ioredis, or of node-redis. */
+type HashClient =
+  | {
+      del(key: string): Promise<unknown>;
+      hset(key: string, field: string, value: string): Promise<unknown>;
+      hincrby(key: string, field: string, by: number): Promise<unknown>;
+    }
+  | {
+      del(key: string): Promise<unknown>;
+      hSet(key: string, field: string, value: string): Promise<unknown>;
+      hIncrBy(key: string, field: string, by: number): Promise<unknown>;
+    };
+
+export function redis(client: RedisClient & HashClient): Adapters {
   return {
     lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
     store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
+    async forget(space, name) {
+      await client.del(lockPrefix(space) + name);
+    },
+    async damage(space, name, field) {
+      const edit = [lockPrefix(space) + name, field, redisDamage(field)] as const;
+      await ('hset' in client ? client.hset(...edit) : client.hSet(...edit));
+    },
+    async postdate(space, name, ms) {
+      const edit = [storePrefix(space) + name, 'writtenAt', ms * 1000] as const;
+      await ('hincrby' in client ? client.hincrby(...edit) : client.hIncrBy(...edit));
+    },
   };
 }
 
@@ -178,15 +202,6 @@ export const backends: readonly Backend[] = [
       client.on('error', ignore);
       return {
         ...redis(client),
-        async forget(space, name) {
-          await client.del(lockPrefix(space) + name);
-        },
-        async damage(space, name, field) {
-          await client.hset(lockPrefix(space) + name, field, redisDamage(field));
-        },
-        async postdate(space, name, ms) {
-          await client.hincrby(storePrefix(space) + name, 'writtenAt', ms * 1000);
-        },
         close: () => client.quit(),
         destroy: () => client.disconnect(),
       };
@@ -204,15 +219,6 @@ export const backends: readonly Backend[] = [
       await Promise.race([connected, new Promise((resolve) => setTimeout(resolve, 300))]);
       return {
         ...redis(client),
-        async forget(space, name) {
-          await client.del(lockPrefix(space) + name);
-        },
-        async damage(space, name, field) {
-          await client.hSet(lockPrefix(space) + name, field, redisDamage(field));
-        },
-        async postdate(space, name, ms) {
-          await client.hIncrBy(storePrefix(space) + name, 'writtenAt', ms * 1000);
-        },
         close: () => client.close(),
         destroy: () => {
           if (client.isOpen) client.destroy();
