@@ -59,7 +59,7 @@ export class EtcdClient {
   readonly #endpoints: readonly string[];
   readonly #user: EtcdOptions['user'];
   readonly #fetch: EtcdFetch;
-  /** Of the endpoint that answered last. */
+  /** Of the endpoint that commands go to. */
   #at = 0;
   #token: Promise<string> | undefined;
 
@@ -97,39 +97,42 @@ export class EtcdClient {
   async send<R>(path: string, command: object): Promise<R> {
     const signal = timeoutSignal(this.timeoutMs);
     for (let tries = 1; ; tries += 1) {
+      const at = this.#at;
       try {
         return (await this.#sendAs(path, command, signal)) as R;
       } catch (error) {
-        const isAnswered = error instanceof EtcdError && error.code !== UNAVAILABLE;
-        if (isAnswered || tries === this.#endpoints.length || signal.aborted) {
-          if (!isAnswered) this.#next();
-          throw error;
-        }
-        this.#next();
+        if (error instanceof EtcdError && error.code !== UNAVAILABLE) throw error;
+        // Unless a command that failed at the same time has turned to the next one already.
+        if (this.#at === at) this.#at = (at + 1) % this.#endpoints.length;
+        if (tries === this.#endpoints.length || signal.aborted) throw error;
       }
     }
-  }
-
-  #next(): void {
-    this.#at = (this.#at + 1) % this.#endpoints.length;
   }
 
   /** A token of the servers expires: it is asked for again once. */
   async #sendAs(path: string, command: object, signal: AbortSignal): Promise<unknown> {
     if (this.#user === undefined) return this.#post(path, command, signal);
-    this.#token ??= this.#authenticate(signal);
-    const token = this.#token;
+    const token = this.#authenticated();
     try {
       return await this.#post(path, command, signal, await token);
     } catch (error) {
-      if (this.#token === token) this.#token = undefined;
       if (!(error instanceof EtcdError) || error.code !== UNAUTHENTICATED) throw error;
-      this.#token ??= this.#authenticate(signal);
-      return this.#post(path, command, signal, await this.#token);
+      if (this.#token === token) this.#token = undefined;
+      return this.#post(path, command, signal, await this.#authenticated());
     }
   }
 
-  async #authenticate(signal: AbortSignal): Promise<string> {
+  /** One request for all commands that need a token, with a time limit of its own. */
+  #authenticated(): Promise<string> {
+    this.#token ??= this.#authenticate().catch((error) => {
+      this.#token = undefined;
+      throw error;
+    });
+    return this.#token;
+  }
+
+  async #authenticate(): Promise<string> {
+    const signal = timeoutSignal(this.timeoutMs);
     const { token } = (await this.#post('auth/authenticate', { ...this.#user }, signal)) as { token: string };
     return token;
   }

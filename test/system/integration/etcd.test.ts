@@ -125,6 +125,21 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     }
   });
 
+  it('commands that fail together turn to the next endpoint once, also where the first one is silent', async () => {
+    const [own, silent] = await Promise.all([startEtcd(), startEtcd()]);
+    try {
+      silent.freeze();
+      const pairOf = (first: string) => {
+        const several = etcdLock({ endpoints: [first, own.url], timeout: 1000 });
+        return () => Promise.all(['a', 'b'].map((name) => several.inspect(name)));
+      };
+      expect(await pairOf('http://127.0.0.1:1')()).toEqual([undefined, undefined]);
+      await expect.poll(pairOf(silent.url), { timeout: 10_000 }).toEqual([undefined, undefined]);
+    } finally {
+      await Promise.all([own.close(), silent.close()]);
+    }
+  });
+
   it('with users: a token that has expired is asked for again; a wrong password is an error', async () => {
     const own = await startEtcd({ args: ['--auth-token-ttl', '1'] });
     const post = (path: string, body: object) =>
