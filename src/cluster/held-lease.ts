@@ -111,7 +111,7 @@ export class HeldLease {
 
   /** Extends it until that instant (monotonic) at most. @param over as of {@link stop}. */
   keepUntil(instant: number, over: () => void): void {
-    if (instant === Infinity || this.#isEnded) return;
+    if (this.#isEnded) return;
     const left = Math.max(0, instant - this.#clock.monotonic());
     this.#deadline = this.#clock.setTimeout(() => this.stop(over), left);
   }

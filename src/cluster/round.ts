@@ -104,7 +104,7 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#admission.snapshots.last();
   }
 
-  async run<R>(tries: () => Promise<R>, { signal, deadlineAt, sleep }: FlightScope): Promise<R> {
+  async run<R>(tries: () => Promise<R>, { signal, lingersUntil, sleep }: FlightScope): Promise<R> {
     const abortedAtEnd = (): void => {
       if (this.#hasResult) this.#abandon(signal.reason);
     };
@@ -131,7 +131,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const abortedWhileLoading = (): void => {
       if (this.#lease === undefined) this.#end();
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
-      else this.#lease.keepUntil(deadlineAt, () => this.#end());
+      else this.#lease.keepUntil(lingersUntil(), () => this.#end());
     };
     signal.addEventListener('abort', abortedWhileLoading, { once: true });
     this.#lease?.keep((reason, cause) => {

@@ -27,8 +27,8 @@ export type Outcome<A> =
 /** The flight, as the wrapper of its tries sees it. */
 export interface FlightScope {
   readonly signal: AbortSignal;
-  /** When it is timed out (monotonic). */
-  readonly deadlineAt: number;
+  /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
+  readonly lingersUntil: () => number;
   /** Resolves after `ms` milliseconds; rejects with the reason when the flight is ended before. */
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -119,9 +119,9 @@ export class Flight<A> implements LoadHandle {
     if (wrap !== undefined) {
       this.#startDeadline();
       const { signal } = this.#abort;
-      const deadlineAt = this.#deadlineAt;
+      const lingersUntil = (): number => this.#lingersUntil();
       const sleep = (ms: number): Promise<void> => this.#sleep(ms);
-      this.#settleWith(wrap(() => this.#tries(), { signal, deadlineAt, sleep }));
+      this.#settleWith(wrap(() => this.#tries(), { signal, lingersUntil, sleep }));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
@@ -180,9 +180,13 @@ export class Flight<A> implements LoadHandle {
     if (this.#isOver) return;
     this.end(reason);
     this.#isLingering = true;
-    const left =
-      this.#deadlineAt === Infinity ? LONGEST_LINGER_MS : this.#deadlineAt - this.#plan.clock.monotonic();
+    const left = this.#lingersUntil() - this.#plan.clock.monotonic();
     this.#addTimer(() => this.#leave(), Math.max(0, left));
+  }
+
+  #lingersUntil(): number {
+    if (this.#deadlineAt < Infinity) return this.#deadlineAt;
+    return this.#plan.clock.monotonic() + LONGEST_LINGER_MS;
   }
 
   #startDeadline(): void {

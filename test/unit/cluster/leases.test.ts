@@ -195,6 +195,31 @@ describe('retries', () => {
   });
 });
 
+describe('a load without a deadline that never settles', () => {
+  it.each<[string, (value: RefreshingValue<string>) => void]>([
+    ['cancelled', (value) => value.cancel('by hand')],
+    ['superseded', (value) => value.set('by hand')],
+  ])('and is %s keeps the lease for 30 s, and until it expires: then all may load', async (_, end) => {
+    const cluster = new ManualCluster();
+    const [a] = await cluster.warm(1, { timeout: Infinity });
+    void rejectionOf(a.value.refresh());
+    await cluster.clock.flush();
+    end(a.value);
+    await cluster.clock.advance(29_000);
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBeGreaterThan(0);
+    await cluster.clock.advance(1000 + LEASE_MS);
+    expect((await cluster.lock.inspect('v'))?.leaseLeft).toBe(0);
+    const b = cluster.instance();
+    void b.value.refresh();
+    await cluster.clock.flush();
+    await cluster.end(b, 0, 'two');
+    void a.value.refresh();
+    await cluster.clock.flush();
+    await cluster.end(a, 2, 'three');
+    expect(a.value.peek()).toBe('three');
+  });
+});
+
 describe('a load that is superseded in the pause between two tries', () => {
   it('has settled: the lease is given back at once, and the successor begins', async () => {
     const cluster = new ManualCluster();
