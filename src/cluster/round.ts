@@ -105,10 +105,11 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   async run<R>(tries: () => Promise<R>, { signal, lingersUntil, sleep }: FlightScope): Promise<R> {
-    const abortedAtEnd = (): void => {
+    const aborted = (): void => {
+      if (isFailure(signal.reason)) this.#admission.expectAgain();
       if (this.#hasResult) this.#abandon(signal.reason);
     };
-    signal.addEventListener('abort', abortedAtEnd, { once: true });
+    signal.addEventListener('abort', aborted, { once: true });
     try {
       await this.#previous?.over;
       this.#previous = undefined;
@@ -235,8 +236,7 @@ export class Round<T> implements CoordinatedRound<T> {
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
     this.#hasResult = this.#mayAskStore = false;
-    const isFailure = isLoadTimeoutError(reason) || isLoadError(reason);
-    const outcome = isFailure ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
+    const outcome = isFailure(reason) ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
     void this.#release(outcome).then(() => this.#end());
   }
 
@@ -248,6 +248,11 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#over.resolve();
     this.#host.over();
   }
+}
+
+/** An execution that was aborted for this reason has failed: at its deadline, or by `cancel()`. */
+function isFailure(reason: unknown): boolean {
+  return isLoadTimeoutError(reason) || isLoadError(reason);
 }
 
 const LOSSES: Readonly<Record<LossReason, string>> = {

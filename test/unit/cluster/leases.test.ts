@@ -202,7 +202,7 @@ describe('a load without a deadline that never settles', () => {
   ])('and is %s keeps the lease for 30 s, and until it expires: then all may load', async (_, end) => {
     const cluster = new ManualCluster();
     const [a] = await cluster.warm(1, { timeout: Infinity });
-    void rejectionOf(a.value.refresh());
+    void a.value.refresh().catch(() => {});
     await cluster.clock.flush();
     end(a.value);
     await cluster.clock.advance(29_000);

@@ -96,6 +96,32 @@ describe('a value of which the reload has failed', () => {
   });
 });
 
+it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
+  ['has failed', (b, cluster) => cluster.fail(b, 0, new Error('down'))],
+  ['was cancelled', async (b) => void b.value.cancel('by hand')],
+  ['has timed out', (_, { clock }) => clock.advance(3000)],
+])(
+  'after a mark, a load that %s is followed by the snapshot of another one, not by a second load',
+  async (_, end) => {
+    const cluster = new ManualCluster();
+    const options = { ...own, coolDown: 10_000, timeout: 3000 };
+    const [a, b] = await cluster.warm(2, options);
+    await a.value.invalidate(everywhere);
+    await readFor(cluster, WITHIN + 50, [b]);
+    expect(b.manual.calls.length).toBe(1);
+    b.link.break('refused', 'check'); // which would adopt it sooner
+    await end(b, cluster);
+    b.manual.calls[0]?.reject(new Error('late'));
+    await cluster.clock.flush();
+    void a.value.refresh();
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
+    await cluster.clock.advance(10_000);
+    await readFor(cluster, 50, [b]);
+    expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
+  },
+);
+
 describe('while a check reads a newer version', () => {
   it('an invalidation that is made here is left to a load', async () => {
     const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
