@@ -36,9 +36,12 @@ export interface CasRecords {
   put(key: RecordKey, text: string, keepForMs: number): Promise<void>;
   /** Deletes a text. @returns the text. */
   take(key: RecordKey): Promise<string | undefined>;
-  /** Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition. */
+  /**
+   * Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition:
+   * those that the backend was to keep no longer do not count.
+   */
   ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]>;
-  /** Texts of a partition, whose `sort` begins with a text. All of them, or the first `limit`. */
+  /** Texts of a partition, whose `sort` begins with a text. All of them, or at least the first `limit`, counted as above. */
   ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]>;
 }
 

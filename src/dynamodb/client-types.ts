@@ -42,8 +42,11 @@ export type DynamodbMiddleware = <A, R>(next: (args: A) => Promise<R>) => (args:
 /** The attributes of an item that is sent. */
 export type DynamodbItem = Record<string, { S: string } | { N: string }>;
 
-/** The attributes of an item that is read. */
-export type DynamodbFound = Record<string, { readonly S?: string | undefined }>;
+/** The attributes of an item that is read: texts, and numbers as texts. */
+export type DynamodbFound = Record<
+  string,
+  { readonly S?: string | undefined; readonly N?: string | undefined }
+>;
 
 /** The options of a call. */
 export interface DynamodbCall {

@@ -119,7 +119,7 @@ export class DynamodbRecords implements CasRecords {
     return { TableName: this.#table, ConsistentRead: true, ExpressionAttributeValues: values };
   }
 
-  /** An answer has at most 1 MB of items. */
+  /** An answer has at most 1 MB of items. The service deletes items days after their time: those do not count. */
   async #all(command: 'query' | 'scan', search: DynamodbSearch, limit: number): Promise<Found[]> {
     const call = this.#dynamodb.call();
     const found: Found[] = [];
@@ -128,7 +128,9 @@ export class DynamodbRecords implements CasRecords {
       const next: DynamodbSearch =
         from === undefined ? search : { ...search, ExclusiveStartKey: itemKey(foundIn(from).key) };
       const answer: DynamodbAnswer = await this.#client[command](next, call);
-      found.push(...(answer.Items ?? []).map(foundIn));
+      const now = this.span().earliest;
+      const isKept = (item: DynamodbFound): boolean => Number(item[EXPIRES]?.N ?? Infinity) * 1000 > now;
+      found.push(...(answer.Items ?? []).filter(isKept).map(foundIn));
       from = answer.LastEvaluatedKey;
     } while (from !== undefined && found.length < limit);
     return found;

@@ -149,10 +149,13 @@ export class CasStore implements StoreEngine {
   async reports(beginning: string): Promise<StoredReport[]> {
     const found = await this.#records.ofPartition(REPORTS, beginning, MOST_REPORTS);
     const { earliest, latest } = this.#records.span();
-    return found.flatMap(({ key, text: stored }) => {
-      const { writtenAt, keptUntil, text } = JSON.parse(stored) as Report;
-      return keptUntil > earliest ? [{ instance: key.sort, text, age: latest - writtenAt }] : [];
-    });
+    return found
+      .flatMap(({ key, text: stored }) => {
+        const report = reportIn(stored);
+        if (report === undefined || report.keptUntil <= earliest) return [];
+        return [{ instance: key.sort, text: report.text, age: latest - report.writtenAt }];
+      })
+      .slice(0, MOST_REPORTS);
   }
 }
 
@@ -161,6 +164,17 @@ interface Report {
   readonly writtenAt: number;
   readonly keptUntil: number;
   readonly text: string;
+}
+
+/** @returns `undefined` if the text is no report: it was edited. */
+function reportIn(stored: string): Report | undefined {
+  try {
+    const { writtenAt, keptUntil, text } = JSON.parse(stored);
+    const isReport = [writtenAt, keptUntil].every(Number.isFinite) && typeof text === 'string';
+    return isReport ? { writtenAt, keptUntil, text } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const REPORTS = 'reports';

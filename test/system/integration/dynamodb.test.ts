@@ -110,6 +110,21 @@ describe('answers of DynamoDB in several pages', () => {
   });
 });
 
+it('reports that are over, and not deleted by the service yet, do not hide those that are not', async () => {
+  const [writer, reader] = [store(here), store(there)];
+  await writer.read('a'); // tells the clock
+  // More than one answer of 1 MB holds.
+  const ended = Array.from({ length: 1800 }, (_, i) => `ended-${i}`);
+  const report = (instance: string, keepFor: number) =>
+    writer.versions([], { instance, text: 'x'.repeat(1200), keepFor });
+  for (let i = 0; i < ended.length; i += 50)
+    await Promise.all(ended.slice(i, i + 50).map((instance) => report(instance, 1)));
+  await report('later', 3_600_000);
+  const instances = async () => (await reader.reports()).map(({ instance }) => instance);
+  const seen = async () => (await instances()).filter((each) => /^(ended|later)/.test(each));
+  await expect.poll(seen, { timeout: 15_000 }).toEqual(['later']);
+}, 60_000);
+
 it('a command that the client repeats, as its answer was lost, counts once', async () => {
   const client = connect();
   client.middlewareStack.add(

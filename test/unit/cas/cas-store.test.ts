@@ -57,6 +57,18 @@ describe('a store on records that are swapped', () => {
     expect(await store.reports()).toEqual([{ instance: 'a', text: 'report', age: 0 }]);
   });
 
+  it('a report that was edited is left out, the others are not', async () => {
+    const server = new Server();
+    const store = storeOf(new MemoryRecords(server));
+    for (const instance of ['a', 'b', 'c', 'd', 'e'])
+      await store.versions([], { instance, text: `of ${instance}`, keepFor: 5000 });
+    const keyOf = (instance: string): string =>
+      [...server.texts.keys()].find((key) => key.endsWith(instance)) as string;
+    const edits = { a: '{', b: 'null', c: '{"writtenAt":1,"keptUntil":9e15}', d: '{"text":"of d"}' };
+    for (const [instance, text] of Object.entries(edits)) server.texts.set(keyOf(instance), text);
+    expect(await store.reports()).toEqual([{ instance: 'e', text: 'of e', age: 0 }]);
+  });
+
   it('parts go with the last head that names them, and with a write that is refused', async () => {
     const server = new Server();
     const store = storeOf(new MemoryRecords(server), 2);
