@@ -1,3 +1,4 @@
+import { deadlineOf } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
@@ -50,8 +51,6 @@ export interface BatchPlan<K, V> {
   readonly clock: Clock;
   readonly logger: SafeLogger;
   readonly loadLimit: LoadLimit | undefined;
-  /** The deadline of each load. */
-  readonly timeoutMs: number;
   /** Each load begins when its lock or store has answered, so they don't begin in the same turn of the event loop. */
   readonly isShared: boolean;
 }
@@ -114,12 +113,13 @@ export class Batches<K, V> {
     else this.#openTimed = undefined;
     const items = liveItems(batch);
     if (items.length === 0) return;
-    const { loadLimit, timeoutMs } = this.#plan;
+    const { loadLimit } = this.#plan;
     const call = (): Promise<void> => this.#call(liveItems(items), items);
     const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
     if (loadLimit === undefined) void call();
     else {
-      const end = loadLimit.run(call, timeoutMs, contexts);
+      const until = Math.max(...items.map(({ entry }) => deadlineOf(entry)));
+      const end = loadLimit.run(call, until, contexts);
       Promise.resolve(end).catch(() => liveItems(items)); // all were over before its turn came
     }
   }

@@ -127,7 +127,6 @@ export function resolveCacheOptions<K, V extends P, P>(
     clock,
     logger,
     loadLimit,
-    timeoutMs: member.timeoutMs,
     isShared: membership !== undefined,
   });
   return {

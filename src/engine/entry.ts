@@ -134,6 +134,11 @@ export function keyOf({ key }: Entry<unknown>): { readonly key?: unknown } {
   return key === undefined ? {} : { key };
 }
 
+/** When the load under way times out (monotonic). `Infinity`: never. */
+export function deadlineOf({ flight }: Pick<Entry<unknown>, 'flight'>): number {
+  return flight?.deadlineAt ?? Infinity;
+}
+
 /** Those that wait for the load under way, or for the next one where there is none. */
 export function waitersOf<T>(entry: Entry<T>): Waiters<T> {
   entry.waiters ??= new Waiters(entry.flight);

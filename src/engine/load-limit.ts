@@ -65,17 +65,17 @@ export class LoadLimit {
   /**
    * Calls a load: at once and on this stack if a place is free, else when its turn comes. Returns and throws as it does.
    *
-   * @param timeoutMs how long it may wait and keep its place: the deadline of its execution.
+   * @param until how long it may wait and keep its place: the deadline of its execution (monotonic).
    * @param contexts returns the contexts of its entries; called only if it has to wait.
    */
   run<R>(
     call: () => R | PromiseLike<R>,
-    timeoutMs: number,
+    until: number,
     contexts: () => readonly LoadContext[],
   ): R | PromiseLike<R> {
     const outer = this.#outer;
-    const next = outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, timeoutMs, contexts);
-    const place = { until: this.#clock.monotonic() + timeoutMs + RECLAIM_AFTER_MS };
+    const next = outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts);
+    const place = { until: until + RECLAIM_AFTER_MS };
     return this.#semaphore.tryEnter() ? this.#call(next, place) : this.#wait(next, place, contexts());
   }
 

@@ -83,6 +83,35 @@ describe('maxConcurrentLoads of a cache', () => {
     expect(await next).toBe('four');
   });
 
+  it('a second try that hangs keeps its place until the deadline of its execution, not for as long again', async () => {
+    for (const of of ['load', 'loadMany']) {
+      const tries: (number | undefined)[] = [];
+      const clock = new FakeClock();
+      const load = async (key: number): Promise<string> => {
+        tries.push(key);
+        if (key === 2) return 'two';
+        if (tries.length > 1) return new Promise(() => {});
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 800));
+        throw new Error('down');
+      };
+      const loadMany = async ([key = 0]: readonly number[]) => new Map([[key, await load(key)]]);
+      const cache = new RefreshingCache<number, string>({
+        ...{ name: 'c', clock, logger: false, timeout: 1000, maxConcurrentLoads: 1 },
+        ...(of === 'load' ? { load } : { loadMany, batchSize: 1 }),
+        retry: { retries: 1, minTimeout: 10 },
+      });
+      const failed = rejectionOf(cache.get(1));
+      await clock.advance(900);
+      expect(tries).toEqual([1, 1]);
+      const waiting = cache.get(2);
+      await clock.advance(100);
+      expect(isLoadTimeoutError(await failed)).toBe(true);
+      await clock.advance(10);
+      expect(tries).toEqual([1, 1, 2]);
+      expect(await waiting).toBe('two');
+    }
+  });
+
   it('a read that leaves the line takes no place', async () => {
     const { clock, cache, calls, keys } = make({ maxConcurrentLoads: 1 });
     const first = cache.get(1);
