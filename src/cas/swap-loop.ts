@@ -36,7 +36,7 @@ export class SwapLoop {
 
   /**
    * @param decide is called with the text and the backend's clock at that moment. Pure: it may be called again.
-   * @throws at the deadline, so that no step is taken that its caller has given up.
+   * @throws at the deadline: no command begins after it. One that was sent before may still take effect.
    */
   async run<R>(
     key: RecordKey,

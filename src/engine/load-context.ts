@@ -24,10 +24,15 @@ export interface TaskContext {
 export interface LoadContext<Previous = unknown> extends TaskContext {
   /**
    * The value that is served now, also that of the option `initial`, for conditional requests (`If-None-Match`,
-   * `If-Modified-Since`); `undefined` while there is none: before the first success, and after `invalidate({ drop: true })`. Return `keep()` to leave it in place.
+   * `If-Modified-Since`); `undefined` while there is none: before the first success, and after
+   * `invalidate({ drop: true })`. Return `keep()` to leave it in place.
    */
   readonly previous:
-    | { readonly value: Previous /** Epoch milliseconds. */; readonly loadedAt: number }
+    | {
+        readonly value: Previous;
+        /** Epoch milliseconds. */
+        readonly loadedAt: number;
+      }
     | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Lets a read of one member start work that is due elsewhere, behind the reader: other members of its group, a check of its
- * store. One class for all, so that V8 reads the field in each fresh read without asking what kind of object it is.
+ * store. Members have one object of this class, so that V8 reads the field in each fresh read without asking what kind of
+ * object it is; those with a group and checks have {@link bothTriggers}.
  */
 export class PiggybackTrigger {
   /** A read at or after this instant (monotonic) calls {@link read}. `Infinity`: no read. `-Infinity`: each read. */
@@ -23,7 +24,7 @@ export const alwaysTriggers: PiggybackTrigger = /* @__PURE__ */ new PiggybackTri
   Number.NEGATIVE_INFINITY,
 );
 
-/** A read calls each of the two when its instant has come. */
+/** A read calls each of the two when its instant has come. `readsFrom` is computed in each read. */
 export function bothTriggers(one: PiggybackTrigger, other: PiggybackTrigger): PiggybackTrigger {
   return {
     get readsFrom() {

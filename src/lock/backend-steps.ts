@@ -7,7 +7,7 @@ import type {
   ReleaseOutcome,
 } from '../cluster/lock-contract.ts';
 import { answerOf, checkRow, endingOf } from './answers.ts';
-import type { LockEngine, LockRow } from './lock-backend.ts';
+import type { LockBackend, LockRow } from './lock-backend.ts';
 
 /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
 export class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'releaseMany'> {
@@ -15,10 +15,10 @@ export class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany'
   readonly longestName: number | undefined;
   readonly acquireMany: LockProvider['acquireMany'];
   readonly releaseMany: LockProvider['releaseMany'];
-  readonly #backend: LockEngine;
+  readonly #backend: LockBackend;
   #isChecked = false;
 
-  constructor(backend: LockEngine, leaseFor: number, longestName: number | undefined) {
+  constructor(backend: LockBackend, leaseFor: number, longestName: number | undefined) {
     this.leaseFor = leaseFor;
     this.longestName = longestName;
     this.#backend = backend;

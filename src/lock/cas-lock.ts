@@ -2,7 +2,7 @@ import type { ClockSpan } from '../cas/date-clock.ts';
 import type { CasRecords, RecordKey } from '../cas/records.ts';
 import { type Decision, SwapLoop } from '../cas/swap-loop.ts';
 import { isPlausibleToken } from '../cluster/plausible.ts';
-import type { LockEngine, LockRow } from './lock-backend.ts';
+import type { LockBackend, LockRow } from './lock-backend.ts';
 import { REPLACED } from './lock-backend.ts';
 import {
   acquired,
@@ -22,7 +22,7 @@ import {
  * Of the clock only a span is known. A lease ends when it is over for certain: it is written as long as needed for the
  * clock to be at the latest moment, and judged as if it were at the earliest.
  */
-export class CasLock implements LockEngine {
+export class CasLock implements LockBackend {
   readonly #records: CasRecords;
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
@@ -33,7 +33,7 @@ export class CasLock implements LockEngine {
     this.#retentionMs = retentionMs;
   }
 
-  async acquire(request: Parameters<LockEngine['acquire']>[0]): ReturnType<LockEngine['acquire']> {
+  async acquire(request: Parameters<LockBackend['acquire']>[0]): ReturnType<LockBackend['acquire']> {
     const { name, requestId, leaseFor } = request;
     return this.#loop.run(keyOf(name), (text, span): Decision<LockRow> => {
       const present = recordIn(text);
@@ -52,11 +52,11 @@ export class CasLock implements LockEngine {
     });
   }
 
-  async extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+  async extend(...[lease, leaseFor]: Parameters<LockBackend['extend']>): Promise<boolean> {
     return this.#change(lease.name, (record, at, width) => extended(record, lease, leaseFor + width, at));
   }
 
-  async release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+  async release(...[lease, ending]: Parameters<LockBackend['release']>): Promise<boolean> {
     return this.#change(lease.name, (record, at, width) => {
       const error = ending.error?.slice(0, MAX_ERROR_LENGTH);
       return released(
@@ -72,11 +72,11 @@ export class CasLock implements LockEngine {
     return this.#change(name, (record, at) => forceReleased(record, token, at));
   }
 
-  async find(name: string): ReturnType<LockEngine['find']> {
+  async find(name: string): ReturnType<LockBackend['find']> {
     return this.#rowOf(name, await this.#loop.read(keyOf(name)));
   }
 
-  async list(prefix: string, limit: number): ReturnType<LockEngine['list']> {
+  async list(prefix: string, limit: number): ReturnType<LockBackend['list']> {
     const found = await this.#records.ofPartitions(LOCK + prefix, ONLY, limit);
     return found
       .map(({ key, text }) => this.#rowOf(key.partition.slice(LOCK.length), text))

@@ -20,7 +20,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
 import { endingOf, recordOf } from './answers.ts';
 import { BackendSteps } from './backend-steps.ts';
-import type { LockEngine } from './lock-backend.ts';
+import type { LockBackend } from './lock-backend.ts';
 import { namespacedLock } from './namespaced-lock.ts';
 
 /** The options of all locks. */
@@ -60,7 +60,7 @@ export interface Lock extends LockProvider {
 type RequestOfLock = Pick<AcquireRequest, 'name'> & Partial<AcquireRequest>;
 
 /** The particulars of a backend. */
-export interface LockEngineKind {
+export interface LockBackendKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside `leaseFor` and `timeout`. */
@@ -78,7 +78,7 @@ export interface LockEngineKind {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function createLock(engine: LockEngine, options: LockOptions, kind: LockEngineKind): Lock {
+export function createLock(engine: LockBackend, options: LockOptions, kind: LockBackendKind): Lock {
   const checks = new OptionChecks('lock');
   checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
@@ -98,17 +98,17 @@ class CheckedLock implements Lock {
   readonly longestName: number | undefined;
   readonly acquireMany: Lock['acquireMany'];
   readonly releaseMany: Lock['releaseMany'];
-  readonly #backend: LockEngine;
+  readonly #backend: LockBackend;
   readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
-  readonly #clock: LockEngineKind['clock'];
+  readonly #clock: LockBackendKind['clock'];
   readonly #explain: (error: unknown) => unknown;
 
   constructor(
-    backend: LockEngine,
+    backend: LockBackend,
     steps: BackendSteps,
     timeoutMs: number,
-    { longestName, clock, explain = (error) => error }: LockEngineKind,
+    { longestName, clock, explain = (error) => error }: LockBackendKind,
   ) {
     this.leaseFor = steps.leaseFor;
     this.longestName = longestName;

@@ -3,7 +3,7 @@ import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LeaseEnd, LockEngine, LockRow } from './lock-backend.ts';
+import type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
 
 export type {
   DurableObjectOptions,
@@ -57,7 +57,7 @@ export function durableObjectLock(options: DurableObjectLockOptions): Lock {
 }
 
 /** The steps of a lock, each sent to its object. */
-class RemoteLock implements LockEngine {
+class RemoteLock implements LockBackend {
   readonly #object: ObjectClient;
 
   constructor(object: ObjectClient) {

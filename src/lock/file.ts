@@ -14,7 +14,7 @@ import { Sweep, type Visited } from '../files/sweep.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { type Ending, type LockEngine, type LockRow, REPLACED } from './lock-backend.ts';
+import { type Ending, type LockBackend, type LockRow, REPLACED } from './lock-backend.ts';
 import { acquired, damageOf, extended, forceReleased, type Record, released, rowOf } from './record.ts';
 
 /** The options of {@link fileLock}. */
@@ -112,7 +112,7 @@ type Step = (record: Record | undefined, now: Moment) => Record | undefined;
  *
  * So each state follows from the one before it, and a process that is killed leaves at most a temporary file.
  */
-class FileLock implements LockEngine {
+class FileLock implements LockBackend {
   readonly #files: NumberedFiles;
   readonly #clock: MachineClock = new MachineClock();
   readonly #retentionMs: number;

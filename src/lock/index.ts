@@ -5,10 +5,10 @@ export { type AsLockOptions, asLock } from './as-lock.ts';
 export {
   createLock,
   type Lock,
-  type LockEngineKind as LockBackendKind,
+  type LockBackendKind,
   type LockOptions,
 } from './create-lock.ts';
-export type { Ending, LeaseEnd, LockEngine as LockBackend, LockRow } from './lock-backend.ts';
+export type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
 export {
   acquired as acquireRecord,
   extended as extendRecord,

@@ -30,9 +30,9 @@ export interface LeaseEnd {
  * The operations of a lock at one backend. Each method is one atomic step, one command, timed by the backend's clock.
  * `record.ts` defines the effect of each step on a record; the scripts and statements of the backends translate it.
  *
- * A method rejects with any error that its client throws. `createLock` turns a `LockEngine` into a `LockProvider`.
+ * A method rejects with any error that its client throws. `createLock` turns a `LockBackend` into a `LockProvider`.
  */
-export interface LockEngine {
+export interface LockBackend {
   /** @returns the record after the step: the caller's lease if it has its request id and is live; else the record that prevents it. */
   acquire(request: AcquireRequest): Promise<LockRow>;
   /** @returns whether the lease was live and matched. */

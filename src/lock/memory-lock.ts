@@ -1,10 +1,10 @@
 import { MemoryRecords } from '../memory/memory-records.ts';
 import type { Clock } from '../time/clock.ts';
-import type { LockEngine } from './lock-backend.ts';
+import type { LockBackend } from './lock-backend.ts';
 import { acquired, extended, forceReleased, type Instant, type Record, released, rowOf } from './record.ts';
 
 /** The steps of a lock on records in memory. */
-export class MemoryLock implements LockEngine {
+export class MemoryLock implements LockBackend {
   readonly #clock: Clock;
   readonly #records: MemoryRecords<Record> = new MemoryRecords(
     ({ leaseUntil, notBefore, keepFor = Infinity }) => Math.max(leaseUntil, notBefore) + keepFor,
@@ -14,27 +14,27 @@ export class MemoryLock implements LockEngine {
     this.#clock = clock;
   }
 
-  async acquire(request: Parameters<LockEngine['acquire']>[0]): ReturnType<LockEngine['acquire']> {
+  async acquire(request: Parameters<LockBackend['acquire']>[0]): ReturnType<LockBackend['acquire']> {
     const now = this.#now();
     const record = acquired(this.#records.get(request.name), request, now);
     this.#records.set(request.name, record, now.at);
     return rowOf(request.name, record, now);
   }
 
-  async extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+  async extend(...[lease, leaseFor]: Parameters<LockBackend['extend']>): Promise<boolean> {
     return this.#change(lease.name, (record, at) => extended(record, lease, leaseFor, at));
   }
 
-  async release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+  async release(...[lease, ending]: Parameters<LockBackend['release']>): Promise<boolean> {
     return this.#change(lease.name, (record, at) => released(record, lease, ending, at));
   }
 
-  async find(name: string): ReturnType<LockEngine['find']> {
+  async find(name: string): ReturnType<LockBackend['find']> {
     const record = this.#records.get(name);
     return record === undefined ? undefined : rowOf(name, record, this.#now());
   }
 
-  async list(prefix: string, limit: number): ReturnType<LockEngine['list']> {
+  async list(prefix: string, limit: number): ReturnType<LockBackend['list']> {
     const names = this.#records
       .names()
       .filter((name) => name.startsWith(prefix))

@@ -8,7 +8,7 @@ import {
   type Ending,
   type LeaseEnd,
   LONGEST_AHEAD_MS,
-  type LockEngine,
+  type LockBackend,
   type LockRow,
   REPLACED,
 } from './lock-backend.ts';
@@ -126,9 +126,9 @@ const IS_HELD_BACK = {
 /** Changes only the time of the request: the reply needs the server's clock. */
 const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
 
-class MongodbLock implements LockEngine {
-  readonly acquireMany: LockEngine['acquireMany'];
-  readonly releaseMany: LockEngine['releaseMany'];
+class MongodbLock implements LockBackend {
+  readonly acquireMany: LockBackend['acquireMany'];
+  readonly releaseMany: LockBackend['releaseMany'];
   readonly #documents: MongoDocuments;
 
   constructor(options: MongodbLockOptions) {

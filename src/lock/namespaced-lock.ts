@@ -1,7 +1,7 @@
-import type { LockEngine, LockRow } from './lock-backend.ts';
+import type { LockBackend, LockRow } from './lock-backend.ts';
 
 /** A backend of which a lock uses the names that begin with `prefix`; its callers see them without it. */
-export function namespacedLock(backend: LockEngine, prefix: string): LockEngine {
+export function namespacedLock(backend: LockBackend, prefix: string): LockBackend {
   const inside = <N extends { readonly name: string }>(named: N): N => ({
     ...named,
     name: prefix + named.name,

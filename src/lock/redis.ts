@@ -10,7 +10,7 @@ import {
   type Ending,
   type LeaseEnd,
   LONGEST_AHEAD_MS,
-  type LockEngine,
+  type LockBackend,
   type LockRow,
   REPLACED,
 } from './lock-backend.ts';
@@ -191,7 +191,7 @@ return record and row(record) or false
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
 
-class RedisLock implements LockEngine {
+class RedisLock implements LockBackend {
   readonly #hashes: RedisHashes;
 
   constructor(options: RedisLockOptions) {

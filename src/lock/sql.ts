@@ -7,7 +7,7 @@ import { openTable, type SqlKind } from '../sql/sql-kind.ts';
 import { durationParameter, type SqlTable } from '../sql/sql-table.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LeaseEnd, LockEngine, LockRow } from './lock-backend.ts';
+import type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
 import { releasedLeases } from './released-leases.ts';
 import { type LockStatements, lockStatements } from './sql-statements.ts';
 
@@ -52,7 +52,7 @@ export function sqlLock(options: SqlLockOptions, kind: SqlKind): Lock {
  * Row locks last as long as a statement. All instants of a statement are those of its start, even if it had to wait. An
  * `acquire` that had to wait for longer than its caller does leaves the row as it is.
  */
-class SqlLock implements LockEngine {
+class SqlLock implements LockBackend {
   readonly #table: SqlTable;
   readonly #statements: LockStatements;
   readonly #longestText: number;

@@ -15,7 +15,7 @@ import {
 import { systemClock } from '../time/clock.ts';
 import { type Edition, editionsOf, type Head, headIn, nextHead } from './cas-head.ts';
 import { firstPart, type Parts, PayloadParts } from './cas-parts.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** Shorter payloads are in the head itself, so that a read is one command. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
@@ -28,7 +28,7 @@ const MARGIN_MS = 3_600_000;
  * and the payload if that is short. Else the payload is in parts, which are written before the head that names them, and
  * deleted after the last head that does. Ages are never less than they are.
  */
-export class CasStore implements StoreEngine {
+export class CasStore implements StoreBackend {
   readonly #records: CasRecords;
   readonly #loop: SwapLoop;
   readonly #parts: PayloadParts;
@@ -166,7 +166,7 @@ interface Report {
   readonly text: string;
 }
 
-/** @returns `undefined` if the text is no report: it was edited. */
+/** @returns `undefined` if the text is not a report: it was edited. */
 function reportIn(stored: string): Report | undefined {
   try {
     const { writtenAt, keptUntil, text } = JSON.parse(stored);

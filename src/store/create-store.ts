@@ -26,7 +26,7 @@ import { withTimeout } from '../time/with-timeout.ts';
 import { defaultCodec } from './default-codec.ts';
 import { type NamespacedReports, namespacedReports } from './namespaced-reports.ts';
 import { namespacedStore } from './namespaced-store.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** The options of all stores. */
 export interface StoreOptions {
@@ -88,7 +88,7 @@ const COMMON: readonly (keyof StoreOptions)[] = [
 const MOST_VERSIONS = 100;
 
 /** The particulars of a backend. */
-export interface StoreEngineKind {
+export interface StoreBackendKind {
   /** In bytes of UTF-8; `undefined`: names of any length. */
   readonly longestName: number | undefined;
   /** The names of the options of its factory, beside those that all have. */
@@ -107,9 +107,9 @@ export interface StoreEngineKind {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function createStore(
-  engine: StoreEngine,
+  engine: StoreBackend,
   options: StoreOptions,
-  { longestName: longest, options: names, clock, explain = (error) => error }: StoreEngineKind,
+  { longestName: longest, options: names, clock, explain = (error) => error }: StoreBackendKind,
 ): Store {
   const checks = new OptionChecks('store');
   checks.names('', options ?? {}, [...names, ...COMMON]);
@@ -312,7 +312,7 @@ function checkReport(report: InstanceReport | undefined): void {
 
 /** A backend that keeps one version may ignore the one that is asked for. */
 async function readOf(
-  backend: StoreEngine,
+  backend: StoreBackend,
   name: string,
   newerThan: number | undefined,
   version: number | undefined,
@@ -326,7 +326,7 @@ async function readOf(
 }
 
 /** The steps for many names, where the backend has them. */
-function manySteps(engine: StoreEngine, taken: NamespacedReports['taken']): ManyStoreSteps {
+function manySteps(engine: StoreBackend, taken: NamespacedReports['taken']): ManyStoreSteps {
   const { readMany, writeMany } = engine;
   if (readMany === undefined || writeMany === undefined) return {};
   return {

@@ -12,7 +12,7 @@ import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 export type {
   DurableObjectOptions,
@@ -62,7 +62,7 @@ export function durableObjectStore(options: DurableObjectStoreOptions): Store {
 }
 
 /** The steps of a store, each sent to its object. */
-class RemoteStore implements StoreEngine {
+class RemoteStore implements StoreBackend {
   readonly takesReports: boolean = true;
   readonly #object: ObjectClient;
 

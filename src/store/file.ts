@@ -16,7 +16,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import { FileReports } from './file-reports.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** The options of {@link fileStore}. */
 export interface FileStoreOptions extends StoreOptions {
@@ -97,7 +97,7 @@ type Damaged = StoredSnapshot & { readonly damage: string };
  * Each snapshot of a name is a file named after its version. The highest readable version counts; where older versions are
  * kept, the highest one, readable or not: an older one must not take its place.
  */
-class FileStore implements StoreEngine {
+class FileStore implements StoreBackend {
   readonly takesReports = true;
   readonly #files: NumberedFiles;
   readonly #clock: MachineClock = new MachineClock();

@@ -9,5 +9,5 @@ export { isPlausibleToken as isPlausibleVersion } from '../cluster/plausible.ts'
 export type { StoredVersion } from '../cluster/store-contract.ts';
 export { createHints } from '../hints/create-hints.ts';
 export { type AsStoreOptions, asStore } from './as-store.ts';
-export { createStore, type StoreEngineKind as StoreBackendKind, type StoreOptions } from './create-store.ts';
-export type { StoreEngine as StoreBackend } from './store-engine.ts';
+export { createStore, type StoreBackendKind, type StoreOptions } from './create-store.ts';
+export type { StoreBackend } from './store-backend.ts';

@@ -11,7 +11,7 @@ import {
 } from '../cluster/store-contract.ts';
 import { MemoryRecords } from '../memory/memory-records.ts';
 import type { Clock } from '../time/clock.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 interface Written {
   readonly version: number;
@@ -28,7 +28,7 @@ interface Reported extends Omit<StoredReport, 'age'>, Pick<Written, 'writtenAt' 
 type Version = Pick<Written, 'version' | 'writtenAt' | 'payload'>;
 
 /** The steps of a store on snapshots in memory. */
-export class MemoryStore implements StoreEngine {
+export class MemoryStore implements StoreBackend {
   readonly takesReports: boolean = true;
   readonly #clock: Clock;
   readonly #keepVersions: number;

@@ -17,7 +17,7 @@ import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/c
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 export type { MongoCollection } from '../mongodb/collection.ts';
 
@@ -72,9 +72,9 @@ export function mongodbStore(options: MongodbStoreOptions): Store {
   });
 }
 
-class MongodbStore implements StoreEngine {
-  readonly readMany: StoreEngine['readMany'];
-  readonly writeMany: StoreEngine['writeMany'];
+class MongodbStore implements StoreBackend {
+  readonly readMany: StoreBackend['readMany'];
+  readonly writeMany: StoreBackend['writeMany'];
   readonly #documents: MongoDocuments;
   readonly #keepVersions: number;
 

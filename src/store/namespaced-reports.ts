@@ -1,6 +1,6 @@
 import type { InstanceReport, Store } from '../cluster/store-contract.ts';
 import { versionsOf } from '../cluster/versions-of.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** The steps of checks on a backend, with the reports of one namespace. */
 export interface NamespacedReports extends Pick<Store, 'versions' | 'reports'> {
@@ -14,7 +14,7 @@ export interface NamespacedReports extends Pick<Store, 'versions' | 'reports'> {
  *
  * @param backend its names are those of the namespace.
  */
-export function namespacedReports(backend: StoreEngine, namespace: string | undefined): NamespacedReports {
+export function namespacedReports(backend: StoreBackend, namespace: string | undefined): NamespacedReports {
   const beginning = namespace === undefined ? '/' : `${namespace.length}/${namespace}/`;
   const inside = (report: InstanceReport | undefined): InstanceReport | undefined =>
     report && { ...report, instance: beginning + report.instance };

@@ -1,7 +1,7 @@
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** A backend of which a store uses the names that begin with `prefix`; its callers see them without it. */
-export function namespacedStore(backend: StoreEngine, prefix: string): StoreEngine {
+export function namespacedStore(backend: StoreBackend, prefix: string): StoreBackend {
   const inside = <N extends { readonly name: string }>(named: N): N => ({
     ...named,
     name: prefix + named.name,

@@ -16,7 +16,7 @@ import { Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import { checkHashes, listReports, runReporting, withReport } from './redis-checks.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 export type { Hints } from '../cluster/hint-contract.ts';
 export type {
@@ -166,7 +166,7 @@ const DELETE = new Script(`
 return redis.call('DEL', key)
 `);
 
-class RedisStore implements StoreEngine {
+class RedisStore implements StoreBackend {
   readonly #hashes: RedisHashes;
   readonly #keepVersions: number;
 

@@ -27,7 +27,7 @@ import {
   storeStatements,
   type VersionsTable,
 } from './sql-statements.ts';
-import type { StoreEngine } from './store-engine.ts';
+import type { StoreBackend } from './store-backend.ts';
 
 /** Options of all SQL stores. */
 export interface SqlStoreOptions extends StoreOptions {
@@ -87,12 +87,12 @@ export function versionsTable(table: string, quoted: SqlDialect['quoted']): stri
  * A store in a table: one row per name, one statement per step. A refused write writes the present values again. The
  * statements for several names are the same, with a row of values for each name.
  */
-class SqlStore implements StoreEngine {
+class SqlStore implements StoreBackend {
   readonly #table: SqlTable;
   readonly #statements: StoreStatements;
   readonly #keepVersions: number;
-  readonly versions: StoreEngine['versions'];
-  readonly reports: StoreEngine['reports'];
+  readonly versions: StoreBackend['versions'];
+  readonly reports: StoreBackend['reports'];
   readonly #checks: SqlChecks | undefined;
   #isOlder = false;
 

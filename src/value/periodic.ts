@@ -12,8 +12,8 @@ import { Lifecycle, refresherOf } from './lifecycle.ts';
 export interface RequestStartOptions {
   /**
    * `true`: resolve when the execution that is due or under way has succeeded, reject with its error; resolve at once
-   * when none is due, or while paused; reject with `CoolingDownError` when it may not start yet. `false`: resolve at
-   * once. @default wait before the first success, don't after it
+   * when none is due; reject with `CoolingDownError` when it may not start yet. While paused: resolve at once after the
+   * first success, reject with `NotLoadedError` before it. `false`: resolve at once. @default wait before the first success, don't after it
    */
   readonly wait?: boolean | undefined;
   /** Receives a promise of the end of the execution under way, if there is one. It never rejects. */

@@ -151,7 +151,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * Before the first success it waits for the load that it starts or finds running, and rejects with its `LoadError`
    * or `LoadTimeoutError`; it rejects at once with `CoolingDownError` while cooling down after a failure, with
    * `NotLoadedError` while paused, with `ClosedError` after `close`. After the first success it never waits and
-   * never rejects, unless `patience`, `maxAge`, `maxStaleness`, `whenFailing` or `signal` were given: see there.
+   * never rejects, unless `patience`, `maxAge`, `maxStaleness`, `whenFailing`, `whenClosed` or `signal` were given: see
+   * there. Rejects with `OptionError` for an unknown or a wrong option.
    */
   get(options?: ReadOptions): Promise<T> {
     if (options !== undefined) this.#counters.reads += 1;
@@ -166,6 +167,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * @throws {NotLoadedError} before the first success; the load has been started if it may.
    * @throws {StaleValueError} beyond `maxStaleness`, unless `whenTooStale` is `serve`.
    * @throws {LoadError} or another error of the last reload, with `whenFailing: 'throw'`.
+   * @throws {ClosedError} after `close` without a value, or with `whenClosed: 'throw'`.
    */
   get current(): T {
     return this.#isFresh(this.#sync) ? (this.#entry.value as T) : this.#reader.readNow(this.#entry);

@@ -1,10 +1,10 @@
 import type { Store } from '../../cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../../lock/create-lock.ts';
-import type { LockEngine } from '../../lock/lock-backend.ts';
+import type { LockBackend } from '../../lock/lock-backend.ts';
 import type { MemoryLock } from '../../lock/memory-lock.ts';
 import { createStore, type StoreOptions } from '../../store/create-store.ts';
 import type { MemoryStore } from '../../store/memory-store.ts';
-import type { StoreEngine } from '../../store/store-engine.ts';
+import type { StoreBackend } from '../../store/store-backend.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -15,9 +15,9 @@ export function virtualLock(
   backend: VirtualBackend<MemoryLock>,
   options: LockOptions,
 ): Lock {
-  const send = <R>(command: (engine: LockEngine) => Promise<R>): Promise<R> =>
+  const send = <R>(command: (engine: LockBackend) => Promise<R>): Promise<R> =>
     backend.send(name, machine, command);
-  const steps: LockEngine = {
+  const steps: LockBackend = {
     acquire: (request) => send((engine) => engine.acquire({ ...request, owner: name, host: name })),
     extend: (...args) => send((engine) => engine.extend(...args)),
     release: (...args) => send((engine) => engine.release(...args)),
@@ -37,7 +37,7 @@ export function virtualStore(
 ): Store {
   const send = <R>(command: (engine: MemoryStore) => Promise<R>): Promise<R> =>
     backend.send(name, machine, command);
-  const steps: StoreEngine = {
+  const steps: StoreBackend = {
     takesReports: true,
     read: (...args) => send((engine) => engine.read(...args)),
     write: (...args) => send((engine) => engine.write(...args)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import { acquired, extended, forceReleased, type Record, released, rowOf } from '../../../src/lock/record.ts';
 import { expectUnpolluted, hostileJson } from './support/hostile.ts';
 import { answered, lockOf } from './support/locks.ts';
@@ -15,7 +15,7 @@ const WALL = Date.UTC(2026, 10, 20, 12);
 const AT = 1e9;
 const NAME = 'n';
 
-class JsonBackend implements LockEngine {
+class JsonBackend implements LockBackend {
   text: string;
   at: number = AT;
 
@@ -23,15 +23,15 @@ class JsonBackend implements LockEngine {
     this.text = text;
   }
 
-  async acquire(...[request]: Parameters<LockEngine['acquire']>): ReturnType<LockEngine['acquire']> {
+  async acquire(...[request]: Parameters<LockBackend['acquire']>): ReturnType<LockBackend['acquire']> {
     return this.#put(acquired(this.#record(), request, this.#now())) as LockRow;
   }
 
-  async extend(...[lease, leaseFor]: Parameters<LockEngine['extend']>): Promise<boolean> {
+  async extend(...[lease, leaseFor]: Parameters<LockBackend['extend']>): Promise<boolean> {
     return this.#put(extended(this.#record(), lease, leaseFor, this.at)) !== undefined;
   }
 
-  async release(...[lease, ending]: Parameters<LockEngine['release']>): Promise<boolean> {
+  async release(...[lease, ending]: Parameters<LockBackend['release']>): Promise<boolean> {
     return this.#put(released(this.#record(), lease, ending, this.at)) !== undefined;
   }
 
@@ -39,12 +39,12 @@ class JsonBackend implements LockEngine {
     return this.#put(forceReleased(this.#record(), token, this.at)) !== undefined;
   }
 
-  async find(): ReturnType<LockEngine['find']> {
+  async find(): ReturnType<LockBackend['find']> {
     const record = this.#record();
     return record && rowOf(NAME, record, this.#now());
   }
 
-  async list(): ReturnType<LockEngine['list']> {
+  async list(): ReturnType<LockBackend['list']> {
     const row = await this.find();
     return row === undefined ? [] : [row];
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LockProvider, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/lock/as-lock.ts';
-import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { hostileValue as anything, expectReadable, expectUnpolluted } from './support/hostile.ts';
@@ -83,7 +83,7 @@ describe('a row that holds anything', () => {
     now: fc.oneof(fc.constant<unknown>(WALL), hostileValue),
   });
 
-  function backendOf(given: unknown): LockEngine {
+  function backendOf(given: unknown): LockBackend {
     const found = given as LockRow;
     return {
       acquire: async () => found,

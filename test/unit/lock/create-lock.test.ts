@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { thisHost, thisProcess } from '../../../src/cluster/identity.ts';
 import { isLockUnavailableError, isOptionError, OptionError } from '../../../src/errors.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 
 const ROW: LockRow = {
@@ -24,9 +24,9 @@ const KIND = { longestName: 20, options: [] };
 const LEASE = { name: 'n', requestId: 'r', token: 7 };
 
 /** A backend with one implementation of all steps. */
-function backendOf(step: (...args: never[]) => unknown): LockEngine {
+function backendOf(step: (...args: never[]) => unknown): LockBackend {
   const steps = { acquire: step, extend: step, release: step, find: step, list: step, forceRelease: step };
-  return steps as unknown as LockEngine;
+  return steps as unknown as LockBackend;
 }
 
 function lockOf(step: (...args: never[]) => unknown, options: object = { timeout: 20 }): Lock {

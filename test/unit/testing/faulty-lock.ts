@@ -1,5 +1,5 @@
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
-import type { Ending, LeaseEnd, LockEngine, LockRow } from '../../../src/lock/lock-backend.ts';
+import type { Ending, LeaseEnd, LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import {
   acquired,
   extended,
@@ -19,7 +19,7 @@ type Release = Parameters<typeof released>;
 type ForceRelease = Parameters<typeof forceReleased>;
 
 /** A correct backend in memory; a fault replaces one of its methods. */
-class Backend implements LockEngine {
+class Backend implements LockBackend {
   records: Map<string, Record> = new Map();
 
   now(): Instant {

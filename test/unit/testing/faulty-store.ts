@@ -9,7 +9,7 @@ import type {
   WriteAnswer,
 } from '../../../src/cluster/store-contract.ts';
 import { createStore } from '../../../src/store/create-store.ts';
-import type { StoreEngine } from '../../../src/store/store-engine.ts';
+import type { StoreBackend } from '../../../src/store/store-backend.ts';
 import type { StoreSubject } from '../../../src/testing/index.ts';
 import { partly } from './partly.ts';
 
@@ -140,7 +140,7 @@ export interface StoreFault {
 
 type Parts = { [K in keyof Backend]?: (this: Backend, ...args: never[]) => unknown };
 
-const silent: StoreEngine = {
+const silent: StoreBackend = {
   read: () => new Promise(() => {}),
   readMany: () => new Promise(() => {}),
   versions: () => new Promise(() => {}),

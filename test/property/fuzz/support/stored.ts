@@ -8,7 +8,7 @@ import {
 } from '../../../../src/index.ts';
 import { memoryLock } from '../../../../src/lock/memory.ts';
 import { createStore, type StoreOptions } from '../../../../src/store/create-store.ts';
-import type { StoreEngine } from '../../../../src/store/store-engine.ts';
+import type { StoreBackend } from '../../../../src/store/store-backend.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
 
@@ -16,7 +16,7 @@ import { recordEvents, recordLines } from '../../../support/events.ts';
 export const LOADED = 'loaded anew';
 
 /** A backend that returns this row, whatever it is, and records what is written. */
-export class StubBackend implements StoreEngine {
+export class StubBackend implements StoreBackend {
   row: StoredSnapshot | undefined;
   readonly written: string[] = [];
 
@@ -38,7 +38,7 @@ export class StubBackend implements StoreEngine {
   }
 }
 
-export function storeOf(engine: StoreEngine, options: StoreOptions = {}): SnapshotStore {
+export function storeOf(engine: StoreBackend, options: StoreOptions = {}): SnapshotStore {
   return createStore(engine, options, { longestName: undefined, options: [] });
 }
 

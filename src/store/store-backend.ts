@@ -1,7 +1,7 @@
 import type { SnapshotStore, StoredReport, StoredVersion } from '../cluster/store-contract.ts';
 
 /** The steps of a backend for a store: as of {@link SnapshotStore}, except that they throw the errors of the client. */
-export interface StoreEngine
+export interface StoreBackend
   extends Pick<
     SnapshotStore,
     'read' | 'write' | 'delete' | 'readMany' | 'writeMany' | 'versions' | 'takesReports'
