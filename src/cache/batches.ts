@@ -118,7 +118,7 @@ export class Batches<K, V> {
     const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
     if (loadLimit === undefined) void call();
     else {
-      const until = Math.max(...items.map(({ entry }) => deadlineOf(entry)));
+      const until = items.reduce((latest, { entry }) => Math.max(latest, deadlineOf(entry)), -Infinity);
       const end = loadLimit.run(call, until, contexts);
       Promise.resolve(end).catch(() => liveItems(items)); // all were over before its turn came
     }

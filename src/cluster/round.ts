@@ -114,6 +114,7 @@ export class Round<T> implements CoordinatedRound<T> {
       await this.#previous?.over;
       this.#previous = undefined;
       await this.#member.marks?.known(); // before it begins: marks that were published before do not concern its result
+      signal.throwIfAborted();
       this.#host.began(); // also where a snapshot is adopted: invalidations before have led here
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
@@ -235,6 +236,7 @@ export class Round<T> implements CoordinatedRound<T> {
   /** The flight was ended from outside, or no load can begin: no load runs. */
   #abandon(reason: unknown): void {
     if (this.#isEnded) return;
+    if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = this.#mayAskStore = false;
     const outcome = isFailure(reason) ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
     void this.#release(outcome).then(() => this.#end());

@@ -17,6 +17,9 @@ const TABLE = `CREATE TABLE IF NOT EXISTS tickless (
   PRIMARY KEY (partition, sort)
 ) WITHOUT ROWID`;
 
+/** The alarm that deletes it may not have run yet. */
+const IS_KEPT = '(expires_at IS NULL OR expires_at > ?)';
+
 /** Whether a text begins with a parameter, by the bytes of UTF-8: none of them is 0xff. */
 const begins = (column: string): string => `${column} >= ? AND ${column} < ? || CAST(x'ff' AS TEXT)`;
 
@@ -66,13 +69,13 @@ export class ObjectRecords implements CasRecords {
   }
 
   async ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]> {
-    const where = `${begins('partition')} AND sort = ? ORDER BY partition LIMIT ?`;
-    return this.#rows(`${SELECT} WHERE ${where}`, prefix, prefix, sort, limit).map(foundIn);
+    const where = `${begins('partition')} AND sort = ? AND ${IS_KEPT} ORDER BY partition LIMIT ?`;
+    return this.#rows(`${SELECT} WHERE ${where}`, prefix, prefix, sort, this.#now, limit).map(foundIn);
   }
 
   async ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
-    const where = `partition = ? AND ${begins('sort')} ORDER BY sort LIMIT ?`;
-    return this.#rows(`${SELECT} WHERE ${where}`, partition, prefix, prefix, limit).map(foundIn);
+    const where = `partition = ? AND ${begins('sort')} AND ${IS_KEPT} ORDER BY sort LIMIT ?`;
+    return this.#rows(`${SELECT} WHERE ${where}`, partition, prefix, prefix, this.#now, limit).map(foundIn);
   }
 
   /** Deletes the texts that have expired. @returns when the next one expires; `undefined`: none does. */

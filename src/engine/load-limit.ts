@@ -23,7 +23,7 @@ const RECLAIM_AFTER_MS = 1;
  * Limits how many calls of loads are under way at a time: those of one cache, or of all members of a group.
  *
  * A call keeps its place until it has settled, so that a load which ignores its signal still counts, but no longer than
- * its deadline: one that never settles must not keep the others waiting for ever. Calls without a place wait in the order
+ * the deadline of its execution, where it has one: else one that never settles would keep the others waiting for ever. Calls without a place wait in the order
  * in which they came. Between loads there is no timer: places are reclaimed by one only while a call waits.
  */
 export class LoadLimit {

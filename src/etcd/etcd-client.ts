@@ -3,6 +3,7 @@ import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { onAbort } from '../time/on-abort.ts';
 
 /** The options of the lock and the store of etcd that concern its servers. */
 export interface EtcdOptions {
@@ -46,7 +47,15 @@ export class EtcdError extends Error {
   get isOfLease(): boolean {
     return this.code === NOT_FOUND;
   }
+
+  /** Another token is needed: this one has expired, or (a JWT) users or roles were changed since it was given. */
+  get isOfToken(): boolean {
+    return this.code === UNAUTHENTICATED || OLD_REVISION.test(this.message);
+  }
 }
+
+/** https://github.com/etcd-io/etcd/issues/13300 */
+const OLD_REVISION = /revision of auth store is old|revision in header is old/;
 
 const NOT_FOUND = 5;
 const UNAUTHENTICATED = 16;
@@ -99,7 +108,7 @@ export class EtcdClient {
     for (let tries = 1; ; tries += 1) {
       const at = this.#at;
       try {
-        return (await this.#sendAs(path, command, signal)) as R;
+        return (await this.#sendAs(at, path, command, signal)) as R;
       } catch (error) {
         if (error instanceof EtcdError && error.code !== UNAVAILABLE) throw error;
         // Unless a command that failed at the same time has turned to the next one already.
@@ -110,15 +119,15 @@ export class EtcdClient {
   }
 
   /** A token of the servers expires: it is asked for again once. */
-  async #sendAs(path: string, command: object, signal: AbortSignal): Promise<unknown> {
-    if (this.#user === undefined) return this.#post(path, command, signal);
+  async #sendAs(at: number, path: string, command: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#user === undefined) return this.#post(at, path, command, signal);
     const token = this.#authenticated();
     try {
-      return await this.#post(path, command, signal, await token);
+      return await this.#post(at, path, command, signal, await unlessAborted(token, signal));
     } catch (error) {
-      if (!(error instanceof EtcdError) || error.code !== UNAUTHENTICATED) throw error;
+      if (!(error instanceof EtcdError) || !error.isOfToken) throw error;
       if (this.#token === token) this.#token = undefined;
-      return this.#post(path, command, signal, await this.#authenticated());
+      return this.#post(at, path, command, signal, await unlessAborted(this.#authenticated(), signal));
     }
   }
 
@@ -133,13 +142,19 @@ export class EtcdClient {
 
   async #authenticate(): Promise<string> {
     const signal = timeoutSignal(this.timeoutMs);
-    const { token } = (await this.#post('auth/authenticate', { ...this.#user }, signal)) as { token: string };
-    return token;
+    const answer = await this.#post(this.#at, 'auth/authenticate', { ...this.#user }, signal);
+    return (answer as { token: string }).token;
   }
 
-  async #post(path: string, command: object, signal: AbortSignal, token?: string): Promise<unknown> {
+  async #post(
+    at: number,
+    path: string,
+    command: object,
+    signal: AbortSignal,
+    token?: string,
+  ): Promise<unknown> {
     const sentAt = this.clock.now();
-    const response = await this.#fetch(`${this.#endpoints[this.#at]}/v3/${path}`, {
+    const response = await this.#fetch(`${this.#endpoints[at]}/v3/${path}`, {
       method: 'POST',
       body: JSON.stringify(command),
       headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: token }) },
@@ -151,4 +166,13 @@ export class EtcdClient {
     const { message, error, code } = (answer ?? {}) as { message?: string; error?: string; code?: number };
     throw new EtcdError(message ?? error ?? `the server has answered with status ${response.status}`, code);
   }
+}
+
+/** Rejects with the reason of the signal if that is aborted first; the promise goes on. */
+function unlessAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(forget);
+    if (signal.aborted) reject(signal.reason);
+  });
 }

@@ -106,22 +106,21 @@ export class EtcdRecords implements CasRecords {
   }
 
   async ofPartitions(prefix: string, sort: string): Promise<Found[]> {
-    const found = await this.#range(prefix, 0);
+    const found = await this.#range(prefix);
     return found.filter(({ key }) => key.sort === sort);
   }
 
-  ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
-    return this.#range(partition + SEPARATOR + prefix, limit);
+  ofPartition(partition: string, prefix: string): Promise<Found[]> {
+    return this.#range(partition + SEPARATOR + prefix);
   }
 
-  /** @param limit 0: all. */
-  async #range(prefix: string, limit: number): Promise<Found[]> {
+  /** All of them: some may be over, as a lease is longer than its step. */
+  async #range(prefix: string): Promise<Found[]> {
     const first = new TextEncoder().encode(this.#prefix + prefix);
     const end = first.slice();
     end[end.length - 1] = (end.at(-1) as number) + 1; // the last byte of UTF-8 is never 0xff
     const [key, rangeEnd] = await Promise.all([toBase64(first, turn()), toBase64(end, turn())]);
-    const command = { key, range_end: rangeEnd, limit: String(limit) };
-    const { kvs = [] } = await this.#client.send<RangeAnswer>('kv/range', command);
+    const { kvs = [] } = await this.#client.send<RangeAnswer>('kv/range', { key, range_end: rangeEnd });
     const found: Found[] = [];
     for (const { key: name, value = '' } of kvs) {
       const [partition = '', sort = ''] = (await decode(name)).slice(this.#prefix.length).split(SEPARATOR);

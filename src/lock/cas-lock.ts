@@ -171,7 +171,7 @@ function recordIn(text: string | undefined): CasRecord | undefined {
     const { host, lastError, longest, tookOver, token } = record as CasRecord;
     return {
       ...(record as Record),
-      longest: typeof longest === 'number' ? longest : undefined,
+      longest: typeof longest === 'number' && longest > 0 ? longest : undefined,
       token: isPlausibleToken(token, Infinity) ? token : Number.NaN,
       host: typeof host === 'string' ? host : '',
       tookOver: tookOver === true,

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EtcdFetch, type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
@@ -137,6 +140,36 @@ describe.skipIf(isGiven)('etcd that fails', () => {
       await expect.poll(pairOf(silent.url), { timeout: 10_000 }).toEqual([undefined, undefined]);
     } finally {
       await Promise.all([own.close(), silent.close()]);
+    }
+  });
+
+  it('with users and JWT: a token that is too old, as users were changed, is asked for again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tickless-jwt-'));
+    await writeFile(join(folder, 'key'), 'a secret of thirty-two characters');
+    const jwt = `jwt,sign-method=HS256,ttl=10m,priv-key=${join(folder, 'key')}`;
+    const own = await startEtcd({ args: ['--auth-token', jwt] });
+    const post = async (path: string, body: object, authorization?: string) => {
+      const init = {
+        method: 'POST',
+        body: JSON.stringify(body),
+        ...(authorization && { headers: { authorization } }),
+      };
+      return (await (await fetch(`${own.url}/v3/auth/${path}`, init)).json()) as { token?: string };
+    };
+    try {
+      await post('user/add', { name: 'root', password: 'secret' });
+      await post('role/add', { name: 'root' });
+      await post('user/grant', { user: 'root', role: 'root' });
+      await post('enable', {});
+      const user = { name: 'root', password: 'secret' };
+      const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
+      await ownStore.write('a', 'payload');
+      const { token } = await post('authenticate', user);
+      await post('user/add', { name: 'another', password: 'secret' }, token);
+      expect((await ownStore.read('a'))?.payload).toBe('payload');
+    } finally {
+      await own.close();
+      await rm(folder, { recursive: true });
     }
   });
 

@@ -122,6 +122,25 @@ it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
   },
 );
 
+it('after a mark, a load that timed out while it waited for the one before is no second load either', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, { ...own, coolDown: 100, timeout: 1000 });
+  await a.value.invalidate(everywhere);
+  const failed = async (times: number): Promise<void> => {
+    while (b.value.inspect().failures < times) await readFor(cluster, 10, [b]);
+  };
+  await failed(1); // its load goes on, with the lease
+  b.link.break('refused', 'check');
+  await failed(2);
+  expect(b.manual.calls.length).toBe(1);
+  await cluster.clock.advance(5000);
+  void a.value.refresh();
+  await cluster.clock.flush();
+  await cluster.end(a, 1, 'two');
+  await readFor(cluster, 500, [b]);
+  expect([b.value.peek(), b.manual.calls.length]).toEqual(['two', 1]);
+});
+
 describe('while a check reads a newer version', () => {
   it('an invalidation that is made here is left to a load', async () => {
     const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
