@@ -43,14 +43,22 @@ const value = fc.oneof(
   fc.dictionary(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true })),
 );
 
+/** At any depth. */
+function hasOwnProto(thing: unknown): boolean {
+  if (typeof thing !== 'object' || thing === null) return false;
+  return Object.hasOwn(thing, '__proto__') || Object.values(thing).some(hasOwnProto);
+}
+
 describe('a text in the store', () => {
   it('that was written is read; damaged in any way it is not', async () => {
     await fc.assert(
       fc.asyncProperty(value, value, mutation, async (held, other, mutate) => {
-        const [payload, others] = (await Promise.all([held, other].map((one) => payloadOf(one)))) as [
-          string,
-          string,
-        ];
+        const [payload, others] = await Promise.all([held, other].map((one) => payloadOf(one)));
+        if (payload === undefined || others === undefined) {
+          // JSON would lose -0, and devalue takes no key `__proto__`: such a value is not published.
+          expect([held, other].some((one) => hasOwnProto(one))).toBe(true);
+          return;
+        }
         const mutated = mutate(payload, others);
         if (mutated === payload) await expectTaken(mutated, held);
         else if (mutated === others) await expectTaken(mutated, other);

@@ -305,20 +305,20 @@ describe('the journal of a cache', () => {
   });
 
   it('is read again where a check finds it newer than the one that is being read', async () => {
-    const { cluster, a, b } = await warm({ k: 'x' }, { propagateWithin: 500 });
+    const { cluster, a, b } = await warm({ k: 'x' }, { propagateWithin: 300 });
     await a.cache.invalidateTag('z', everywhere);
     const answered = new Deferred<void>();
-    b.link.breakOnce(answered.promise, 'read');
+    b.link.breakOnce(answered.promise, 'read'); // for less than the second that a step has
     let reads = 0;
     const counted = async (): Promise<number> => {
       await cluster.clock.flush();
       reads += b.link.take().filter((step) => step === 'read').length;
       return reads;
     };
-    await readFor(cluster, [b], 500);
+    await readFor(cluster, [b], 300);
     await expect.poll(counted).toBe(1);
     await a.cache.clear(everywhere);
-    await readFor(cluster, [b], 500);
+    await readFor(cluster, [b], 300);
     expect([await counted(), b.cache.peek('k')]).toEqual([1, 'k1']);
     answered.resolve();
     const peeked = async (): Promise<unknown> => {
