@@ -30,6 +30,22 @@ async function send(path: string, command: object): Promise<{ kvs?: { value: str
   return (await response.json()) as { kvs?: { value: string }[] };
 }
 
+async function auth(url: string, path: string, body: object, token?: string): Promise<{ token?: string }> {
+  const headers = token === undefined ? {} : { authorization: token };
+  const init = { method: 'POST', body: JSON.stringify(body), headers };
+  return (await (await fetch(`${url}/v3/auth/${path}`, init)).json()) as { token?: string };
+}
+
+/** The server asks for a user from now on. @returns one that may do all. */
+async function withUsers(url: string): Promise<{ name: string; password: string }> {
+  const user = { name: 'root', password: 'secret' };
+  await auth(url, 'user/add', user);
+  await auth(url, 'role/add', { name: 'root' });
+  await auth(url, 'user/grant', { user: 'root', role: 'root' });
+  await auth(url, 'enable', {});
+  return user;
+}
+
 /** Edits the text of a key. */
 async function edit(name: string, change: (fields: Record<string, unknown>) => object): Promise<void> {
   const key = base64(prefix + name);
@@ -148,24 +164,12 @@ describe.skipIf(isGiven)('etcd that fails', () => {
     await writeFile(join(folder, 'key'), 'a secret of thirty-two characters');
     const jwt = `jwt,sign-method=HS256,ttl=10m,priv-key=${join(folder, 'key')}`;
     const own = await startEtcd({ args: ['--auth-token', jwt] });
-    const post = async (path: string, body: object, authorization?: string) => {
-      const init = {
-        method: 'POST',
-        body: JSON.stringify(body),
-        ...(authorization && { headers: { authorization } }),
-      };
-      return (await (await fetch(`${own.url}/v3/auth/${path}`, init)).json()) as { token?: string };
-    };
     try {
-      await post('user/add', { name: 'root', password: 'secret' });
-      await post('role/add', { name: 'root' });
-      await post('user/grant', { user: 'root', role: 'root' });
-      await post('enable', {});
-      const user = { name: 'root', password: 'secret' };
+      const user = await withUsers(own.url);
       const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
       await ownStore.write('a', 'payload');
-      const { token } = await post('authenticate', user);
-      await post('user/add', { name: 'another', password: 'secret' }, token);
+      const { token } = await auth(own.url, 'authenticate', user);
+      await auth(own.url, 'user/add', { name: 'another', password: 'secret' }, token);
       expect((await ownStore.read('a'))?.payload).toBe('payload');
     } finally {
       await own.close();
@@ -175,14 +179,8 @@ describe.skipIf(isGiven)('etcd that fails', () => {
 
   it('with users: a token that has expired is asked for again; a wrong password is an error', async () => {
     const own = await startEtcd({ args: ['--auth-token-ttl', '1'] });
-    const post = (path: string, body: object) =>
-      fetch(`${own.url}/v3/auth/${path}`, { method: 'POST', body: JSON.stringify(body) });
     try {
-      await post('user/add', { name: 'root', password: 'secret' });
-      await post('role/add', { name: 'root' });
-      await post('user/grant', { user: 'root', role: 'root' });
-      await post('enable', {});
-      const user = { name: 'root', password: 'secret' };
+      const user = await withUsers(own.url);
       const ownStore = etcdStore({ endpoints: own.url, user, timeout: 5000 });
       await ownStore.write('a', 'payload');
       await sleep(3000);

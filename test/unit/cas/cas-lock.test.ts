@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CasLock } from '../../../src/lock/cas-lock.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
-import { MemoryRecords, Server } from './memory-records.ts';
+import { CLOCKS, MemoryRecords, Server } from './memory-records.ts';
 
 function lockOf(records: MemoryRecords): Lock {
   return createLock(new CasLock(records, Infinity), {}, { longestName: undefined, options: [] });
@@ -15,14 +15,8 @@ async function leaseOf(lock: Lock, leaseFor: number) {
 }
 
 describe('a lock on records that are swapped', () => {
-  const exact = [0, 0] as const;
-  describe.concurrent.each([
-    ['the clock is known exactly', exact, exact],
-    ['one knows a later clock than the other', [-5, 30], [-5, 2]],
-    ['one knows an earlier clock than the other', [-30, 5], [-2, 5]],
-  ] as const)('conformance, where %s', (_, one, another) => {
-    const server = new Server();
-    Object.defineProperty(server, 'now', { get: () => Date.now() });
+  describe.concurrent.each(CLOCKS)('conformance, where %s', (_, one, another) => {
+    const server = Server.ofNow();
     const [lock, other] = [one, another].map((bounds) => lockOf(new MemoryRecords(server, ...bounds)));
     const subject = { lock: () => lock as Lock, other: () => other as Lock };
     for (const { name, run } of lockConformance(subject)) it(name, run);

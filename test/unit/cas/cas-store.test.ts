@@ -3,7 +3,7 @@ import { split } from '../../../src/store/cas-parts.ts';
 import { CasStore } from '../../../src/store/cas-store.ts';
 import { createStore } from '../../../src/store/create-store.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
-import { MemoryRecords, Server } from './memory-records.ts';
+import { CLOCKS, MemoryRecords, Server } from './memory-records.ts';
 
 function storeOf(records: MemoryRecords, keepVersions = 1, namespace?: string) {
   const engine = new CasStore(records, Infinity, keepVersions);
@@ -17,14 +17,8 @@ const TOKEN = 1000;
 const partsIn = (server: Server): string[] => [...server.texts.keys()].filter((key) => key.includes('part/'));
 
 describe('a store on records that are swapped', () => {
-  const exact = [0, 0] as const;
-  describe.concurrent.each([
-    ['the clock is known exactly', exact, exact],
-    ['one knows a later clock than the other', [-5, 30], [-5, 2]],
-    ['one knows an earlier clock than the other', [-30, 5], [-2, 5]],
-  ] as const)('conformance, where %s', (_, one, another) => {
-    const server = new Server();
-    Object.defineProperty(server, 'now', { get: () => Date.now() });
+  describe.concurrent.each(CLOCKS)('conformance, where %s', (_, one, another) => {
+    const server = Server.ofNow();
     for (const keepVersions of [1, 3]) {
       const [store, other] = [one, another].map((each) =>
         storeOf(new MemoryRecords(server, ...each), keepVersions),

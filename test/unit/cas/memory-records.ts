@@ -5,7 +5,21 @@ import type { CasRecords, Found, RecordKey, Swapped } from '../../../src/cas/rec
 export class Server {
   readonly texts: Map<string, string> = new Map();
   now: number = Date.UTC(2026, 0, 1);
+
+  /** Its clock goes. */
+  static ofNow(): Server {
+    return Object.defineProperty(new Server(), 'now', { get: () => Date.now() });
+  }
 }
+
+type Bounds = readonly [earliest: number, latest: number];
+
+/** What two clients know of one clock, in milliseconds from the right time. */
+export const CLOCKS: readonly (readonly [string, Bounds, Bounds])[] = [
+  ['the clock is known exactly', [0, 0], [0, 0]],
+  ['one knows a later clock than the other', [-5, 30], [-5, 2]],
+  ['one knows an earlier clock than the other', [-30, 5], [-2, 5]],
+];
 
 /** A client that knows the clock of its server as well as its two bounds say, relative to the right time. */
 export class MemoryRecords implements CasRecords {
