@@ -39,6 +39,9 @@ it('what expires is told, and deleted from then on; the rest is kept', async () 
   await records.put({ ...KEY, sort: 'stays' }, 'x', Infinity);
   expect(expiries).toHaveLength(3);
   expect(expiries[1]).toBeGreaterThanOrEqual(before + 60_000);
+  // Also before it is deleted it does not count.
+  expect((await records.ofPartition('a', '', 1)).map(({ key }) => key.sort)).toEqual(['later']);
+  expect(await records.ofPartitions('a', 'gone', 1)).toEqual([]);
   expect(records.deleteExpired()).toBe(expiries[1]);
   expect((await records.ofPartition('a', '', 10)).map(({ key }) => key.sort)).toEqual([
     'later',
