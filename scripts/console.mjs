@@ -47,7 +47,7 @@ await installPackagesOfTests();
 const args = process.argv.slice(2);
 const at = args.indexOf('--pictures');
 const [, pictures] = at < 0 ? [] : args.splice(at, 2);
-const [node, ...command] = vitest('--project=console', ...args);
+const [node, ...command] = vitest('--project=console', '--reporter=default', ...args);
 const env = { ...process.env, ...(pictures === undefined ? {} : { TICKLESS_PICTURES: resolve(pictures) }) };
 const { status } = spawnSync(node, command, { cwd: root, stdio: 'inherit', env });
 process.exit(status ?? 1);

@@ -9,7 +9,7 @@ import { run } from './run.mjs';
  * @property {string} name
  * @property {string} title
  * @property {string[]} command its last line may be `N passed, N failed`; else it counts as one. A line that begins
- *   with `skipped: ` names what it did not test, and why
+ *   with `skipped: ` names what it did not test, and why; one that begins with `failed: `, what failed
  * @property {string[]} [after] the steps that must have passed before, where they are run
  * @property {boolean} [alone] nothing runs beside it
  * @property {string} [installs] what it installs where that is missing
@@ -30,8 +30,8 @@ function countsOf({ code, stdout }) {
 }
 
 /**
- * Goes on after a failure; what needs the failed step is left out, and counts as failed. Ends with the skipped tests
- * and the line `N passed, N failed`.
+ * Goes on after a failure; what needs the failed step is left out, and counts as failed. Ends with the skipped tests,
+ * those that failed, and the line `N passed, N failed`.
  *
  * @param {readonly Step[]} steps in the order in which they are to begin
  * @returns {Promise<boolean>} whether all passed
@@ -39,7 +39,10 @@ function countsOf({ code, stdout }) {
 export async function runSteps(steps) {
   const begun = performance.now();
   const waiting = steps.filter(({ skip }) => skip === undefined);
-  const skipped = steps.flatMap(({ title, skip }) => (skip === undefined ? [] : [`${title}: ${skip}`]));
+  const skipped = steps.flatMap(({ title, skip }) =>
+    skip === undefined ? [] : [`skipped: ${title}: ${skip}`],
+  );
+  const failures = [];
   const running = new Map();
   const ended = new Map();
   const total = { passed: 0, failed: 0 };
@@ -62,8 +65,13 @@ export async function runSteps(steps) {
     ended.set(step.name, failed === 0);
     total.passed += passed;
     total.failed += failed;
-    skipped.push(...result.stdout.split('\n').flatMap((line) => /^skipped: (.*)/.exec(line)?.[1] ?? []));
-    if (failed > 0) console.log(result.output.trimEnd());
+    const said = (word) => result.stdout.split('\n').filter((line) => line.startsWith(`${word}: `));
+    skipped.push(...said('skipped'));
+    if (failed > 0) {
+      console.log(result.output.trimEnd());
+      const tests = said('failed');
+      failures.push(...(tests.length > 0 ? tests : [`failed: ${step.title}, see above`]));
+    }
     const count = passed + failed > 1 ? `, ${passed} passed${failed > 0 ? `, ${failed} failed` : ''}` : '';
     say(`${failed > 0 ? 'FAILED' : 'ok    '} ${step.title} (${seconds(startedAt)}${count})`);
   }
@@ -97,7 +105,7 @@ export async function runSteps(steps) {
     await Promise.race(promises);
   }
   clearInterval(heartbeat);
-  for (const what of skipped) console.log(`skipped: ${what}`);
+  for (const line of [...skipped, ...failures]) console.log(line);
   console.log(`in ${seconds(begun)}`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0;
