@@ -19,10 +19,10 @@ const LONGEST_STEP_MS = 15_000;
 export type Asked<R> =
   | { readonly kind: 'answered'; readonly answer: R }
   | {
-      readonly kind: 'resting';
+      readonly kind: 'open';
       readonly cause: unknown;
       /** Milliseconds; 0: a probe is under way, or the step was not wanted any longer. */
-      readonly restsFor: number;
+      readonly openFor: number;
       /** The step of this caller, which runs behind it as the probe. May reject with an `OptionError`. */
       readonly probe?: Promise<Asked<R>>;
     }
@@ -35,8 +35,8 @@ export interface AskOptions {
   readonly waitsForProbe?: boolean;
   /**
    * A step that writes a payload. Its failure alone does not prove an outage: the payload may be at fault (as a damaged
-   * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered, and rests after three such failures in a row. During a rest
-   * that began with another step, one write is the probe. @default false
+   * record may, where a lock is asked). The backend is then asked by one caller at a time until it has answered; three
+   * such failures in a row open the breaker. While it is open after another step, one write is the probe. @default false
    */
   readonly isWrite?: boolean;
   /** Asked when the turn of the step has come; `false`: it is of no use any longer, and is not run. @default it is */
@@ -94,21 +94,21 @@ export class BackendAccess<S> {
   }
 
   /**
-   * Asks the backend, unless it rests.
+   * Asks the backend, unless the breaker is open.
    *
-   * @param step gets whether it is a probe: the first step after a rest.
+   * @param step gets whether it is a probe: the first step after the breaker was open.
    * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
    */
   async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
     const { clock } = options;
     for (;;) {
-      const resting = this.#resting(options);
-      if (resting !== undefined) return resting;
+      const open = this.#open(options);
+      if (open !== undefined) return open;
       if (this.breaker.isTrusted(clock.monotonic())) {
         // Again when its turn comes: the backend may have stopped answering meanwhile.
-        return this.#semaphore.run(async () => this.#resting(options) ?? this.#try(step, options));
+        return this.#semaphore.run(async () => this.#open(options) ?? this.#try(step, options));
       }
-      const goesOn = this.breaker.isBroken && options.waitsForProbe === false;
+      const goesOn = this.breaker.isTripped && options.waitsForProbe === false;
       const pilot = this.#pilots.get(options.isWrite === true);
       if (pilot === undefined) {
         const result = this.#lead(step, options);
@@ -120,14 +120,14 @@ export class BackendAccess<S> {
   }
 
   /**
-   * Asks once more, although the backend rests: the answer of the step before may be lost. Where several steps had no
+   * Asks once more, although the breaker is open: the answer of the step before may be lost. Where several steps had no
    * answer, one of them asks first, and the others only if that one gets an answer.
    */
   async askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
     const pilot = this.#pilots.get(false);
     if (pilot === undefined) return this.#lead(step, options);
     await pilot;
-    return this.#resting(options) ?? this.#semaphore.run(() => this.#try(step, options));
+    return this.#open(options) ?? this.#semaphore.run(() => this.#try(step, options));
   }
 
   /** Asks as the pilot. */
@@ -139,13 +139,13 @@ export class BackendAccess<S> {
     return result;
   }
 
-  #resting({ clock, isWrite }: AskOptions): Extract<Asked<never>, { readonly kind: 'resting' }> | undefined {
-    const restsFor = this.breaker.restsFor(clock.monotonic(), isWrite);
-    return restsFor > 0 ? this.#down(restsFor) : undefined;
+  #open({ clock, isWrite }: AskOptions): Extract<Asked<never>, { readonly kind: 'open' }> | undefined {
+    const openFor = this.breaker.openFor(clock.monotonic(), isWrite);
+    return openFor > 0 ? this.#down(openFor) : undefined;
   }
 
-  #down(restsFor: number): Extract<Asked<never>, { readonly kind: 'resting' }> {
-    return { kind: 'resting', cause: this.breaker.cause, restsFor };
+  #down(openFor: number): Extract<Asked<never>, { readonly kind: 'open' }> {
+    return { kind: 'open', cause: this.breaker.cause, openFor };
   }
 
   /** Runs a step that does not depend on the breaker: a lease that is held is released whatever the backend did before. */
@@ -159,8 +159,8 @@ export class BackendAccess<S> {
   ): Promise<Asked<R>> {
     const { breaker } = this;
     if (isWanted?.() === false) return this.#down(0);
-    const isProbe = breaker.isBroken;
-    const isResting = breaker.restsFor(clock.monotonic()) > 0;
+    const isProbe = breaker.isTripped;
+    const isOpen = breaker.openFor(clock.monotonic()) > 0;
     try {
       const answer = await step(isProbe);
       breaker.succeeded(clock.monotonic());
@@ -168,9 +168,9 @@ export class BackendAccess<S> {
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
       const cause = this.#explain(thrown);
-      const isDoubtful = isWrite ? !isResting : !isProbe && isDamage(thrown);
-      if (!isDoubtful || !breaker.doubted()) {
-        breaker.failed(cause, clock.monotonic(), { isProbe: isProbe && !isResting, isWrite });
+      const isInconclusive = isWrite ? !isOpen : !isProbe && isDamage(thrown);
+      if (!isInconclusive || !breaker.failedInconclusively()) {
+        breaker.failed(cause, clock.monotonic(), { isProbe: isProbe && !isOpen, isWrite });
       }
       return { kind: 'failed', cause };
     }

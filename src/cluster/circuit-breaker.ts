@@ -1,12 +1,12 @@
 /** A backend that has answered within this time is trusted to answer again. */
 const TRUSTED_FOR_MS = 1000;
 
-/** This many doubtful failures, with no success between them, prove an outage. */
-const MAX_DOUBTS = 3;
+/** This many inconclusive failures, with no success between them, prove an outage. */
+const MAX_INCONCLUSIVE = 3;
 
-/** The pause after the failure that begins an outage; each failed probe doubles it, up to the longest. */
-const FIRST_REST_MS = 1000;
-const LONGEST_REST_MS = 30_000;
+/** How long the breaker is open after the failure that begins an outage; each failed probe doubles it, up to the longest. */
+const FIRST_OPEN_MS = 1000;
+const LONGEST_OPEN_MS = 30_000;
 
 /** The time in which a backend does not answer. Instants are monotonic. */
 export interface BackendOutage {
@@ -25,21 +25,22 @@ export interface FailedStep {
 }
 
 /**
- * Remembers whether a backend answers. After a failure the backend rests: it is not asked for a while, or each member and
- * each key would wait for it one by one. The pauses grow from 1 to 30 seconds. All instants are monotonic.
+ * Remembers whether a backend answers. A failure opens the breaker: the backend is not asked for a while, or each member
+ * and each key would wait for it one by one. It is open for 1 second at first, then up to 30; after that it is half-open:
+ * one caller probes the backend, and an answer closes it. All instants are monotonic.
  */
 export class CircuitBreaker {
   /** Why the backend could not be asked the last time; `undefined`: it answered. */
   cause: unknown = undefined;
   #outage: BackendOutage | undefined;
-  #doubts = 0;
-  #restMs = FIRST_REST_MS;
-  #restsUntil: number = Number.NEGATIVE_INFINITY;
-  #writesRestUntil: number = Number.NEGATIVE_INFINITY;
+  #inconclusive = 0;
+  #openMs = FIRST_OPEN_MS;
+  #openUntil: number = Number.NEGATIVE_INFINITY;
+  #openForWritesUntil: number = Number.NEGATIVE_INFINITY;
   #answeredAt: number = Number.NEGATIVE_INFINITY;
 
-  /** The backend could not be asked the last time. */
-  get isBroken(): boolean {
+  /** The backend could not be asked the last time: the breaker is open or half-open. */
+  get isTripped(): boolean {
     return this.#outage !== undefined;
   }
 
@@ -49,25 +50,25 @@ export class CircuitBreaker {
   }
 
   /**
-   * How long the backend is not to be asked, in milliseconds; 0: it may be asked.
+   * How long the breaker stays open, in milliseconds; 0: it is half-open or closed, and the backend may be asked.
    *
-   * @param isWrite a write rests only after a failed write. A snapshot that is not written now is lost, and another
-   * instance loads the same round again; one lost reply to a read does not justify that.
+   * @param isWrite for a write it is open only after a failed write. A snapshot that is not written now is lost, and
+   * another instance loads the same round again; one lost reply to a read does not justify that.
    */
-  restsFor(now: number, isWrite: boolean = false): number {
-    const restsUntil = isWrite ? this.#writesRestUntil : this.#restsUntil;
-    return this.isBroken ? Math.max(0, restsUntil - now) : 0;
+  openFor(now: number, isWrite: boolean = false): number {
+    const openUntil = isWrite ? this.#openForWritesUntil : this.#openUntil;
+    return this.isTripped ? Math.max(0, openUntil - now) : 0;
   }
 
   /** It has answered a moment ago: many callers may ask at a time. */
   isTrusted(now: number): boolean {
-    return !this.isBroken && now - this.#answeredAt < TRUSTED_FOR_MS;
+    return !this.isTripped && now - this.#answeredAt < TRUSTED_FOR_MS;
   }
 
   succeeded(now: number): void {
     if (this.#outage !== undefined) this.#outage.endedAt = now;
     this.#outage = undefined;
-    this.#doubts = 0;
+    this.#inconclusive = 0;
     this.cause = undefined;
     this.#answeredAt = now;
   }
@@ -75,13 +76,13 @@ export class CircuitBreaker {
   failed(cause: unknown, now: number, { isProbe, isWrite }: FailedStep): void {
     if (this.#outage === undefined) {
       this.#outage = { startedAt: now, endedAt: undefined, cause };
-      this.#restMs = FIRST_REST_MS;
-      this.#writesRestUntil = Number.NEGATIVE_INFINITY;
-    } else if (isProbe) this.#restMs = Math.min(2 * this.#restMs, LONGEST_REST_MS);
-    this.#doubts = 0;
+      this.#openMs = FIRST_OPEN_MS;
+      this.#openForWritesUntil = Number.NEGATIVE_INFINITY;
+    } else if (isProbe) this.#openMs = Math.min(2 * this.#openMs, LONGEST_OPEN_MS);
+    this.#inconclusive = 0;
     this.cause = cause;
-    this.#restsUntil = now + this.#restMs;
-    if (isWrite) this.#writesRestUntil = this.#restsUntil;
+    this.#openUntil = now + this.#openMs;
+    if (isWrite) this.#openForWritesUntil = this.#openUntil;
   }
 
   /**
@@ -89,9 +90,9 @@ export class CircuitBreaker {
    *
    * @returns whether that still proves nothing.
    */
-  doubted(): boolean {
+  failedInconclusively(): boolean {
     this.#answeredAt = Number.NEGATIVE_INFINITY;
-    this.#doubts += 1;
-    return this.#doubts < MAX_DOUBTS;
+    this.#inconclusive += 1;
+    return this.#inconclusive < MAX_INCONCLUSIVE;
   }
 }

@@ -35,7 +35,7 @@ export type Acquired =
       readonly kind: 'unavailable';
       readonly error: LockUnavailableError;
       /** Milliseconds: it was not asked, and will not be for this long. 0: it was asked. */
-      readonly restsFor: number;
+      readonly openFor: number;
     };
 
 /** The lock as one member uses it: asks it and reports what happens. */
@@ -71,8 +71,8 @@ export class MemberLock {
 
   /** Why it could not be asked the last time. */
   get error(): LockUnavailableError | undefined {
-    const { isBroken, cause = this.#leaseError } = this.#access.breaker;
-    return isBroken || cause !== undefined ? lockUnavailable(cause, this.#context.options.name) : undefined;
+    const { isTripped, cause = this.#leaseError } = this.#access.breaker;
+    return isTripped || cause !== undefined ? lockUnavailable(cause, this.#context.options.name) : undefined;
   }
 
   /**
@@ -105,7 +105,7 @@ export class MemberLock {
     const isTimedOut = asked.kind === 'failed' && isOver(askedAt + acquireMs, clock.monotonic());
     // The lock may have given the lease, and no reader is kept waiting.
     if (isTimedOut && patienceOf().waitsForProbe) asked = await access.askAgain(step, { clock });
-    if (asked.kind === 'resting') {
+    if (asked.kind === 'open') {
       void asked.probe?.then(
         (probed) => {
           const acquired = this.#acquired(entry, state, probed);
@@ -132,16 +132,16 @@ export class MemberLock {
     const { options, log } = this.#context;
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
-      case 'resting': {
+      case 'open': {
         const error = lockUnavailable(asked.cause, options.name, entry.key);
-        return { kind: 'unavailable', error, restsFor: asked.restsFor };
+        return { kind: 'unavailable', error, openFor: asked.openFor };
       }
       case 'failed': {
-        const { isBroken } = this.#access.breaker;
-        if (!isBroken) this.#leaseError = asked.cause;
-        log.lockFailed(entry, unavailableCause(asked.cause), isBroken);
+        const { isTripped } = this.#access.breaker;
+        if (!isTripped) this.#leaseError = asked.cause;
+        log.lockFailed(entry, unavailableCause(asked.cause), isTripped);
         const error = lockUnavailable(asked.cause, options.name, entry.key);
-        return { kind: 'unavailable', error, restsFor: 0 };
+        return { kind: 'unavailable', error, openFor: 0 };
       }
       case 'answered': {
         log.lockAnswered(entry);

@@ -74,13 +74,13 @@ export class MemberStore {
 
   /** Why it could not be written or read the last time. */
   get error(): StoreUnavailableError | undefined {
-    const { isBroken, cause = this.writer.error } = this.#access.breaker;
-    return isBroken || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
+    const { isTripped, cause = this.writer.error } = this.#access.breaker;
+    return isTripped || cause !== undefined ? storeUnavailable(cause, this.#context.options.name) : undefined;
   }
 
   /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */
-  get restsFor(): number {
-    return this.#access.breaker.restsFor(this.#context.options.clock.monotonic());
+  get openFor(): number {
+    return this.#access.breaker.openFor(this.#context.options.clock.monotonic());
   }
 
   /** Emits what has changed: the store does not answer, or does again. */
@@ -109,7 +109,7 @@ export class MemberStore {
         return limited(() => this.#steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
       };
       const asked = await this.#access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
-      if (asked.kind === 'resting') {
+      if (asked.kind === 'open') {
         void asked.probe?.then(
           (probed) => this.#noteRead(probed),
           () => {},
@@ -211,7 +211,7 @@ export class MemberStore {
     const atBackend = await this.#context.names.atBackend(entry, steps.longestName);
     const step = (): Promise<R> => limited(() => call(atBackend), clock, limitMs);
     const asked = await this.#access.ask(step, { clock, waitsForProbe });
-    if (asked.kind === 'resting') asked.probe?.catch(() => {});
+    if (asked.kind === 'open') asked.probe?.catch(() => {});
     this.#noteRead(asked);
     if (asked.kind === 'answered') return asked.answer;
     throw storeUnavailable(asked.cause, name);

@@ -129,10 +129,10 @@ export class RemoteSnapshots<T> {
     if (store === undefined) return undefined;
     const snapshot = await this.#read(this.#state.newest, token);
     if (snapshot === undefined) {
-      const { restsFor } = store;
-      if (restsFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
+      const { openFor } = store;
+      if (openFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
       // The snapshot is there; loading again would be a second round.
-      const forMs = this.withinAgeLimit(Math.min(retryAfter, restsFor));
+      const forMs = this.withinAgeLimit(Math.min(retryAfter, openFor));
       return new Deferral(options, forMs, true);
     }
     const { version, writtenAt, dueIn } = snapshot;

@@ -87,10 +87,10 @@ export class SnapshotWriter {
       const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn
       const asked = await this.#access.ask(step, { clock, isWrite: true, isWanted });
       this.#noteOutage();
-      if (asked.kind === 'resting') return undefined;
+      if (asked.kind === 'open') return undefined;
       if (asked.kind === 'failed') {
         const isReported = this.#error !== undefined;
-        if (breaker.isBroken) log.storeFailed(unavailableCause(asked.cause), isReported);
+        if (breaker.isTripped) log.storeFailed(unavailableCause(asked.cause), isReported);
         throw asked.cause;
       }
       log.storeAnswered();
@@ -103,7 +103,7 @@ export class SnapshotWriter {
       }
       return answer;
     } catch (error) {
-      log.writeFailed(entry, unavailableCause(error), breaker.isBroken);
+      log.writeFailed(entry, unavailableCause(error), breaker.isTripped);
       this.#error = error;
       return undefined;
     }

@@ -235,7 +235,7 @@ export class StoreChecks {
     const options = { clock, waitsForProbe: true };
     let answer = await this.#access.ask(step, options);
     // Its pause may be longer than the time within which changes are to be known.
-    if (answer.kind === 'resting') answer = await this.#access.askAgain(step, options);
+    if (answer.kind === 'open') answer = await this.#access.askAgain(step, options);
     for (const { checker } of this.#members.values()) checker.store?.noteOutage();
     if (answer.kind === 'answered') {
       log.storeAnswered();

@@ -2,7 +2,7 @@ import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { DurableObjectOptions, ObjectNamespace } from './object-namespace.ts';
-import { type EngineSettings, encodeStep, type Outcome, resultOf } from './steps.ts';
+import { encodeStep, type ObjectSettings, type Outcome, resultOf } from './steps.ts';
 
 /** Where requests to an object go: only the object sees it. */
 const URL = 'https://tickless/';
@@ -22,7 +22,7 @@ export class ObjectClient {
   readonly #about: 'lock' | 'store';
   readonly #binding: ObjectNamespace;
   readonly #object: string;
-  readonly #settings: EngineSettings;
+  readonly #settings: ObjectSettings;
   readonly #timeoutMs: number;
 
   /**

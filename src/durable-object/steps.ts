@@ -1,5 +1,5 @@
 /** The settings of a lock or a store. */
-export interface EngineSettings {
+export interface ObjectSettings {
   /** `Infinity`: for ever. In milliseconds. */
   readonly retentionMs: number;
   readonly keepVersions: number;
@@ -8,10 +8,10 @@ export interface EngineSettings {
 /** A step of a lock or a store: one request to the object. */
 export interface ObjectStep {
   readonly about: 'lock' | 'store';
-  /** A method of the engine. */
+  /** A method of the backend. */
   readonly step: string;
   readonly args: readonly unknown[];
-  readonly settings: EngineSettings;
+  readonly settings: ObjectSettings;
 }
 
 /** The result of a step, or of one of its names. */

@@ -6,11 +6,11 @@ import type { LockBackend, LockRow } from './lock-backend.ts';
 import { REPLACED } from './lock-backend.ts';
 import {
   acquired,
+  type BackendRecord,
   damageOf,
   extended,
   forceReleased,
   type Instant,
-  type Record,
   released,
   rowOf,
 } from './record.ts';
@@ -95,9 +95,9 @@ export class CasLock implements LockBackend {
   /** @returns whether the step applied. */
   async #change(
     name: string,
-    step: (record: Record | undefined, at: number, width: number) => Record | undefined,
+    step: (record: BackendRecord | undefined, at: number, width: number) => BackendRecord | undefined,
   ): Promise<boolean> {
-    const record = await this.#loop.run(keyOf(name), (text, span): Decision<Record | undefined> => {
+    const record = await this.#loop.run(keyOf(name), (text, span): Decision<BackendRecord | undefined> => {
       const present = recordIn(text);
       const isReadable = present !== undefined && damageOf(present, instantOf(span)) === undefined;
       const next = isReadable ? step(present, span.earliest, widthOf(span)) : undefined;
@@ -106,7 +106,7 @@ export class CasLock implements LockBackend {
     return record !== undefined;
   }
 
-  #written(next: Record, { earliest, latest }: ClockSpan): Decision<CasRecord> {
+  #written(next: BackendRecord, { earliest, latest }: ClockSpan): Decision<CasRecord> {
     // Without a hold the name is free at once, whatever others know of the clock.
     const notBefore = next.notBefore > earliest ? next.notBefore : 0;
     const end = Math.max(next.leaseUntil, notBefore);
@@ -116,7 +116,7 @@ export class CasLock implements LockBackend {
   }
 }
 
-interface CasRecord extends Record {
+interface CasRecord extends BackendRecord {
   /**
    * How long the lease or the hold was when it was written, in milliseconds: by another client's knowledge of the clock
    * more may seem to be left. @default Infinity
@@ -170,7 +170,7 @@ function recordIn(text: string | undefined): CasRecord | undefined {
     if (typeof record !== 'object' || record === null) return undefined;
     const { host, lastError, longest, tookOver, token } = record as CasRecord;
     return {
-      ...(record as Record),
+      ...(record as BackendRecord),
       longest: typeof longest === 'number' && longest > 0 ? longest : undefined,
       token: isPlausibleToken(token, Infinity) ? token : Number.NaN,
       host: typeof host === 'string' ? host : '',

@@ -78,7 +78,7 @@ export interface LockBackendKind {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function createLock(engine: LockBackend, options: LockOptions, kind: LockBackendKind): Lock {
+export function createLock(backend: LockBackend, options: LockOptions, kind: LockBackendKind): Lock {
   const checks = new OptionChecks('lock');
   checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);
@@ -86,10 +86,10 @@ export function createLock(engine: LockBackend, options: LockOptions, kind: Lock
   checkNamespace(checks, options?.namespace, kind.longestName);
   checks.done();
   const prefix = namespacePrefix(options?.namespace);
-  const backend = prefix === '' ? engine : namespacedLock(engine, prefix);
+  const namespaced = prefix === '' ? backend : namespacedLock(backend, prefix);
   const longestName = longestWithin(kind.longestName, prefix);
-  const steps = new BackendSteps(backend, leaseFor, longestName);
-  return new CheckedLock(backend, steps, timeoutMs, { ...kind, longestName });
+  const steps = new BackendSteps(namespaced, leaseFor, longestName);
+  return new CheckedLock(namespaced, steps, timeoutMs, { ...kind, longestName });
 }
 
 /** The lock for use by hand: checks each request and limits the time of each step. */

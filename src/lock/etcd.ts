@@ -1,6 +1,5 @@
-import { EtcdClient, type EtcdOptions } from '../etcd/etcd-client.ts';
-import { EtcdRecords } from '../etcd/etcd-records.ts';
-import { OptionChecks } from '../option-checks.ts';
+import type { EtcdOptions } from '../etcd/etcd-client.ts';
+import { openKeys } from '../etcd/open-keys.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
@@ -28,8 +27,9 @@ export interface EtcdLockOptions extends LockOptions, EtcdOptions {
  * servers of a cluster. etcd's own leases delete records after the retention: they last for two seconds or more, and can't
  * tell how old a value is.
  *
- * An acquire is one command where no other instance has used the name since, or holds it now, else two, and two after a rest of minutes; an extension and a
- * release are one. The user needs the rights to read and write the keys under `prefix`.
+ * An acquire is one command where no other instance has used the name since, or holds it now, else two, and two after some
+ * minutes without a command; an extension and a release are one. The user needs the rights to read and write the keys under
+ * `prefix`.
  *
  * ```ts no-run
  * import { etcdLock } from 'tickless/lock/etcd';
@@ -42,14 +42,6 @@ export interface EtcdLockOptions extends LockOptions, EtcdOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function etcdLock(options: EtcdLockOptions): Lock {
-  const { prefix = 'tickless/', retention = { days: 7 } } = options ?? {};
-  const checks = new OptionChecks('lock');
-  checks.name('prefix', prefix);
-  const retentionMs = checks.duration('retention', retention);
-  checks.done();
-  const records = new EtcdRecords(new EtcdClient('lock', options), prefix);
-  return createLock(new CasLock(records, retentionMs), options, {
-    longestName: undefined,
-    options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],
-  });
+  const { records, retentionMs, backend } = openKeys('lock', options);
+  return createLock(new CasLock(records, retentionMs), options, backend);
 }

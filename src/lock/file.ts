@@ -15,7 +15,15 @@ import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import { type Ending, type LockBackend, type LockRow, REPLACED } from './lock-backend.ts';
-import { acquired, damageOf, extended, forceReleased, type Record, released, rowOf } from './record.ts';
+import {
+  acquired,
+  type BackendRecord,
+  damageOf,
+  extended,
+  forceReleased,
+  released,
+  rowOf,
+} from './record.ts';
 
 /** The options of {@link fileLock}. */
 export interface FileLockOptions extends LockOptions {
@@ -86,7 +94,7 @@ interface Written extends Moment {
   /** Makes the contents of each file unique. */
   readonly id: string;
   readonly name: string;
-  readonly record: Record;
+  readonly record: BackendRecord;
 }
 
 /** The latest state of a name. */
@@ -98,7 +106,7 @@ interface Head {
   readonly listing: Listing;
 }
 
-type Step = (record: Record | undefined, now: Moment) => Record | undefined;
+type Step = (record: BackendRecord | undefined, now: Moment) => BackendRecord | undefined;
 
 /**
  * The states of a name are files 1, 2, 3…; the one with the highest number is the present state. A step is:
@@ -134,7 +142,7 @@ class FileLock implements LockBackend {
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
     const record = await this.#change(request.name, (present, now) => acquired(present, request, now));
-    return rowOf(request.name, record as Record, this.#clock.now());
+    return rowOf(request.name, record as BackendRecord, this.#clock.now());
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
@@ -180,7 +188,7 @@ class FileLock implements LockBackend {
   }
 
   /** @returns the record after the step; `undefined` if the step does not apply. */
-  async #change(name: string, step: Step): Promise<Record | undefined> {
+  async #change(name: string, step: Step): Promise<BackendRecord | undefined> {
     const folder = this.#files.folderOf(name);
     for (;;) {
       const head = await this.#head(folder);
@@ -213,11 +221,11 @@ class FileLock implements LockBackend {
    */
   async #replacing(
     { number, listing: { numbers } }: Head,
-    present: Record | undefined,
-    record: Record,
+    present: BackendRecord | undefined,
+    record: BackendRecord,
     folder: string,
     now: Moment,
-  ): Promise<Record> {
+  ): Promise<BackendRecord> {
     const damage = present === undefined ? 'file' : damageOf(present, now);
     if (number === 0 || (damage !== 'file' && damage !== 'token')) return record;
     const texts = await Promise.all(numbers.map((one) => this.#files.read(folder, one)));
@@ -257,7 +265,7 @@ class FileLock implements LockBackend {
 }
 
 /** The record, its instants converted to the present clock. */
-function recordAt(now: Moment, then: Written): Record {
+function recordAt(now: Moment, then: Written): BackendRecord {
   const { record } = then;
   if (isComparable(then, now)) return record;
   const shift = now.at - Math.max(0, now.wall - then.wall) - then.at;

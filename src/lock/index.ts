@@ -11,10 +11,10 @@ export {
 export type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
 export {
   acquired as acquireRecord,
+  type BackendRecord,
   extended as extendRecord,
   forceReleased as forceReleaseRecord,
   type Instant,
-  type Record as BackendRecord,
   released as releaseRecord,
   rowOf as rowOfRecord,
 } from './record.ts';

@@ -1,12 +1,20 @@
 import { MemoryRecords } from '../memory/memory-records.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LockBackend } from './lock-backend.ts';
-import { acquired, extended, forceReleased, type Instant, type Record, released, rowOf } from './record.ts';
+import {
+  acquired,
+  type BackendRecord,
+  extended,
+  forceReleased,
+  type Instant,
+  released,
+  rowOf,
+} from './record.ts';
 
 /** The steps of a lock on records in memory. */
 export class MemoryLock implements LockBackend {
   readonly #clock: Clock;
-  readonly #records: MemoryRecords<Record> = new MemoryRecords(
+  readonly #records: MemoryRecords<BackendRecord> = new MemoryRecords(
     ({ leaseUntil, notBefore, keepFor = Infinity }) => Math.max(leaseUntil, notBefore) + keepFor,
   );
 
@@ -40,14 +48,17 @@ export class MemoryLock implements LockBackend {
       .filter((name) => name.startsWith(prefix))
       .sort();
     const now = this.#now();
-    return names.slice(0, limit).map((name) => rowOf(name, this.#records.get(name) as Record, now));
+    return names.slice(0, limit).map((name) => rowOf(name, this.#records.get(name) as BackendRecord, now));
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
     return this.#change(name, (record, at) => forceReleased(record, token, at));
   }
 
-  #change(name: string, step: (record: Record | undefined, at: number) => Record | undefined): boolean {
+  #change(
+    name: string,
+    step: (record: BackendRecord | undefined, at: number) => BackendRecord | undefined,
+  ): boolean {
     const { at } = this.#now();
     const record = step(this.#records.get(name), at);
     if (record === undefined) return false;

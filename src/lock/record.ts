@@ -3,7 +3,7 @@ import { isPlausibleToken } from '../cluster/plausible.ts';
 import { CLOCK_BACK_MS, type Ending, LONGEST_AHEAD_MS, type LockRow, REPLACED } from './lock-backend.ts';
 
 /** The lock record of one name, plain data. Instants are milliseconds on a clock shared by all users of the record. */
-export interface Record {
+export interface BackendRecord {
   readonly token: number;
   readonly owner: string;
   readonly requestId: string;
@@ -34,7 +34,7 @@ const STATES: readonly unknown[] = ['running', 'done', 'failed', 'abandoned', 'r
  * The first field of a record that no step of a lock has written: it was edited, and is implausible or of a wrong type.
  * `undefined`: the record is sound. A damaged one counts as absent, except for its token where that is plausible.
  */
-export function damageOf(record: Record, { at, wall }: Instant): string | undefined {
+export function damageOf(record: BackendRecord, { at, wall }: Instant): string | undefined {
   const { token, owner, requestId, state, leaseUntil, notBefore, acquiredAt, finishedAt } = record;
   if (!isPlausibleToken(token, wall)) return 'token';
   if (!STATES.includes(state)) return 'state';
@@ -49,13 +49,13 @@ function isPlausible(instant: number, at: number): boolean {
 }
 
 /** Its lease is live: no other owner can acquire it. */
-export function isLive({ state, leaseUntil, acquiredAt }: Record, at: number): boolean {
+export function isLive({ state, leaseUntil, acquiredAt }: BackendRecord, at: number): boolean {
   const isRunning = state === 'running' && leaseUntil > at && acquiredAt <= at + CLOCK_BACK_MS;
   return isRunning && isPlausible(leaseUntil, at);
 }
 
 /** The hold of a done round or the backoff of a failed one is not over. */
-function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
+function isHeldBack({ notBefore, finishedAt }: BackendRecord, at: number): boolean {
   const isOver = finishedAt === null || notBefore <= at || finishedAt > at + CLOCK_BACK_MS;
   return !isOver && isPlausible(notBefore, at);
 }
@@ -65,10 +65,10 @@ function isHeldBack({ notBefore, finishedAt }: Record, at: number): boolean {
  * the new one names the damage in `lastError`.
  */
 export function acquired(
-  record: Record | undefined,
+  record: BackendRecord | undefined,
   { owner, requestId, host, leaseFor, force }: AcquireRequest,
   now: Instant,
-): Record {
+): BackendRecord {
   const { at, wall } = now;
   const damage = record && damageOf(record, now);
   if (record !== undefined && damage === undefined) {
@@ -97,22 +97,22 @@ function successorOf(token: number | undefined, wall: number): number {
 
 /** The record after an extension; `undefined` if the lease does not match or is not live. */
 export function extended(
-  record: Record | undefined,
+  record: BackendRecord | undefined,
   lease: LeaseId,
   leaseFor: number,
   at: number,
-): Record | undefined {
+): BackendRecord | undefined {
   if (record === undefined || !isOf(record, lease) || !isLive(record, at)) return undefined;
   return { ...record, leaseUntil: at + leaseFor };
 }
 
 /** The record after a release; `undefined` if the lease does not match, or is neither live nor ended in that state. */
 export function released(
-  record: Record | undefined,
+  record: BackendRecord | undefined,
   lease: LeaseId,
   { state, holdFor, error, keepFor }: Ending,
   at: number,
-): Record | undefined {
+): BackendRecord | undefined {
   if (record === undefined || !isOf(record, lease)) return undefined;
   if (record.state === state) return record; // repeated after a lost reply
   if (!isLive(record, at)) return undefined;
@@ -128,13 +128,17 @@ export function released(
 }
 
 /** The record after a release by an operator; `undefined` if the token does not match. */
-export function forceReleased(record: Record | undefined, token: number, at: number): Record | undefined {
+export function forceReleased(
+  record: BackendRecord | undefined,
+  token: number,
+  at: number,
+): BackendRecord | undefined {
   if (record?.token !== token) return undefined;
   return { ...record, state: 'released', leaseUntil: at, notBefore: at, finishedAt: at };
 }
 
 /** The record as a backend returns it. */
-export function rowOf(name: string, record: Record, { at, wall }: Instant): LockRow {
+export function rowOf(name: string, record: BackendRecord, { at, wall }: Instant): LockRow {
   const { leaseUntil, notBefore, acquiredAt, finishedAt, lastError, keepFor: _, ...others } = record;
   return {
     name,
@@ -148,6 +152,6 @@ export function rowOf(name: string, record: Record, { at, wall }: Instant): Lock
   };
 }
 
-function isOf(record: Record, { token, requestId }: LeaseId): boolean {
+function isOf(record: BackendRecord, { token, requestId }: LeaseId): boolean {
   return record.token === token && record.requestId === requestId;
 }

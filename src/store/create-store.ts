@@ -107,7 +107,7 @@ export interface StoreBackendKind {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function createStore(
-  engine: StoreBackend,
+  backend: StoreBackend,
   options: StoreOptions,
   { longestName: longest, options: names, clock, explain = (error) => error }: StoreBackendKind,
 ): Store {
@@ -120,14 +120,14 @@ export function createStore(
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, options?.namespace, longest);
   const { keepVersions = 1 } = options ?? {};
-  if (engine.history !== undefined) checks.count('keepVersions', keepVersions, MOST_VERSIONS);
+  if (backend.history !== undefined) checks.count('keepVersions', keepVersions, MOST_VERSIONS);
   else
     checks.that(keepVersions === 1, 'keepVersions', 'must be 1 for a backend without history', keepVersions);
   const propagateWithinMs = checks.duration('propagateWithin', options?.propagateWithin ?? Infinity);
   checks.done();
   const prefix = namespacePrefix(options?.namespace);
   const longestName = longestWithin(longest, prefix);
-  const backend = prefix === '' ? engine : namespacedStore(engine, prefix);
+  const namespaced = prefix === '' ? backend : namespacedStore(backend, prefix);
 
   function check(name: string, more: (found: OptionChecks) => void = () => {}): void {
     const found = new OptionChecks(isText(name) ? name : 'store');
@@ -192,7 +192,7 @@ export function createStore(
     });
   }
 
-  const { taken, versions, reports } = namespacedReports(backend, options?.namespace);
+  const { taken, versions, reports } = namespacedReports(namespaced, options?.namespace);
 
   /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
   const steps: StoreSteps & ManyStoreSteps = {
@@ -203,22 +203,22 @@ export function createStore(
     propagateWithinMs,
     hints,
     get takesReports() {
-      return backend.takesReports;
+      return namespaced.takesReports;
     },
-    read: (name, newerThan, version, report) => readOf(backend, name, newerThan, version, taken(report)),
+    read: (name, newerThan, version, report) => readOf(namespaced, name, newerThan, version, taken(report)),
     async history(name) {
-      if (backend.history === undefined) return presentOnly(backend, name);
-      const versions = await backend.history(name);
+      if (namespaced.history === undefined) return presentOnly(namespaced, name);
+      const versions = await namespaced.history(name);
       return versions.slice(0, keepVersions).map(versionRecord);
     },
     versions,
     reports,
     async write(name, payload, token, rejected, keepFor, report) {
       const args = [name, payload, token, rejected, keepFor] as const;
-      const answer = report ? backend.write(...args, taken(report)) : backend.write(...args);
+      const answer = report ? namespaced.write(...args, taken(report)) : namespaced.write(...args);
       return checkAnswer(await answer);
     },
-    ...manySteps(backend, taken),
+    ...manySteps(namespaced, taken),
   };
   const { readMany, writeMany } = steps;
   const store: Store = {
@@ -227,7 +227,7 @@ export function createStore(
     longestName,
     keepVersions,
     get takesReports() {
-      return backend.takesReports;
+      return namespaced.takesReports;
     },
     async read(
       name: string,
@@ -267,7 +267,7 @@ export function createStore(
     },
     async delete(name: string): Promise<boolean> {
       check(name);
-      return ask(name, () => backend.delete(name));
+      return ask(name, () => namespaced.delete(name));
     },
     ...(readMany && {
       async readMany(reads, report) {
@@ -326,13 +326,13 @@ async function readOf(
 }
 
 /** The steps for many names, where the backend has them. */
-function manySteps(engine: StoreBackend, taken: NamespacedReports['taken']): ManyStoreSteps {
-  const { readMany, writeMany } = engine;
+function manySteps(backend: StoreBackend, taken: NamespacedReports['taken']): ManyStoreSteps {
+  const { readMany, writeMany } = backend;
   if (readMany === undefined || writeMany === undefined) return {};
   return {
-    readMany: (reads, report) => readMany.call(engine, reads, taken(report)),
+    readMany: (reads, report) => readMany.call(backend, reads, taken(report)),
     writeMany: async (writes, report) => {
-      const answers = await writeMany.call(engine, writes, taken(report));
+      const answers = await writeMany.call(backend, writes, taken(report));
       return answers.map((answer) => {
         if (answer instanceof Error) return answer;
         try {

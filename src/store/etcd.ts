@@ -1,7 +1,6 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { EtcdClient, type EtcdOptions } from '../etcd/etcd-client.ts';
-import { EtcdRecords } from '../etcd/etcd-records.ts';
-import { OptionChecks } from '../option-checks.ts';
+import type { EtcdOptions } from '../etcd/etcd-client.ts';
+import { openKeys } from '../etcd/open-keys.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
@@ -43,14 +42,6 @@ export interface EtcdStoreOptions extends StoreOptions, EtcdOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function etcdStore(options: EtcdStoreOptions): Store {
-  const { prefix = 'tickless/', retention = { days: 7 }, keepVersions } = options ?? {};
-  const checks = new OptionChecks('store');
-  checks.name('prefix', prefix);
-  const retentionMs = checks.duration('retention', retention);
-  checks.done();
-  const records = new EtcdRecords(new EtcdClient('store', options), prefix);
-  return createStore(new CasStore(records, retentionMs, keepVersions), options, {
-    longestName: undefined,
-    options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],
-  });
+  const { records, retentionMs, backend } = openKeys('store', options);
+  return createStore(new CasStore(records, retentionMs, options.keepVersions), options, backend);
 }

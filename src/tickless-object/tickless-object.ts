@@ -83,7 +83,7 @@ export class TicklessObject {
   }
 }
 
-type Engine = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
 async function answerOf(
   { about, step, args, settings }: ObjectStep,
@@ -93,11 +93,11 @@ async function answerOf(
   if (kind === undefined)
     throw new Error(`TicklessObject of this Worker has no step ${about}.${step}: ${ADVICE}`);
   const { retentionMs, keepVersions } = settings;
-  const engine =
+  const backend =
     about === 'lock'
       ? new ObjectLock(records, retentionMs)
       : new ObjectStore(records, retentionMs, keepVersions);
-  const answer = await (engine as unknown as Engine)[step]?.(...args);
+  const answer = await (backend as unknown as Methods)[step]?.(...args);
   return kind === 'one' ? answer : (answer as unknown[]).map(outcomeOf);
 }
 

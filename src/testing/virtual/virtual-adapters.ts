@@ -15,15 +15,15 @@ export function virtualLock(
   backend: VirtualBackend<MemoryLock>,
   options: LockOptions,
 ): Lock {
-  const send = <R>(command: (engine: LockBackend) => Promise<R>): Promise<R> =>
+  const send = <R>(command: (backend: LockBackend) => Promise<R>): Promise<R> =>
     backend.send(name, machine, command);
   const steps: LockBackend = {
-    acquire: (request) => send((engine) => engine.acquire({ ...request, owner: name, host: name })),
-    extend: (...args) => send((engine) => engine.extend(...args)),
-    release: (...args) => send((engine) => engine.release(...args)),
-    find: (...args) => send((engine) => engine.find(...args)),
-    list: (...args) => send((engine) => engine.list(...args)),
-    forceRelease: (...args) => send((engine) => engine.forceRelease(...args)),
+    acquire: (request) => send((backend) => backend.acquire({ ...request, owner: name, host: name })),
+    extend: (...args) => send((backend) => backend.extend(...args)),
+    release: (...args) => send((backend) => backend.release(...args)),
+    find: (...args) => send((backend) => backend.find(...args)),
+    list: (...args) => send((backend) => backend.list(...args)),
+    forceRelease: (...args) => send((backend) => backend.forceRelease(...args)),
   };
   return createLock(steps, options, { longestName: undefined, options: [], clock: machine });
 }
@@ -35,16 +35,16 @@ export function virtualStore(
   backend: VirtualBackend<MemoryStore>,
   options: StoreOptions,
 ): Store {
-  const send = <R>(command: (engine: MemoryStore) => Promise<R>): Promise<R> =>
+  const send = <R>(command: (backend: MemoryStore) => Promise<R>): Promise<R> =>
     backend.send(name, machine, command);
   const steps: StoreBackend = {
     takesReports: true,
-    read: (...args) => send((engine) => engine.read(...args)),
-    write: (...args) => send((engine) => engine.write(...args)),
-    delete: (...args) => send((engine) => engine.delete(...args)),
-    versions: (...args) => send((engine) => engine.versions(...args)),
-    history: (...args) => send((engine) => engine.history(...args)),
-    reports: (...args) => send((engine) => engine.reports(...args)),
+    read: (...args) => send((backend) => backend.read(...args)),
+    write: (...args) => send((backend) => backend.write(...args)),
+    delete: (...args) => send((backend) => backend.delete(...args)),
+    versions: (...args) => send((backend) => backend.versions(...args)),
+    history: (...args) => send((backend) => backend.history(...args)),
+    reports: (...args) => send((backend) => backend.reports(...args)),
   };
   return createStore(steps, options, { longestName: undefined, options: [], clock: machine });
 }

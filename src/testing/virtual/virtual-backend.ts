@@ -5,22 +5,22 @@ import { VirtualRemote } from './virtual-remote.ts';
 /** The backend of the lock or the store: records in memory, shared by all instances. */
 export class VirtualBackend<E> extends VirtualRemote {
   readonly #make: () => E;
-  #engine: E;
+  #backend: E;
 
   /** @internal @param make a backend without records. */
   constructor(name: string, time: Clock, make: () => E) {
     super(name, time);
     this.#make = make;
-    this.#engine = make();
+    this.#backend = make();
   }
 
   /** Loses all its records, as a Redis without persistence that is restarted. Its condition remains. */
   empty(): void {
-    this.#engine = this.#make();
+    this.#backend = this.#make();
   }
 
   /** @internal One command of an instance. */
-  send<R>(instance: string, machine: VirtualMachine, command: (engine: E) => Promise<R>): Promise<R> {
-    return this.ask(instance, machine, () => command(this.#engine));
+  send<R>(instance: string, machine: VirtualMachine, command: (backend: E) => Promise<R>): Promise<R> {
+    return this.ask(instance, machine, () => command(this.#backend));
   }
 }

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
-import { acquired, extended, forceReleased, type Record, released, rowOf } from '../../../src/lock/record.ts';
+import {
+  acquired,
+  type BackendRecord,
+  extended,
+  forceReleased,
+  released,
+  rowOf,
+} from '../../../src/lock/record.ts';
 import { expectUnpolluted, hostileJson } from './support/hostile.ts';
 import { answered, lockOf } from './support/locks.ts';
 import { runs } from './support/runs.ts';
@@ -53,18 +60,18 @@ class JsonBackend implements LockBackend {
     return { at: this.at, wall: WALL + this.at - AT };
   }
 
-  #record(): Record | undefined {
-    return (JSON.parse(this.text) as Record | null) ?? undefined;
+  #record(): BackendRecord | undefined {
+    return (JSON.parse(this.text) as BackendRecord | null) ?? undefined;
   }
 
-  #put(record: Record | undefined): LockRow | undefined {
+  #put(record: BackendRecord | undefined): LockRow | undefined {
     if (record === undefined) return undefined;
     this.text = JSON.stringify(record);
     return rowOf(NAME, record, this.#now());
   }
 }
 
-const sound: Record = {
+const sound: BackendRecord = {
   token: WALL * 1000,
   owner: 'o',
   requestId: 'r',
@@ -77,7 +84,7 @@ const sound: Record = {
   finishedAt: null,
   lastError: null,
 };
-const done: Record = {
+const done: BackendRecord = {
   ...sound,
   state: 'done',
   leaseUntil: AT - 10,
@@ -91,7 +98,7 @@ const change = fc.dictionary(fc.constantFrom(...Object.keys(sound), '__proto__')
 });
 const edited = fc
   .tuple(fc.constantFrom(sound, done), change)
-  .map(([record, fields]) => ({ ...record, ...fields }) as Record);
+  .map(([record, fields]) => ({ ...record, ...fields }) as BackendRecord);
 
 const YEAR = 366 * 86_400_000;
 
@@ -100,7 +107,7 @@ const isBelievable = (token: number): boolean =>
   Number.isSafeInteger(token) && token >= 0 && token <= (WALL + YEAR) * 1000;
 
 /** Its lease is live, and no field is one that a lock never writes. A second definition, independent of the code. */
-function isBelievablyLive(record: Record): boolean {
+function isBelievablyLive(record: BackendRecord): boolean {
   const { token, owner, requestId, state, leaseUntil, notBefore, acquiredAt, finishedAt } = record;
   const areTexts = [owner, requestId].every((text) => typeof text === 'string');
   const instants = [leaseUntil, notBefore, acquiredAt, finishedAt ?? AT];

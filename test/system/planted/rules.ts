@@ -327,7 +327,7 @@ export const rules: readonly RuleFault[] = [
     rule: 16,
     name: 'a lock that is unavailable is asked at each load',
     in: 'src/cluster/circuit-breaker.ts',
-    replace: 'CircuitBreaker.restsFor',
+    replace: 'CircuitBreaker.openFor',
     by: '() => 0',
   },
   {

@@ -13,9 +13,9 @@ describe('a step that is of no use any longer when its turn comes', () => {
       runs += 1;
     };
     const asked = await access.ask(step, { clock, isWrite: true, isWanted: () => false });
-    expect([asked.kind, runs, access.breaker.isBroken]).toEqual(['resting', 0, true]);
+    expect([asked.kind, runs, access.breaker.isTripped]).toEqual(['open', 0, true]);
     expect((await access.ask(step, { clock, isWrite: true, isWanted: () => true })).kind).toBe('answered');
-    expect([runs, access.breaker.isBroken]).toEqual([1, false]);
+    expect([runs, access.breaker.isTripped]).toEqual([1, false]);
   });
 
   it('lets the next one be the first to ask', async () => {
@@ -27,7 +27,7 @@ describe('a step that is of no use any longer when its turn comes', () => {
     const next = access.ask(async () => 'next', { clock, isWrite: true });
     isWanted = false;
     expect((await failing).kind).toBe('failed');
-    expect(await late).toMatchObject({ kind: 'resting', restsFor: 0 });
+    expect(await late).toMatchObject({ kind: 'open', openFor: 0 });
     expect(await next).toEqual({ kind: 'answered', answer: 'next' });
   });
 });

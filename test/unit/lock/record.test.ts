@@ -4,10 +4,10 @@ import { LONGEST_AHEAD_MICROS } from '../../../src/cluster/plausible.ts';
 import { CLOCK_BACK_MS, type Ending, LONGEST_AHEAD_MS } from '../../../src/lock/lock-backend.ts';
 import {
   acquired,
+  type BackendRecord,
   extended,
   forceReleased,
   isLive,
-  type Record,
   released,
   rowOf,
 } from '../../../src/lock/record.ts';
@@ -20,7 +20,7 @@ function request(given: Partial<AcquireRequest> = {}): AcquireRequest {
   return { name: 'n', owner: 'o', requestId: 'r', host: 'h', leaseFor: 1000, force: false, ...given };
 }
 
-function begun(at: number, given: Partial<AcquireRequest> = {}): Record {
+function begun(at: number, given: Partial<AcquireRequest> = {}): BackendRecord {
   return acquired(undefined, request(given), { at, wall: WALL });
 }
 
@@ -34,7 +34,7 @@ const OTHERS = [
   { ...LEASE, requestId: 'r2' },
 ];
 
-function ended(record: Record, ending: Partial<Ending>, at: number): Record {
+function ended(record: BackendRecord, ending: Partial<Ending>, at: number): BackendRecord {
   const after = released(record, LEASE, { state: 'done', holdFor: 0, error: undefined, ...ending }, at);
   if (after === undefined) throw new Error('not released');
   return after;
@@ -204,7 +204,7 @@ describe('a clock that was set back', () => {
       ended(record, { state: 'abandoned' }, at + 500),
       forceReleased(record, LEASE.token, at + 500),
     ]) {
-      expect(isLive(over as Record, at + 100)).toBe(false);
+      expect(isLive(over as BackendRecord, at + 100)).toBe(false);
       expect(extended(over, LEASE, 50, at + 100)).toBeUndefined();
     }
     expect(rowOf('n', record, { at: at - 100, wall: WALL })).toMatchObject({ leaseLeft: 1100, holdLeft: 0 });

@@ -2,11 +2,11 @@ import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import type { Ending, LeaseEnd, LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import {
   acquired,
+  type BackendRecord,
   extended,
   forceReleased,
   type Instant,
   isLive,
-  type Record,
   released,
   rowOf,
 } from '../../../src/lock/record.ts';
@@ -20,7 +20,7 @@ type ForceRelease = Parameters<typeof forceReleased>;
 
 /** A correct backend in memory; a fault replaces one of its methods. */
 class Backend implements LockBackend {
-  records: Map<string, Record> = new Map();
+  records: Map<string, BackendRecord> = new Map();
 
   now(): Instant {
     return { at: performance.now(), wall: Date.now() };
@@ -30,23 +30,23 @@ class Backend implements LockBackend {
     return name;
   }
 
-  acquired(...asked: Acquire): Record {
+  acquired(...asked: Acquire): BackendRecord {
     return acquired(...asked);
   }
 
-  extended(...asked: Extend): Record | undefined {
+  extended(...asked: Extend): BackendRecord | undefined {
     return extended(...asked);
   }
 
-  released(...asked: Release): Record | undefined {
+  released(...asked: Release): BackendRecord | undefined {
     return released(...asked);
   }
 
-  forceReleased(...asked: ForceRelease): Record | undefined {
+  forceReleased(...asked: ForceRelease): BackendRecord | undefined {
     return forceReleased(...asked);
   }
 
-  rowOf(name: string, record: Record, now: Instant): LockRow {
+  rowOf(name: string, record: BackendRecord, now: Instant): LockRow {
     return rowOf(name, record, now);
   }
 
@@ -94,7 +94,7 @@ class Backend implements LockBackend {
     return listed.slice(0, limit).map(([name, record]) => this.rowOf(name, record, this.now()));
   }
 
-  put(name: string, record: Record | undefined): boolean {
+  put(name: string, record: BackendRecord | undefined): boolean {
     if (record === undefined) return false;
     this.records.set(this.keyOf(name), record);
     return true;
@@ -133,17 +133,19 @@ function fault(name: string, parts: Parts): LockFault {
   return { fault: name, backend: () => Object.assign(new Backend(), parts) };
 }
 
-const onAcquire = (name: string, step: (...args: Acquire) => Record): LockFault =>
+const onAcquire = (name: string, step: (...args: Acquire) => BackendRecord): LockFault =>
   fault(name, { acquired: step });
 
-const onExtend = (name: string, step: (...args: Extend) => Record | undefined): LockFault =>
+const onExtend = (name: string, step: (...args: Extend) => BackendRecord | undefined): LockFault =>
   fault(name, { extended: step });
 
-const onRelease = (name: string, step: (...args: Release) => Record | undefined): LockFault =>
+const onRelease = (name: string, step: (...args: Release) => BackendRecord | undefined): LockFault =>
   fault(name, { released: step });
 
-const onForceRelease = (name: string, step: (...args: ForceRelease) => Record | undefined): LockFault =>
-  fault(name, { forceReleased: step });
+const onForceRelease = (
+  name: string,
+  step: (...args: ForceRelease) => BackendRecord | undefined,
+): LockFault => fault(name, { forceReleased: step });
 
 function outside(name: string, change: (lock: Lock) => Partial<Lock>): LockFault {
   return { fault: name, backend: () => new Backend(), change };
@@ -153,18 +155,21 @@ function gone(name: string, unreachable: Partial<Lock>): LockFault {
   return { fault: name, backend: () => new Backend(), unreachable };
 }
 
-function shown(name: string, change: (row: LockRow, record: Record) => Partial<LockRow>): LockFault {
+function shown(name: string, change: (row: LockRow, record: BackendRecord) => Partial<LockRow>): LockFault {
   return fault(name, {
-    rowOf: (key: string, record: Record, now: Instant): LockRow => {
+    rowOf: (key: string, record: BackendRecord, now: Instant): LockRow => {
       const row = rowOf(key, record, now);
       return { ...row, ...change(row, record) };
     },
   });
 }
 
-function acquiring(name: string, change: (fresh: Record, ...asked: Acquire) => Partial<Record>): LockFault {
+function acquiring(
+  name: string,
+  change: (fresh: BackendRecord, ...asked: Acquire) => Partial<BackendRecord>,
+): LockFault {
   return fault(name, {
-    acquired: (...asked: Acquire): Record => {
+    acquired: (...asked: Acquire): BackendRecord => {
       const record = acquired(...asked);
       return record === asked[0] ? record : { ...record, ...change(record, ...asked) };
     },
@@ -194,8 +199,11 @@ export function faultyLock({ backend, change, unreachable }: LockFault): LockSub
     lock: () => partly(lock, change?.(lock)),
     forget: (name) => void shared.records.delete(name),
     damage(name, field) {
-      const record = shared.records.get(name) as Record;
-      shared.records.set(name, { ...record, [field]: field === 'state' ? 'abc' : 2 ** 53 - 2 } as Record);
+      const record = shared.records.get(name) as BackendRecord;
+      shared.records.set(name, {
+        ...record,
+        [field]: field === 'state' ? 'abc' : 2 ** 53 - 2,
+      } as BackendRecord);
     },
     unreachable: () => partly(silent, unreachable),
   };
@@ -203,7 +211,7 @@ export function faultyLock({ backend, change, unreachable }: LockFault): LockSub
 
 export const CORRECT: LockFault = fault('none', {});
 
-const isOwn = (record: Record | undefined, lease: { token: number; requestId: string }): boolean =>
+const isOwn = (record: BackendRecord | undefined, lease: { token: number; requestId: string }): boolean =>
   record?.token === lease.token && record.requestId === lease.requestId;
 
 export const LOCK_FAULTS: readonly LockFault[] = [
@@ -588,7 +596,7 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       requests.forEach(({ name }, i) => {
         this.put(name, records[i]);
       });
-      return requests.map(({ name }, i) => this.rowOf(name, records[i] as Record, now));
+      return requests.map(({ name }, i) => this.rowOf(name, records[i] as BackendRecord, now));
     },
   }),
   fault('a damaged record fails all names', {
