@@ -303,13 +303,12 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   invalidate(...given: [key?: K, options?: InvalidateOptions]): void;
   invalidate(...given: [key?: K, options?: Partial<InvalidateEverywhereOptions>]): Promise<void> | undefined {
     const [key, options] = given;
-    namesArgument(this.#options.member.name, options, ['drop', 'everywhere']);
-    const { drop = false, ...rest } = options ?? {};
     if (given.length === 0) {
       this.#many.invalidateAll();
       return undefined;
     }
-    const isForAll = everywhereArgument(this.#options.member, rest);
+    const isForAll = everywhereArgument(this.#options.member, options, 'drop');
+    const { drop = false } = options ?? {};
     if (!isForAll && !this.#entries.mayHave(key as K)) return undefined;
     return this.#entries.use(key as K, (entry) => {
       const marked = invalidateIf(isForAll, refresherOf(this), entry, drop);

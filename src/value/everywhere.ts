@@ -14,19 +14,28 @@ export interface EverywhereOptions {
   readonly everywhere?: boolean | undefined;
 }
 
+/** What methods take beside `everywhere`, each a boolean. */
+interface Flags {
+  readonly drop?: boolean | undefined;
+  readonly unpin?: boolean | undefined;
+}
+
 /**
  * Checks the options of a method.
  *
+ * @param flags those that the method takes beside `everywhere`.
  * @returns whether it is to be done for all instances.
- * @throws {OptionError} for an unknown option, for `everywhere` that is not a boolean, or without a store.
+ * @throws {OptionError} for an unknown option, for one that is not a boolean, and for `everywhere` without a store.
  */
 export function everywhereArgument(
   { name, membership }: EngineOptions,
-  options: EverywhereOptions | undefined,
+  options: (EverywhereOptions & Flags) | undefined,
+  ...flags: readonly (keyof Flags)[]
 ): boolean {
-  namesArgument(name, options, ['everywhere']);
+  namesArgument(name, options, [...flags, 'everywhere']);
   const everywhere = options?.everywhere ?? false;
   const checks = new OptionChecks(name);
+  for (const flag of flags) checks.oneOf(flag, options?.[flag] ?? false, [true, false]);
   checks.oneOf('everywhere', everywhere, [true, false]);
   const canShare = everywhere !== true || membership?.hasStore === true;
   checks.that(canShare, 'everywhere', 'must not be given without a store', everywhere);

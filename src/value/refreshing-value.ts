@@ -16,7 +16,6 @@ import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
-import { namesArgument } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
@@ -197,16 +196,17 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    *
    * While a version is pinned it rejects with `PinnedError`, unless `unpin` is given.
    *
-   * Rejects with `OptionError` for an unknown option, and for `everywhere` without a store.
+   * Rejects with `OptionError` for an unknown option, one that is not a boolean, and `everywhere` without a store.
    */
   refresh(options?: RefreshOptions): Promise<T> {
     const refresher = refresherOf(this);
-    const { unpin, ...rest } = options ?? {};
     try {
-      const isForAll = everywhereArgument(refresher.options, rest);
+      const isForAll = everywhereArgument(refresher.options, options, 'unpin');
       const load = (): Promise<T> => refresher.refresh(entryOf(this), isForAll);
       const versions = refresher.versions(entryOf(this));
-      return versions === undefined ? load() : ignoreRejection(versions.refresh(load, unpin === true));
+      return versions === undefined
+        ? load()
+        : ignoreRejection(versions.refresh(load, options?.unpin ?? false));
     } catch (error) {
       return rejected(error);
     }
@@ -297,16 +297,15 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * meanwhile finds no snapshot. While a version is pinned it rejects with `PinnedError`.
    *
    * @returns with `everywhere`, a promise: see {@link EverywhereOptions}. It may be dropped.
-   * @throws {OptionError} for an unknown option, and for `everywhere` without a store; nothing was changed then.
+   * @throws {OptionError} for an unknown option, one that is not a boolean, and for `everywhere` without a store; nothing
+   * was changed then.
    */
   invalidate(options: InvalidateEverywhereOptions): Promise<void>;
   invalidate(options?: InvalidateOptions): void;
   invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
     const refresher = refresherOf(this);
-    const { drop = false, ...rest } = (options ?? {}) as Partial<InvalidateEverywhereOptions>;
-    namesArgument(refresher.options.name, options, ['drop', 'everywhere']);
-    const isForAll = everywhereArgument(refresher.options, rest);
-    return invalidateIf(isForAll, refresher, entryOf(this), drop === true);
+    const isForAll = everywhereArgument(refresher.options, options, 'drop');
+    return invalidateIf(isForAll, refresher, entryOf(this), options?.drop ?? false);
   }
 
   /**

@@ -42,6 +42,21 @@ describe('the options of a call', () => {
     expect(value.inspect()).toMatchObject({ isStale: false, closed: false });
   });
 
+  it('that are yes or no are refused where they are neither', async () => {
+    const { value, cache } = await loadedGroup();
+    for (const call of [
+      () => value.invalidate({ drop: 1 } as never),
+      () => cache.invalidate('k', { drop: 'yes' } as never),
+    ]) {
+      expect(thrownBy(call)).toMatchObject({
+        message: expect.stringContaining('drop must be true or false'),
+      });
+    }
+    const unpinning = await rejectionOf(value.refresh({ unpin: 'yes' } as never));
+    expect(unpinning).toMatchObject({ message: expect.stringContaining('v: unpin must be true or false') });
+    expect([value.inspect().isStale, cache.peek('k')]).toEqual([false, 'k']);
+  });
+
   it('may be undefined', async () => {
     const { value, cache } = await loadedGroup();
     expect(await value.get({ patience: undefined, unknown: undefined } as never)).toBe(1);
