@@ -14,7 +14,7 @@ export interface EverywhereOptions {
   readonly everywhere?: boolean | undefined;
 }
 
-/** What methods take beside `everywhere`, each a boolean. */
+/** The options of methods beside `everywhere`, each a boolean. */
 interface Flags {
   readonly drop?: boolean | undefined;
   readonly unpin?: boolean | undefined;
