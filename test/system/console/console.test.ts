@@ -345,7 +345,11 @@ describe('operators', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Refresh now');
     expect(world.source.edition).toBe(edition);
-    await page.keyboard.press('Enter');
+    // By its button: the keys may come before the page has drawn it again.
+    await page
+      .getByRole('group', { name: 'Actions' })
+      .getByRole('button', { name: 'Refresh now' })
+      .press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Enter'); // in its field
     await page.getByText(/Refresh now: loaded/).waitFor();
