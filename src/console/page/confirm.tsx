@@ -49,6 +49,10 @@ export function Confirm(): ComponentChild {
     dialog.current?.close(); // gives the focus back
     asked.value = undefined;
   };
+  // The browser tells of it with its next frame: the operator may have asked for another action meanwhile.
+  const closed = (): void => {
+    if (asked.value === what && dialog.current?.open !== true) asked.value = undefined;
+  };
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -65,7 +69,7 @@ export function Confirm(): ComponentChild {
     }
   };
   return (
-    <dialog ref={dialog} aria-labelledby="asked" onClose={() => (asked.value = undefined)}>
+    <dialog ref={dialog} aria-labelledby="asked" onClose={closed}>
       <form method="dialog" onSubmit={(event) => void submit(event)}>
         <h2 id="asked">{what.label}</h2>
         <p class="target">
