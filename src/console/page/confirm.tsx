@@ -46,6 +46,7 @@ export function Confirm(): ComponentChild {
   }, [what]);
   if (what === undefined) return null;
   const close = (): void => {
+    if (asked.value !== what) return; // left meanwhile, perhaps for another action
     dialog.current?.close(); // gives the focus back
     asked.value = undefined;
   };

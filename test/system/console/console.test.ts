@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { launch, openPage, tasksDuring, type Watched } from './browser.ts';
 import { manyMembers } from './many.ts';
 import { startRedis } from './redis.ts';
@@ -340,6 +341,28 @@ describe('operators', () => {
     expect(await page.getByRole('dialog').count()).toBe(1);
     expect(await confirm(page)).toContain('loaded');
     expect(wrong).toEqual([]);
+  });
+
+  it('may ask for another action while one that they no longer look at is under way', async () => {
+    const { page, world, wrong } = await visit();
+    const answer = new Deferred<void>();
+    await page.route('**/api/actions/*', async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await openMember(page, 'prices');
+    const actions = page.getByRole('group', { name: 'Actions' });
+    await actions.getByRole('button', { name: 'Refresh now', exact: true }).click();
+    await page.getByRole('dialog').locator('button[type=submit]').click();
+    await page.getByRole('button', { name: 'Working' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await actions.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Pause' }).waitFor();
+    answer.resolve();
+    await page.getByText(/Refresh now: loaded/).waitFor();
+    expect(await page.getByRole('dialog', { name: 'Pause' }).count()).toBe(1);
+    expect([world.instances[0]?.prices.inspect().paused, wrong]).toEqual([false, []]);
   });
 
   it('take part by the keyboard alone', async () => {
