@@ -170,12 +170,12 @@ export class Admission<T> {
   }
 
   /** `undefined`: the load begins without the lock. @throws {LockUnavailableError} if it must not. */
-  #unavailable({ error, openFor }: Unavailable): RemoteResult<T> | undefined {
+  #unavailable({ error, notAskedFor }: Unavailable): RemoteResult<T> | undefined {
     const { options } = this.#member;
     if (options.whenLockUnavailable === 'load') return undefined;
     // The lock was not asked, its breaker is open: that is not another failure, with another cool-down.
-    if (openFor > 0 && this.#entry.isLoaded && this.snapshots.mayDefer)
-      return new Deferral(options, openFor, true);
+    if (notAskedFor > 0 && this.#entry.isLoaded && this.snapshots.mayDefer)
+      return new Deferral(options, notAskedFor, true);
     throw error;
   }
 

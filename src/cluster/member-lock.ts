@@ -35,7 +35,7 @@ export type Acquired =
       readonly kind: 'unavailable';
       readonly error: LockUnavailableError;
       /** Milliseconds: it was not asked, and will not be for this long. 0: it was asked. */
-      readonly openFor: number;
+      readonly notAskedFor: number;
     };
 
 /** The lock as one member uses it: asks it and reports what happens. */
@@ -134,14 +134,14 @@ export class MemberLock {
     switch (asked.kind) {
       case 'open': {
         const error = lockUnavailable(asked.cause, options.name, entry.key);
-        return { kind: 'unavailable', error, openFor: asked.openFor };
+        return { kind: 'unavailable', error, notAskedFor: asked.openFor };
       }
       case 'failed': {
         const { isTripped } = this.#access.breaker;
         if (!isTripped) this.#leaseError = asked.cause;
         log.lockFailed(entry, unavailableCause(asked.cause), isTripped);
         const error = lockUnavailable(asked.cause, options.name, entry.key);
-        return { kind: 'unavailable', error, openFor: 0 };
+        return { kind: 'unavailable', error, notAskedFor: 0 };
       }
       case 'answered': {
         log.lockAnswered(entry);

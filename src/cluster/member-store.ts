@@ -79,7 +79,7 @@ export class MemberStore {
   }
 
   /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */
-  get openFor(): number {
+  get notAskedFor(): number {
     return this.#access.breaker.openFor(this.#context.options.clock.monotonic());
   }
 

@@ -129,10 +129,10 @@ export class RemoteSnapshots<T> {
     if (store === undefined) return undefined;
     const snapshot = await this.#read(this.#state.newest, token);
     if (snapshot === undefined) {
-      const { openFor } = store;
-      if (openFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
+      const { notAskedFor } = store;
+      if (notAskedFor === 0 || !mayBeServed() || !this.mayDefer) return undefined;
       // The snapshot is there; loading again would be a second round.
-      const forMs = this.withinAgeLimit(Math.min(retryAfter, openFor));
+      const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
     const { version, writtenAt, dueIn } = snapshot;
