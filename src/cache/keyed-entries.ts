@@ -291,7 +291,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   #place(entry: KeyedEntry<K, V>, busy: boolean): void {
     // A key that was evicted during its load evicts another when the load has settled, not before.
-    if (busy && entry.isEvicted) return;
+    if (isLoading(entry) && entry.isEvicted) return;
     entry.isEvicted = false;
     const slot = this.table.place(entry);
     if (!busy && isCalm(entry)) {
@@ -314,9 +314,12 @@ function isBusy({ flight, waiters, coordinated }: KeyedEntry<unknown, unknown>):
   return flight !== undefined || waiters !== undefined || coordinated?.isBusy === true;
 }
 
-/** It stays active though it was evicted. A key that was deleted while its lease is being released is absent after that. */
+/**
+ * It stays active though it was evicted: another entry of its key would not know what a person is having published. A key that
+ * was deleted while its lease is being released is absent after that.
+ */
 function isKept(entry: KeyedEntry<unknown, unknown>): boolean {
-  return entry.isLoaded ? isLoading(entry) : isBusy(entry);
+  return entry.isLoaded ? isLoading(entry) || entry.coordinated?.isBeingShared === true : isBusy(entry);
 }
 
 /** Only its value and its times are to be remembered. */

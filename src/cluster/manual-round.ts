@@ -25,6 +25,7 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
  * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
+  readonly isManual: boolean = true;
   /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<number | undefined>;
   readonly #over: Deferred<void> = new Deferred();

@@ -13,6 +13,8 @@ export interface RoundUnderWay {
   readonly published: Promise<void>;
   /** It holds a lease. */
   readonly isHolder: boolean;
+  /** It publishes what a person has changed: see `manual-round.ts`. */
+  readonly isManual: boolean;
   requireFresh(): void;
   /** It may still read from the store, or write to it. */
   readonly mayAskStore: boolean;
@@ -84,6 +86,10 @@ export class SharedState implements CoordinatedEntry {
 
   get isBusy(): boolean {
     return this.round !== undefined;
+  }
+
+  get isBeingShared(): boolean {
+    return this.round?.isManual === true;
   }
 
   get published(): Promise<void> | undefined {

@@ -70,6 +70,19 @@ describe('a key that is changed everywhere', () => {
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', how === 'is paused' ? 0 : 1]);
   });
 
+  it('by set is served there though it was evicted before it is published', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { max: 1 });
+    b.cache.invalidate('k');
+    await readFor(cluster, [b], 10); // loads, with the lease
+    const set = a.cache.set('k', 'by hand', everywhere);
+    await loadKey(cluster, a, 'other', 'other1');
+    expect(await a.cache.get('k')).toBe('by hand');
+    b.calls[0]?.resolve('k2');
+    await readFor(cluster, [b], 3 * WITHIN);
+    await set;
+    expect([await a.cache.get('k'), b.cache.peek('k')]).toEqual(['by hand', 'by hand']);
+  });
+
   it('by refresh is taken over too', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     const refreshed = a.cache.refresh('k', everywhere);

@@ -1,4 +1,5 @@
 import type { Message } from '../../network.ts';
+import { serialIn } from '../edition.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
@@ -6,9 +7,13 @@ import type { DataWorld } from '../world.ts';
 /** In the long run rounds leave a report a second, by clocks that may be slow. */
 const EVERY_MS = 2000;
 
+/** A report that says the same as the one before is renewed by a round after 5 s, by clocks that may be slow. */
+const RENEWED_MS = 10_000;
+
 /**
  * The fleet: a report claims no version that its instance does not hold, or is just writing. An instance without
- * `propagateWithin` leaves one with each write, unless it has sent one lately.
+ * `propagateWithin` leaves one with each write of the value that it holds, unless it has sent one lately. A write of a mark, or
+ * of a value that another one has replaced here meanwhile, changes nothing that a report says: the last one is renewed in time.
  */
 export class Reports implements DataWatch {
   readonly #world: DataWorld;
@@ -19,12 +24,13 @@ export class Reports implements DataWatch {
     this.#world = world;
   }
 
-  sent(instance: DataInstance, { step, report, token = 0 }: Message): void {
+  sent(instance: DataInstance, { step, report, token = 0, payload = '' }: Message): void {
     const { name, prices, withinMs, closing } = instance;
     const { timeline, referee } = this.#world;
     if (step === 'write' && withinMs === Infinity && closing === 'no') {
       const ago = timeline.now - (this.#sentAt.get(instance) ?? Number.NEGATIVE_INFINITY);
-      const isThere = report !== undefined || ago <= EVERY_MS;
+      const isHeld = prices.peek()?.serial === serialIn(payload);
+      const isThere = report !== undefined || ago <= (isHeld ? EVERY_MS : RENEWED_MS);
       referee.holds('everywhere', isThere, () => `${name}: it writes, and has left no report for ${ago} ms`);
     }
     if (report === undefined || report === '-') return;
