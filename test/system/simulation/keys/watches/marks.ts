@@ -24,6 +24,8 @@ const WATCHED = 8;
 interface Known {
   readonly order: KeyOrder;
   readonly version: number;
+  /** When its value began, whatever the source says of the same value later. A refresh may be answered by a load that was under way. */
+  readonly begunAt: number;
   readonly resolvedAt: number;
   /** The first read of each instance that must have led to a check which finds it. */
   readonly readAt: Map<KeysInstance, number>;
@@ -36,7 +38,8 @@ interface Known {
  * instance that starts later.
  *
  * A value is newer if it was published under a higher version, or if its load or its `set` began after the order. What was set
- * has no tags.
+ * has no tags. What a person sets on one instance alone is also newer than all that was replaced, in the order of versions, by
+ * what the same instance was asked to set for all before.
  */
 export class Marks implements KeysWatch {
   readonly #world: KeysWorld;
@@ -109,7 +112,8 @@ export class Marks implements KeysWatch {
     const version = this.#versionOf(order);
     if (version === undefined || order.at <= this.#spoiledAt) return;
     const { timeline } = this.#world;
-    const known = { order, version, resolvedAt: timeline.now, readAt: new Map() };
+    const begunAt = this.#begunAt(order);
+    const known = { order, version, begunAt, resolvedAt: timeline.now, readAt: new Map() };
     const subject = subjectOf(order);
     this.#known.set(subject, [...(this.#known.get(subject) ?? []), known].slice(-WATCHED));
   }
@@ -134,7 +138,7 @@ export class Marks implements KeysWatch {
       const { process } = key;
       const isKnown = this.#mustBeKnown(known, process) || process.bornAt >= known.resolvedAt;
       if (!isKnown || !this.#isWell(process, known) || !this.#concerns(known, value)) continue;
-      this.#holds(key, this.#isNewer(value, known), known, `adopts version ${event.version}`);
+      this.#holds(key, this.#isNewer(value, known, key), known, `adopts version ${event.version}`);
     }
   }
 
@@ -144,11 +148,11 @@ export class Marks implements KeysWatch {
     if (held === undefined || process.closing !== 'no' || this.#isInNoOrder(key)) return;
     for (const known of this.#of(key)) {
       if (!this.#mustBeKnown(known, process) || !this.#isWell(process, known)) continue;
-      if (!this.#concerns(known, held) || this.#isNewer(held, known)) continue;
+      if (!this.#concerns(known, held) || this.#isNewer(held, known, key)) continue;
       const { mark, at, instance } = known.order;
       // By the age that it has when it arrives: its load may have begun before.
       if (instance.process === process && (this.#publishedAt.get(held.serial) ?? 0) >= at) continue;
-      if (mark === undefined && this.#outdated(key) >= this.#begunAt(known)) continue; // only a load answers that
+      if (mark === undefined && this.#outdated(key) >= known.begunAt) continue; // only a load answers that
       const isDue = mark === 'invalidated' && status?.isStale === true;
       this.#holds(key, isDue, known, `serves ${held.serial}${mark === 'invalidated' ? ' as fresh' : ''}`);
     }
@@ -169,8 +173,7 @@ export class Marks implements KeysWatch {
     return Math.max(key.invalidatedAt, ...times);
   }
 
-  /** A refresh may be answered by a load that was under way before it. */
-  #begunAt({ order: { serial, at, outcome } }: Known): number {
+  #begunAt({ serial, at, outcome }: KeyOrder): number {
     const value =
       outcome !== undefined && 'value' in outcome ? (outcome.value as Edition | undefined) : undefined;
     return this.#begun.get(serial ?? value?.serial ?? Number.NaN) ?? at;
@@ -192,10 +195,20 @@ export class Marks implements KeysWatch {
     return order.of !== 'tag' || !this.#setByHand.has(serial);
   }
 
-  #isNewer({ serial }: Edition, { order, version }: Known): boolean {
-    const isLater = (this.#begun.get(serial) ?? 0) >= order.at;
+  #isNewer({ serial }: Edition, { order, version }: Known, key: HeldKey): boolean {
+    const isLater =
+      (this.#begun.get(serial) ?? 0) >= Math.min(order.at, this.#replacedAt(version, serial, key));
     const held = this.#versions.get(serial) ?? 0;
     return isLater || (order.mark === undefined ? held >= version : held > version);
+  }
+
+  /** When the instance of a value that it has alone was asked for a change that has replaced that version. */
+  #replacedAt(replaced: number, serial: number, key: HeldKey): number {
+    if (!this.#setByHand.has(serial) || this.#versions.has(serial)) return Number.POSITIVE_INFINITY;
+    const replacing = this.#of(key).filter(({ order: { mark, instance }, version }) => {
+      return mark === undefined && instance === key && version > replaced;
+    });
+    return Math.min(...replacing.map(({ order }) => order.at));
   }
 
   #mustBeKnown({ readAt }: Known, instance: KeysInstance): boolean {
