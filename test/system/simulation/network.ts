@@ -70,8 +70,8 @@ export class Link {
   weather: Weather = WEATHER.sound;
   readonly lock: Lock;
   readonly store: SnapshotStore;
-  /** The send times of unanswered messages, by the clock of the machine. */
-  readonly #unanswered: Map<Message, number> = new Map();
+  /** The send times of unanswered messages: by the clock of the machine, and that of the world. */
+  readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
   readonly #machine: Machine;
   readonly #backend: Backend;
   readonly #timeline: Timeline;
@@ -134,11 +134,16 @@ export class Link {
 
   /** A message is unanswered. */
   get isAwaited(): boolean {
+    return this.awaitsOneOf(Number.POSITIVE_INFINITY);
+  }
+
+  /** A message that was sent by then, in the time of the world, is unanswered. */
+  awaitsOneOf(then: number): boolean {
     const now = this.#machine.monotonic();
-    for (const [message, sentAt] of this.#unanswered) {
+    for (const [message, { sentAt, at }] of this.#unanswered) {
       const limit = CLIENT_TIMEOUT_MS * (STEPS_BEHIND_READERS.includes(message.step) ? 3 : 1);
-      if (sentAt >= now - limit - 10) return true;
-      this.#unanswered.delete(message);
+      if (sentAt < now - limit - 10) this.#unanswered.delete(message);
+      else if (at <= then) return true;
     }
     return false;
   }
@@ -147,7 +152,7 @@ export class Link {
     this.#wire.sent(message);
     const { weather } = this;
     const random = this.#random;
-    this.#unanswered.set(message, this.#machine.monotonic());
+    this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);

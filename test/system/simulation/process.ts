@@ -21,6 +21,8 @@ export abstract class Process {
   /** Until then it is not inspected: an inspection compares the clocks. */
   unseenUntil: number = 0;
   /** When it, its connection or the backend was last not well; kept by `Troubles`, where that counts. */
+  faultAt: number = Number.NEGATIVE_INFINITY;
+  /** The same, or when it last waited for the answer of a command that was sent by then. */
   troubledAt: number = Number.NEGATIVE_INFINITY;
   readonly #surroundings: Surroundings;
 

@@ -2,7 +2,10 @@ import type { Cluster } from '../cluster.ts';
 import { WEATHER } from '../network.ts';
 import type { Process } from '../process.ts';
 
-/** When each instance of a cluster could last not do all that it had to. */
+/**
+ * When each instance of a cluster could last not do all that it had to. A fault is over when the commands that were sent
+ * during it are answered, or have timed out.
+ */
 export class Troubles {
   readonly #world: Cluster;
   #spoiled = 0;
@@ -23,7 +26,10 @@ export class Troubles {
     for (const instance of instances) {
       const { machine, link } = instance;
       const isIll = !machine.hasCrashed && (link.weather !== WEATHER.sound || !machine.isAwake || !isUp);
-      if (isForAll || isIll) instance.troubledAt = timeline.now;
+      if (isForAll || isIll) instance.faultAt = timeline.now;
+      if (instance.faultAt === timeline.now || link.awaitsOneOf(instance.faultAt)) {
+        instance.troubledAt = timeline.now;
+      }
     }
     return isSpoiled;
   }

@@ -119,7 +119,7 @@ export class DataWorld extends Cluster<DataInstance> {
         for (const watch of this.watches) watch.sent?.(instanceOf(), message);
       },
       failed: (message, how) => {
-        instanceOf().troubledAt = this.timeline.now;
+        instanceOf().faultAt = this.timeline.now;
         this.trace.add(name, () => `${what(message)} ${how}`);
       },
       arrived: (message, answer) => {

@@ -107,7 +107,7 @@ export class KeysWorld extends Cluster<KeysInstance> {
         for (const watch of this.watches) watch.sent?.(instanceOf(), message);
       },
       failed: (message, how) => {
-        instanceOf().troubledAt = this.timeline.now;
+        instanceOf().faultAt = this.timeline.now;
         this.trace.add(name, () => `${what(message)} ${how}`);
       },
       arrived: (message, answer) => {
