@@ -115,24 +115,30 @@ export class ManualRound implements RoundUnderWay {
   }
 
   async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<number | undefined> {
-    const { lock } = this.#member;
+    const { lock, options } = this.#member;
     await this.#beforeEnds();
     this.#previous = undefined;
-    if (lock !== undefined) {
-      this.#lease = await this.#acquire(lock);
-      this.#lease.keep(() => {}, this.#until); // a codec may be slow
+    for (;;) {
+      if (lock !== undefined) {
+        this.#lease = await this.#acquire(lock);
+        this.#lease.keep(() => {}, this.#until); // a codec may be slow
+      }
+      const record = await this.#recordOf(prepared);
+      if (record.mark !== undefined) await this.#throwIfPinned();
+      let outcome: Published | undefined;
+      const isHeld = await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
+        outcome = published;
+        this.#mayAskStore = false;
+        this.#published.resolve();
+      });
+      if (outcome !== 'shared')
+        throw this.#unpublished(
+          outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written',
+        );
+      // Without its hold a pinned version gives way to the load of an instance that does not know of it: once more.
+      if (record.pin === undefined || isHeld) return this.#lease?.id.token;
+      if (options.clock.monotonic() >= this.#until) throw this.#tooLate('its hold could not begin');
     }
-    const record = await this.#recordOf(prepared);
-    if (record.mark !== undefined) await this.#throwIfPinned();
-    let outcome: Published | undefined;
-    await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
-      outcome = published;
-      this.#mayAskStore = false;
-      this.#published.resolve();
-    });
-    if (outcome === 'shared') return this.#lease?.id.token;
-    const why = outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written';
-    throw this.#unpublished(why);
   }
 
   #unpublished(why: string): StoreUnavailableError {

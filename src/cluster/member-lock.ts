@@ -110,7 +110,8 @@ export class MemberLock {
         (probed) => {
           const acquired = this.#acquired(entry, state, probed);
           if (acquired.kind !== 'acquired') return;
-          void this.release(acquired.lease, () => endOfUnused(acquired.isForced, this.#source));
+          const endsHold = acquired.isForced || acquired.tookOver;
+          void this.release(acquired.lease, () => endOfUnused(endsHold, this.#source));
         },
         () => {}, // a name that the lock does not accept: the next load reports it
       );

@@ -17,7 +17,7 @@ interface LateLeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
   readonly behindMs: number;
   /**
-   * The end of a lease that no call waits for, if its request has ignored a hold: that may be the hold of a pinned version.
+   * The end of a lease that no call waits for, if its request may have ended a hold: that may be the hold of a pinned version.
    * @default any instance may begin at once
    */
   readonly forcedEnd?: ReleaseOutcome | undefined;
@@ -80,14 +80,15 @@ export class PendingRequest {
     if (answer?.kind !== 'acquired') return;
     const { remaining, ...id } = answer.lease;
     const lease = new HeldLease(home, id, sentAt + remaining, clock, remaining);
-    void lease.release(() => endOfUnused(request.isForced, home)); // tried again behind, while it lasts
+    const endsHold = request.isForced || answer.tookOver;
+    void lease.release(() => endOfUnused(endsHold, home)); // tried again behind, while it lasts
   }
 }
 
-/** The end of a lease that is not used. */
+/** The end of a lease that is not used. @param endsHold it has ignored the hold of a round, or has taken over from a holder that may have begun one. */
 export function endOfUnused(
-  isForced: boolean,
+  endsHold: boolean,
   { forcedEnd }: Pick<LateLeaseHome, 'forcedEnd'>,
 ): ReleaseOutcome {
-  return (isForced ? forcedEnd : undefined) ?? { as: 'abandoned' };
+  return (endsHold ? forcedEnd : undefined) ?? { as: 'abandoned' };
 }

@@ -51,6 +51,10 @@ export class Adoption<T> implements RemoteResult<T> {
     return this.#remote.loadedAt - this.#remote.took;
   }
 
+  get isPinned(): boolean {
+    return this.#remote.pin !== undefined;
+  }
+
   /** The pin of the version, if it has one. */
   get pin(): Pin | undefined {
     return this.#remote.pin;

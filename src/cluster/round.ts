@@ -11,6 +11,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
 
@@ -239,8 +240,15 @@ export class Round<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = this.#mayAskStore = false;
-    const outcome = isFailure(reason) ? this.#failure(reason) : (): ReleaseOutcome => ({ as: 'abandoned' });
-    void this.#release(outcome).then(() => this.#end());
+    void this.#release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
+      this.#end(),
+    );
+  }
+
+  /** A version that was pinned meanwhile has its hold again. */
+  #abandoned(): ReleaseOutcome {
+    const now = this.#member.options.clock.monotonic();
+    return releaseOf(this.#state.pinAt(now)?.untilAt, now);
   }
 
   #end(): void {

@@ -39,7 +39,7 @@ export class UnansweredRequests {
           const wanted = { name, leaseFor: this.#leaseFor, force: false };
           const { answer } = await acquireLease(source, wanted, request, this.#clock, { tries: 1 });
           if (answer.kind === 'acquired')
-            await answer.held.release(() => endOfUnused(answer.isForced, source));
+            await answer.held.release(() => endOfUnused(answer.isForced || answer.tookOver, source));
         } catch {
           // the lock is down
         }

@@ -201,6 +201,8 @@ export interface RemoteResult<T> {
   readonly version: number | undefined;
   /** Of a deferral: it holds only as long as no caller waits for the result. */
   readonly isUnlessAwaited: boolean;
+  /** A person has pinned it: it ends a load under way. */
+  readonly isPinned?: boolean;
   /** Sets the times of the entry. A value is in place already. */
   applyTo(entry: Entry<T>, timing: Timing): void;
   /** Emits the event of an adoption, once all is in place. */

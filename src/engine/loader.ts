@@ -167,23 +167,36 @@ export class Loader<T> implements ExecutionHost<T> {
    */
   put(entry: Entry<T>, value: T, prepare?: () => void, edition?: RemoteResult<T>): void {
     // The owner hears of it once the value is in place: a group would start the next load before.
-    this.abort(entry, new DOMException('superseded by set()', 'AbortError'));
-    const { lateWaiters } = entry;
-    const waiters = takeWaiters(entry);
-    entry.lateWaiters = entry.successor = undefined;
+    const answer = this.#replaceLoad(entry, 'superseded by set()');
     prepare?.();
     this.coordinator?.replaced(entry);
     this.#outcomes.set(entry, value, edition);
-    waiters?.resolve(value);
-    lateWaiters?.resolve(value);
+    answer(value);
     this.inPlace(entry);
   }
 
-  /** Puts the snapshot of another instance into place. A load under way goes on, and its result replaces it. */
+  /** Aborts the load under way, for what a person puts into place. @returns answers all that wait for a load with that. */
+  #replaceLoad(entry: Entry<T>, why: string): (value: T) => void {
+    this.abort(entry, new DOMException(why, 'AbortError'));
+    const { lateWaiters } = entry;
+    const waiters = takeWaiters(entry);
+    entry.lateWaiters = entry.successor = undefined;
+    return (value) => {
+      waiters?.resolve(value);
+      lateWaiters?.resolve(value);
+    };
+  }
+
+  /**
+   * Puts the snapshot of another instance into place. A load under way goes on, and its result replaces it; but a pinned
+   * version ends it, as `set` does.
+   */
   adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
     this.keys?.pin(entry);
+    const answer = remote.isPinned ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
       this.#outcomes.adopt(entry, remote);
+      answer?.(entry.value as T);
     } finally {
       this.keys?.unpin(entry);
       this.inPlace(entry);

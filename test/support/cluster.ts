@@ -27,9 +27,14 @@ export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'check'
 
 /**
  * What becomes of a command: it does not arrive; it is carried out and its answer is lost; it gets lost without a word;
- * it is carried out and answered when that promise resolves.
+ * it is carried out and answered when that promise resolves; it arrives only then.
  */
-export type Fault = 'refused' | 'answer-lost' | 'no-answer' | Promise<unknown>;
+export type Fault =
+  | 'refused'
+  | 'answer-lost'
+  | 'no-answer'
+  | Promise<unknown>
+  | { readonly arrives: Promise<unknown> };
 
 /** A command that was sent. */
 export interface Command {
@@ -117,6 +122,7 @@ export class Link {
     const fault = this.fault(step, command);
     if (fault === 'refused') throw unavailable(step, name, 'ECONNREFUSED');
     if (fault === 'no-answer') return new Promise(() => {});
+    if (typeof fault === 'object' && 'arrives' in fault) await fault.arrives;
     const answer = await carryOut();
     if (fault === 'answer-lost') throw unavailable(step, name, 'ECONNRESET');
     await fault;

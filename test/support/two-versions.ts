@@ -1,12 +1,15 @@
 import { type Instance, ManualCluster } from './cluster.ts';
 
 /** Two instances that have `two`, of a store that has `one` too. */
-export async function twoVersions(own: Parameters<ManualCluster['warm']>[1] = {}): Promise<{
+export async function twoVersions(
+  own: Parameters<ManualCluster['warm']>[1] = {},
+  leaseFor?: number,
+): Promise<{
   readonly cluster: ManualCluster;
   readonly a: Instance;
   readonly b: Instance;
 }> {
-  const cluster = new ManualCluster({ keepVersions: 4 });
+  const cluster = new ManualCluster({ keepVersions: 4 }, leaseFor);
   const [a, b] = await cluster.warm(2, own);
   await cluster.clock.advance(1100);
   await cluster.reload(a, 1, 'two');

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { AcquireAnswer } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import type { ManualCluster } from '../../support/cluster.ts';
+import { twoVersions } from '../../support/two-versions.ts';
+
+/** A lease of no instance: it ignores holds, and its round has no result. */
+const strayLease = (cluster: ManualCluster): Promise<AcquireAnswer> =>
+  cluster.lock.acquire({
+    name: 'v',
+    owner: 'stray',
+    host: 'stray',
+    requestId: 'stray',
+    leaseFor: 500,
+    force: true,
+  });
+
+async function releaseOf(cluster: ManualCluster, answer: AcquireAnswer): Promise<void> {
+  if (answer.kind === 'acquired') await cluster.lock.release(answer.lease, { as: 'abandoned' });
+}
+
+it('rollback puts its version into the store once more where its lease has ended before the hold could begin', async () => {
+  const { cluster, a, b } = await twoVersions({}, 1000);
+  const writes = new Deferred<void>();
+  a.link.fault = (step) => {
+    if (step === 'write') return { arrives: writes.promise };
+    return step === 'extend' ? 'refused' : undefined;
+  };
+  const rolledBack = a.value.rollback({ by: 'ann' });
+  await cluster.clock.advance(1100);
+  await releaseOf(cluster, await strayLease(cluster));
+  a.link.mend();
+  writes.resolve();
+  await rolledBack;
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  expect([b.value.peek(), b.manual.calls.length]).toEqual(['one', 0]);
+});
+
+it('a lease that took over and is not used leaves the next one to look for a pinned version', async () => {
+  const { cluster, a, b } = await twoVersions({ whenLockUnavailable: 'load' });
+  const c = cluster.instance();
+  await c.value.get();
+  await a.value.rollback({ by: 'ann' });
+  await strayLease(cluster);
+  await cluster.clock.advance(1100);
+  const answers = new Deferred<void>();
+  b.link.fault = (step) => (step === 'acquire' ? answers.promise : undefined);
+  b.value.current;
+  await cluster.clock.advance(2500);
+  b.link.mend();
+  answers.resolve();
+  await cluster.clock.flush();
+  await cluster.read(c);
+  expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
+});
+
+it('a pinned version ends the load of an instance that learns of it meanwhile, and has its hold again', async () => {
+  const { cluster, a, b } = await twoVersions({ propagateWithin: 300 });
+  const c = cluster.instance();
+  await c.value.get();
+  await a.value.rollback({ by: 'ann' });
+  await releaseOf(cluster, await strayLease(cluster));
+  b.link.break('refused', 'check', 'read');
+  await cluster.clock.advance(1100);
+  await cluster.read(b);
+  expect(b.manual.calls.length).toBe(1);
+  b.link.mend();
+  for (let ms = 0; ms < 1500; ms += 100) {
+    await cluster.clock.advance(100);
+    await cluster.read(b);
+  }
+  expect(b.value.inspect().pinned?.by).toBe('ann');
+  await cluster.end(b, 0, 'three');
+  await cluster.read(c);
+  expect([b.value.peek(), c.value.peek(), c.manual.calls.length]).toEqual(['one', 'one', 0]);
+});
