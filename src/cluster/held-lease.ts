@@ -32,6 +32,7 @@ export class HeldLease {
   #timer: Timer | undefined;
   #deadline: Timer | undefined;
   #isLost = false;
+  #isTaken = false;
   #isEnded = false;
   #extendError: unknown;
 
@@ -47,6 +48,11 @@ export class HeldLease {
   /** It has ended, or may have ended. */
   get isLost(): boolean {
     return this.#isLost || this.leftMs <= 0;
+  }
+
+  /** The lock has answered that it is over: it has expired there, was released by an operator, or is forgotten. */
+  get isTaken(): boolean {
+    return this.#isTaken;
   }
 
   /** How long it is still valid, in milliseconds. */
@@ -84,6 +90,7 @@ export class HeldLease {
         (isExtended) => {
           isExtending = false;
           this.#extendError = undefined;
+          this.#isTaken ||= !isExtended;
           if (this.#isEnded) return;
           if (!isExtended) {
             lose('taken');
@@ -135,7 +142,9 @@ export class HeldLease {
     this.#isEnded = true;
     if (this.isLost) return false;
     try {
-      return await this.#limited((lock) => lock.release(this.id, outcome()));
+      const isReleased = await this.#limited((lock) => lock.release(this.id, outcome()));
+      this.#isTaken ||= !isReleased;
+      return isReleased;
     } catch {
       void this.#releaseLater(outcome);
       return false;

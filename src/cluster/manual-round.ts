@@ -26,6 +26,7 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
  */
 export class ManualRound implements RoundUnderWay {
   readonly isManual: boolean = true;
+  readonly isLoading: boolean = false;
   /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<number | undefined>;
   readonly #over: Deferred<void> = new Deferred();
@@ -126,8 +127,10 @@ export class ManualRound implements RoundUnderWay {
       const record = await this.#recordOf(prepared);
       if (record.mark !== undefined) await this.#throwIfPinned();
       let outcome: Published | undefined;
-      const isHeld = await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
+      let isLost = false;
+      await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
         outcome = published;
+        isLost = this.#lease?.isLost === true;
         this.#mayAskStore = false;
         this.#published.resolve();
       });
@@ -135,9 +138,9 @@ export class ManualRound implements RoundUnderWay {
         throw this.#unpublished(
           outcome === 'overtaken' ? 'the store has a newer version' : 'the store could not be written',
         );
-      // Without its hold a pinned version gives way to the load of an instance that does not know of it: once more.
-      if (record.pin === undefined || isHeld) return this.#lease?.id.token;
-      if (options.clock.monotonic() >= this.#until) throw this.#tooLate('its hold could not begin');
+      // Another instance may have taken over before that was written: it would load, and replace what is to be pinned.
+      if (record.pin === undefined || !(isLost || this.#lease?.isTaken)) return this.#lease?.id.token;
+      if (options.clock.monotonic() >= this.#until) throw this.#tooLate('its lease had ended before');
     }
   }
 

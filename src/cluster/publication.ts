@@ -132,7 +132,6 @@ async function publish(
  * Never rejects.
  *
  * @param published called when the store has it, or could not be written; `undefined`: there is nothing to publish.
- * @returns whether the lease was released at once: its hold has begun.
  */
 export async function publishAndRelease(
   member: ClusterMember,
@@ -140,13 +139,13 @@ export async function publishAndRelease(
   record: PublishRecord,
   lease: HeldLease | undefined,
   published: (outcome: Published | undefined) => void,
-): Promise<boolean> {
+): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
   const outcome =
     store === undefined || isTask ? undefined : await publish(member, store, entry, record, lease);
   published(outcome);
-  if (lock === undefined || lease === undefined) return false;
+  if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
   const { dueAt, isAbsent, absentUntil } = record;
   const isReleased = await lock.release(lease, () => {
@@ -155,12 +154,10 @@ export async function publishAndRelease(
     if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
     return { as: 'done', holdFor, keepFor: isAbsent ? keepAbsentFor(left - holdFor) : undefined };
   });
-  if (isReleased && isShared && entry.dueAt === dueAt && dueAt !== Infinity) {
-    // The hold began a moment later than the due time was computed.
-    const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
-    entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
-  }
-  return isReleased;
+  if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
+  // The hold began a moment later than the due time was computed.
+  const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
+  entry.setDue(Math.max(dueAt, later), options.clock.monotonic());
 }
 
 /** The store has a newer version. The next read looks for it, unless it was known before. */

@@ -82,6 +82,10 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#lease !== undefined && !this.#lease.isLost;
   }
 
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
   get mayAskStore(): boolean {
     return this.#mayAskStore;
   }

@@ -15,6 +15,8 @@ export interface RoundUnderWay {
   readonly isHolder: boolean;
   /** It publishes what a person has changed: see `manual-round.ts`. */
   readonly isManual: boolean;
+  /** A load runs. */
+  readonly isLoading: boolean;
   requireFresh(): void;
   /** It may still read from the store, or write to it. */
   readonly mayAskStore: boolean;
@@ -86,6 +88,10 @@ export class SharedState implements CoordinatedEntry {
 
   get isBusy(): boolean {
     return this.round !== undefined;
+  }
+
+  get isLoading(): boolean {
+    return this.round?.isLoading === true;
   }
 
   get isBeingShared(): boolean {

@@ -4,6 +4,8 @@ import type { LoadContext } from './load-context.ts';
 export interface CoordinatedEntry {
   /** A round is under way, or its lease is being released. */
   readonly isBusy: boolean;
+  /** A load runs: its round has the lease, or goes on without. */
+  readonly isLoading: boolean;
   /** A person has changed it, and the change is being published. */
   readonly isBeingShared: boolean;
   /** Resolves when the result of the round is published, or could not be. `undefined`: no round is under way. Never rejects. */

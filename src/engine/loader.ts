@@ -193,7 +193,8 @@ export class Loader<T> implements ExecutionHost<T> {
    */
   adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
     this.keys?.pin(entry);
-    const answer = remote.isPinned ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
+    const endsLoad = remote.isPinned === true && entry.coordinated?.isLoading === true;
+    const answer = endsLoad ? this.#replaceLoad(entry, 'superseded by a pinned version') : undefined;
     try {
       this.#outcomes.adopt(entry, remote);
       answer?.(entry.value as T);
