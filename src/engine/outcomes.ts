@@ -153,7 +153,9 @@ export class Outcomes<T> {
     if (result === 'absent') {
       entry.forgetValue();
       this.#timing.absent(entry, absentForMs);
-    } else if (result.outcome !== 'kept') {
+    } else if (result.outcome === 'kept') {
+      entry.quarantined = undefined; // the source has gone back to the value before
+    } else {
       const { value } = result;
       if (remote === undefined) this.#changes.note(entry, value, 'loaded', round?.token);
       else this.#changes.note(entry, value, 'adopted', remote.version);

@@ -1,6 +1,6 @@
 import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/load-execution.ts';
-import { candidateOf, isKept, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
+import { candidateOf, type KeyedAnswer, withCandidate } from '../engine/load-result.ts';
 import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { showKey, ValueRejectedError } from '../errors.ts';
@@ -30,7 +30,6 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
     const { key } = entry;
 
     const check = (returned: KeyedAnswer<T>): ReturnType<Load<T>> => {
-      if (isKept(returned) && !abort.isAborted) entry.quarantined = undefined; // the source has gone back to the value before
       const candidate = candidateOf(returned, allowUndefined);
       if (candidate === undefined) return returned;
       const judge = (value: T): ReturnType<Load<T>> => {

@@ -47,6 +47,8 @@ export interface Message {
   readonly token: number | undefined;
   /** Of `acquire`. */
   readonly requestId?: string;
+  /** Of `acquire`: it ignores holds. */
+  readonly force?: boolean;
   /** Of `write`. */
   readonly payload?: string;
   /** The text of a report. */

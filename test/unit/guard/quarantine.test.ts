@@ -74,6 +74,20 @@ describe('a refused value', () => {
     expect(value.inspect().quarantine).toBeUndefined();
   });
 
+  it('stays in quarantine where the source keeps a value that is not in place any more', async () => {
+    const { value, source } = await refused();
+    const answer = new Deferred<unknown>();
+    source.now = answer.promise;
+    const refreshed = value.refresh();
+    value.invalidate({ drop: true });
+    source.now = new Promise(() => {}); // the next load
+    answer.resolve(keep());
+    await answer.promise;
+    await Promise.resolve();
+    expect(value.inspect().quarantine?.reason).toBe(REASON);
+    void refreshed.catch(() => {});
+  });
+
   it('is not obsolete by what a load returns after its deadline', async () => {
     const { value, source, clock } = await refused({ timeout: 1000 });
     const late = new Deferred<unknown>();

@@ -26,7 +26,11 @@ interface Refused {
   isReleased: boolean;
 }
 
-/** Of a source with bad data all instances together load once in a cool-down. */
+/**
+ * Of a source with bad data all instances together load once in a cool-down. It counts from when an instance first asked the
+ * lock: where it found the round done, without a result that it may use, it asks once more and ignores all holds, also that of
+ * a load which was refused between the two commands.
+ */
 export class BadLoads implements DataWatch<Holder> {
   readonly #world: Judged;
   /** That of its rounds. */
@@ -36,6 +40,8 @@ export class BadLoads implements DataWatch<Holder> {
   readonly #forced: Set<Order<Holder>> = new Set();
   /** When each lease was first asked for. */
   readonly #askedAt: Map<string, number> = new Map();
+  /** When each instance asked that has found the round done, and has not asked again. */
+  readonly #foundDoneAt: Map<unknown, number> = new Map();
   #isRejected: Holder | undefined;
   #refused: Refused | undefined;
 
@@ -70,9 +76,11 @@ export class BadLoads implements DataWatch<Holder> {
     });
   }
 
-  sent(_instance: unknown, { step, requestId }: Message): void {
-    if (step === 'acquire' && requestId !== undefined && !this.#askedAt.has(requestId))
-      this.#askedAt.set(requestId, this.#world.timeline.now);
+  sent(instance: unknown, { step, name, requestId, force }: Message): void {
+    if (step !== 'acquire' || requestId === undefined || this.#askedAt.has(requestId)) return;
+    const firstAt = name === this.#name && force ? this.#foundDoneAt.get(instance) : undefined;
+    this.#askedAt.set(requestId, firstAt ?? this.#world.timeline.now);
+    if (name === this.#name) this.#foundDoneAt.delete(instance);
   }
 
   emitted(instance: Holder, event: TicklessEvent): void {
@@ -87,8 +95,10 @@ export class BadLoads implements DataWatch<Holder> {
     this.#refused = { run, at: now, until: now + event.delay, granted, isReleased: false };
   }
 
-  arrived(_instance: unknown, { step, name, as, token }: Message, answer: unknown): void {
+  arrived(instance: unknown, { step, name, as, token, requestId = '' }: Message, answer: unknown): void {
     if (name !== this.#name) return;
+    if (step === 'acquire' && (answer as { readonly state?: string }).state === 'done')
+      this.#foundDoneAt.set(instance, this.#askedAt.get(requestId) ?? 0);
     const refused = this.#refused;
     if (step === 'release' && as === 'failed' && answer === true && token === refused?.run.token && refused)
       refused.isReleased = true;
