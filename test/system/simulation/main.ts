@@ -1,7 +1,8 @@
 // One process of `npm run simulate`: runs the worlds of the given seeds one after the other, and sends the verdict of each.
+// Of a world that breaks a rule it also sends the trace.
 //
-//   main.ts <first> <step> <count> <seconds>     seeds first, first + step, …; until the time limit
-//   main.ts --trace <seed>                       one seed; sends the traces of its worlds too
+//   main.ts <seed>…             those seeds
+//   main.ts --trace <seed>…     the same, with the traces of all their worlds
 
 import type { Cluster } from './cluster.ts';
 import { DataWorld } from './data/world.ts';
@@ -14,36 +15,38 @@ process.on('unhandledRejection', (reason) => {
   world?.referee.holds(6, false, () => `an unhandled rejection: ${reason}`);
 });
 
+type Kind = typeof World | typeof DataWorld | typeof KeysWorld;
+
+function runWorld(Kind: Kind, seed: number, isTraced: boolean): Promise<Verdict> {
+  const next = new Kind(seed, isTraced);
+  world = next;
+  return next.run();
+}
+
 /** Runs the worlds of a seed, which share nothing. */
 async function run(seed: number, isTraced: boolean): Promise<void> {
   const verdicts: Verdict[] = [];
   for (const Kind of [World, DataWorld, KeysWorld]) {
-    const next = new Kind(seed, isTraced);
-    world = next;
-    verdicts.push(await next.run());
+    const verdict = await runWorld(Kind, seed, isTraced);
+    const isBroken = verdict.violation !== undefined && !isTraced;
+    verdicts.push(isBroken ? await runWorld(Kind, seed, true) : verdict); // the same once more, with its trace
   }
   const sum = (field: 'lasted' | 'steps' | 'loads'): number =>
     verdicts.reduce((total, verdict) => total + verdict[field], 0);
+  const broken = verdicts.find(({ violation }) => violation !== undefined);
   const verdict = {
     seed,
-    violation: verdicts.find(({ violation }) => violation !== undefined)?.violation,
+    violation: broken?.violation,
     lasted: sum('lasted'),
     steps: sum('steps'),
     loads: sum('loads'),
-    traces: verdicts.map(({ trace }) => trace),
+    traces: isTraced ? verdicts.map(({ trace }) => trace) : [],
+    brokenTrace: broken?.trace ?? [],
   };
   await new Promise((sent) => process.send?.(verdict, sent));
 }
 
 const [first, ...others] = process.argv.slice(2);
-if (first === '--trace') {
-  await run(Number(others[0]), true);
-} else {
-  const [step = 1, count = 1, seconds = Infinity] = others.map(Number);
-  const begunAt = performance.now();
-  for (let index = 0; index < count; index++) {
-    if (performance.now() - begunAt > seconds * 1000) break;
-    await run(Number(first) + index * step, false);
-  }
-}
+const isTraced = first === '--trace';
+for (const seed of isTraced ? others : [first, ...others]) await run(Number(seed), isTraced);
 process.disconnect?.();
