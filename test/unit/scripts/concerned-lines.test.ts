@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { concernedLines } from '../../../scripts/support/concerned-lines.mjs';
+
+const module = new URL('../../../scripts/support/concerned-lines.mjs', import.meta.url).href;
+const { concernedLines } = (await import(module)) as {
+  readonly concernedLines: (trace: readonly string[], message: string, most: number) => string[];
+};
 
 const TRACE = [
   '   0.0000  world        {"instances":2}',
