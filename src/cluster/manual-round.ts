@@ -7,6 +7,7 @@ import { showDuration } from '../time/show-duration.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberLock } from './member-lock.ts';
 import { type Pin, pinnedError } from './pin.ts';
 import { releaseOf } from './pin-check.ts';
@@ -156,7 +157,7 @@ export class ManualRound implements RoundUnderWay {
       return await prepared(this.#lease?.id.token ?? 0);
     } catch (error) {
       if (this.#lease !== undefined) {
-        await this.#member.lock?.release(this.#lease, () => ({ as: 'abandoned' }));
+        await this.#member.lock?.release(this.#lease, () => this.#withoutResult());
         this.#lease = undefined;
       }
       throw error;
@@ -169,13 +170,18 @@ export class ManualRound implements RoundUnderWay {
     for (let polls = 0; ; polls++) {
       const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
       if (this.#isGivenUp && answer.kind === 'acquired')
-        await lock.release(answer.lease, () => withoutResult(this.#member.store?.keepsVersions === true));
+        await lock.release(answer.lease, () => this.#withoutResult());
       this.#throwIfGivenUp();
       if (answer.kind === 'acquired') return answer.lease;
       if (answer.kind === 'unavailable') throw answer.error;
       if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
       await this.#wait(pollAfter(polls, answer.retryAfter));
     }
+  }
+
+  /** Its lease has ignored a hold, which may be that of a pinned version. */
+  #withoutResult(): ReleaseOutcome {
+    return withoutResult(this.#member.store?.keepsVersions === true);
   }
 
   /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
@@ -195,7 +201,7 @@ export class ManualRound implements RoundUnderWay {
     const lease = this.#lease as HeldLease;
     this.#lease = undefined;
     if (pin === undefined) {
-      await lock?.release(lease, () => ({ as: 'abandoned' }));
+      await lock?.release(lease, () => this.#withoutResult());
       throw this.#unpublished('it is not known whether a version is pinned');
     }
     await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));

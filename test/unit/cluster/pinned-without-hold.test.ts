@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { AcquireAnswer } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
 
 /** A lease of no instance: it ignores holds, and its round has no result. */
@@ -74,4 +75,17 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
   await cluster.end(b, 0, 'three');
   await cluster.read(c);
   expect([b.value.peek(), c.value.peek(), c.manual.calls.length]).toEqual(['one', 'one', 0]);
+});
+
+it('a mark that could not be published, since the store was not readable, leaves the next round to look for a pinned version', async () => {
+  const { cluster, a, b } = await twoVersions();
+  const c = cluster.instance();
+  await c.value.get();
+  await a.value.rollback({ by: 'ann' });
+  b.link.break('refused', 'read');
+  await rejectionOf(b.value.invalidate({ everywhere: true, drop: true }));
+  b.link.mend();
+  await cluster.clock.advance(1100);
+  await cluster.read(c);
+  expect([c.value.peek(), c.manual.calls.length]).toEqual(['one', 0]);
 });
