@@ -120,7 +120,9 @@ export class EntryVersions<T> implements VersionControl<T> {
     try {
       const sharing = this.#host.share(as);
       if (edition !== undefined) shared.replaced(true); // until it is published
-      return (await sharing) as number; // there is a lock
+      const published = (await sharing) as number; // there is a lock
+      if (edition !== undefined && entry.promise === promise) this.#host.published(published);
+      return published;
     } catch (error) {
       if (edition !== undefined) {
         if (shared.version === version) shared.displaced();
@@ -128,6 +130,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       }
       if (edition !== undefined && entry.promise === promise) {
         shared.isLocal = false;
+        this.#host.published(undefined);
         checkAtNextRead(entry, this.#member.options.clock.monotonic());
       }
       throw error;

@@ -5,7 +5,7 @@ import type { ResolvedOptions } from './resolved-options.ts';
 
 /** A replacement of a value, of which listeners do not know yet. */
 interface Change {
-  readonly details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'>;
+  details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'>;
   /** Not enumerable: a log of events must not contain the values all at once. */
   readonly values: PropertyDescriptorMap;
   /** The length of the chain of listeners that led to it: each has replaced a value in answer to a change. */
@@ -23,6 +23,8 @@ export class Changes {
   readonly #options: Pick<ResolvedOptions, 'kind' | 'logger'>;
   readonly #events: Events;
   readonly #line: Change[] = [];
+  /** The last one, while its version is being published. */
+  #unpublished: Change | undefined;
   /** Of the change that listeners hear of now; 0: none. */
   #depth = 0;
 
@@ -34,24 +36,46 @@ export class Changes {
   /**
    * A value is about to replace that of the entry.
    *
-   * @param version `undefined`: it has none.
+   * @param version `undefined`: it has none. `'unpublished'`: listeners hear of it when {@link published} is called, or
+   * when the next replacement is noted.
    */
-  note(entry: Entry<unknown>, value: unknown, cause: ChangeCause, version: number | undefined): void {
+  note(
+    entry: Entry<unknown>,
+    value: unknown,
+    cause: ChangeCause,
+    version: number | 'unpublished' | undefined,
+  ): void {
     const { kind, logger } = this.#options;
+    this.#unpublished = undefined;
     if (kind === 'task' || !this.#events.has('changed')) return;
     if (this.#depth >= LONGEST_CHAIN) {
       logger.error('a listener of changed replaces the value each time, the last is not emitted');
       return;
     }
     const values = { value: { value }, ...(entry.isLoaded ? { previous: { value: entry.value } } : {}) };
-    this.#line.push({ details: { ...keyOf(entry), version, cause }, values, depth: this.#depth + 1 });
+    const isUnpublished = version === 'unpublished';
+    const details = { ...keyOf(entry), version: isUnpublished ? undefined : version, cause };
+    const change = { details, values, depth: this.#depth + 1 };
+    this.#line.push(change);
+    if (isUnpublished) this.#unpublished = change;
+  }
+
+  /** The value that was noted last is published under that version; `undefined`: it could not be. */
+  published(version: number | undefined): void {
+    const change = this.#unpublished;
+    if (change === undefined) return;
+    this.#unpublished = undefined;
+    change.details = { ...change.details, version };
+    this.deliver();
   }
 
   /** Lets listeners hear of all changes up to now. Never throws. */
   deliver(): void {
     if (this.#depth > 0) return; // a listener has led here: its changes come after those before
     try {
-      for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
+      for (let next = this.#line[0]; next !== undefined; next = this.#line[0]) {
+        if (next === this.#unpublished) return;
+        this.#line.shift();
         this.#depth = next.depth;
         this.#events.emit('changed', next.details as EventOf<'changed'>, next.values);
       }

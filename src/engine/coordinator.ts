@@ -143,8 +143,13 @@ export interface FollowedKeys {
 
 /** The member whose versions are controlled. */
 export interface VersionHost<T> {
-  /** Puts an earlier version into place, with its times; a load under way is aborted. @throws {ClosedError} after `close()`. */
+  /**
+   * Puts an earlier version into place, with its times; a load under way is aborted. Listeners hear of it by
+   * {@link published}. @throws {ClosedError} after `close()`.
+   */
   put(value: T, edition: RemoteResult<T>): void;
+  /** The value that was {@link put} last is published under that version; `undefined`: it could not be. */
+  published(version: number | undefined): void;
   /** Makes the value out of date here. @param drop forgets it too. */
   invalidate(drop: boolean): void;
   /** As {@link Coordinator.share}. */

@@ -78,7 +78,8 @@ export class Outcomes<T> {
 
   /** Puts a value into place by hand. @param edition it is an earlier one, with the times of that. */
   set(entry: Entry<T>, value: T, edition?: RemoteResult<T>): void {
-    this.#changes.note(entry, value, edition ? 'rolled-back' : 'set', edition?.version);
+    if (edition === undefined) this.#changes.note(entry, value, 'set', undefined);
+    else this.#changes.note(entry, value, 'rolled-back', 'unpublished');
     entry.putValue(value);
     if (edition !== undefined) {
       edition.applyTo(entry, this.#timing);

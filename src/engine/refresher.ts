@@ -195,6 +195,7 @@ export class Refresher<T> {
         this.throwIfClosed(entry);
         loader.put(entry, value, undefined, edition);
       },
+      published: (version) => loader.changes.published(version),
       invalidate: (drop) => {
         this.throwIfClosed(entry);
         this.invalidate(entry, drop);

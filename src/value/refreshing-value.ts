@@ -232,10 +232,12 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
    * The pin ends with `hold`, by `unpin()`, `refresh({ unpin: true })`, `set(value, { everywhere: true })` or another
    * `rollback`, on any instance. Needs a lock, and a store with `keepVersions` of 2 or more, the same on all instances.
    *
+   * Its event `changed` is emitted when the store has the new version, which it carries.
+   *
    * @returns the new version, when the store has it. Rejects with `LockUnavailableError` or `StoreUnavailableError` when
-   *   it could not be published within the `timeout`; if the store had the version it is served here, until the next due
-   *   load. Rejects with `OptionError` for a version that the store does not keep, and after `close` with `ClosedError`:
-   *   nothing was changed then.
+   *   it could not be published within the `timeout`, or its lease kept ending before; if the store had the version it is
+   *   served here, until the next due load. Rejects with `OptionError` for a version that the store does not keep, and
+   *   after `close` with `ClosedError`: nothing was changed then.
    */
   async rollback(options: RollbackOptions): Promise<number> {
     return versionsOf(refresherOf(this), entryOf(this)).rollback(options);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isClosedError, isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
+import { recordChanges } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { shortTexts } from '../../support/short-texts.ts';
@@ -312,5 +314,43 @@ describe('compare', () => {
     const [two, one] = await a.value.history();
     const compared = a.value.compare(one!.version, two!.version, options as never);
     expect(isOptionError(await rejectionOf(compared))).toBe(true);
+  });
+});
+
+describe('the event changed of a version that is put back', () => {
+  it('carries the new version, once it is published, and none when it could not be', async () => {
+    const { cluster, a } = await twoVersions();
+    const events = recordChanges(a.value);
+    const changes = (): unknown[] => events.map(({ version, cause }) => [version, cause]);
+    const written = new Deferred<void>();
+    a.link.breakOnce(written.promise, 'write');
+    const rollback = a.value.rollback({ by });
+    await cluster.clock.flush();
+    expect([a.value.current, changes()]).toEqual(['one', []]);
+    written.resolve();
+    const version = await rollback;
+    expect(changes()).toEqual([[version, 'rolled-back']]);
+    const [, two] = await a.value.history();
+    a.link.break('refused', 'write');
+    const failed = rejectionOf(a.value.rollback({ by, to: two!.version }));
+    await cluster.clock.advance(60_000);
+    await failed;
+    expect(changes().slice(1)).toEqual([[undefined, 'rolled-back']]);
+  });
+
+  it('is emitted before that of a value that replaces it while it is being published', async () => {
+    const { cluster, a } = await twoVersions();
+    const events = recordChanges(a.value);
+    const written = new Deferred<void>();
+    a.link.breakOnce(written.promise, 'write');
+    const rollback = a.value.rollback({ by });
+    await cluster.clock.flush();
+    a.value.set('by hand');
+    written.resolve();
+    await rollback;
+    expect(events.map(({ version, cause, value }) => [version, cause, value])).toEqual([
+      [undefined, 'rolled-back', 'one'],
+      [undefined, 'set', 'by hand'],
+    ]);
   });
 });

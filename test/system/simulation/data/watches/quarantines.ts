@@ -14,6 +14,9 @@ type Refused = number | 'unkept';
 export class Quarantines implements DataWatch {
   readonly #world: DataWorld;
   readonly #kept: Map<DataInstance, Refused> = new Map();
+  readonly #held: Map<DataInstance, Edition | undefined> = new Map();
+  /** The orders under way that may put a version back into place. */
+  readonly #puttingBack: Set<Order> = new Set();
   /** What was kept when an order was given. */
   readonly #before: Map<Order, Refused | undefined> = new Map();
 
@@ -30,11 +33,14 @@ export class Quarantines implements DataWatch {
     if (!isAccepted && !run.signal.aborted) this.#kept.set(run.instance, candidate.serial);
   }
 
-  emitted(instance: DataInstance, { type }: TicklessEvent): void {
-    if (type === 'changed' || type === 'load-kept') this.#kept.delete(instance);
+  /** A version that is put back is in place before it is published, which is when its event comes. */
+  emitted(instance: DataInstance, event: TicklessEvent): void {
+    const isReplaced = event.type === 'changed' && event.cause !== 'rolled-back';
+    if (isReplaced || event.type === 'load-kept') this.#kept.delete(instance);
   }
 
   ordered(order: Order): void {
+    if (order.kind === 'rollback' || order.kind === 'unpin' || order.unpins) this.#puttingBack.add(order);
     if (order.kind === 'accept' || order.kind === 'discard')
       this.#before.set(order, this.#kept.get(order.instance));
     if (order.kind === 'discard') this.#kept.delete(order.instance);
@@ -54,6 +60,7 @@ export class Quarantines implements DataWatch {
 
   settled(order: Order): void {
     const { kind, instance, outcome = { value: undefined } } = order;
+    this.#puttingBack.delete(order);
     if (kind !== 'accept' && kind !== 'discard') return;
     const kept = this.#before.get(order);
     this.#before.delete(order);
@@ -74,6 +81,11 @@ export class Quarantines implements DataWatch {
 
   stepped(instance: DataInstance): void {
     const { quarantine } = instance.status ?? {};
+    const { held } = instance;
+    const wasHeld = this.#held.get(instance);
+    this.#held.set(instance, held);
+    const isPutBack = [...this.#puttingBack].some((order) => order.instance === instance);
+    if (isPutBack && held !== undefined && held !== wasHeld) this.#kept.delete(instance);
     const kept = this.#kept.get(instance);
     this.#holds(
       instance,
