@@ -51,6 +51,8 @@ export interface BatchPlan<K, V> {
   readonly clock: Clock;
   readonly logger: SafeLogger;
   readonly loadLimit: LoadLimit | undefined;
+  /** The name of the cache. */
+  readonly name: string;
   /** Each load begins when its lock or store has answered, so they don't begin in the same turn of the event loop. */
   readonly isShared: boolean;
 }
@@ -113,13 +115,13 @@ export class Batches<K, V> {
     else this.#openTimed = undefined;
     const items = liveItems(batch);
     if (items.length === 0) return;
-    const { loadLimit } = this.#plan;
+    const { loadLimit, name } = this.#plan;
     const call = (): Promise<void> => this.#call(liveItems(items), items);
     const contexts = (): readonly LoadContext<V>[] => items.map(({ context }) => context);
     if (loadLimit === undefined) void call();
     else {
       const until = items.reduce((latest, { entry }) => Math.max(latest, deadlineOf(entry)), -Infinity);
-      const end = loadLimit.run(call, until, contexts);
+      const end = loadLimit.run(call, until, contexts, name);
       Promise.resolve(end).catch(() => liveItems(items)); // all were over before its turn came
     }
   }

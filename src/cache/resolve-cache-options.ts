@@ -127,6 +127,7 @@ export function resolveCacheOptions<K, V extends P, P>(
     clock,
     logger,
     loadLimit,
+    name: member.name,
     isShared: membership !== undefined,
   });
   return {

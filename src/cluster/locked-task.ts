@@ -45,7 +45,8 @@ export interface LockedTaskOptions<A extends readonly unknown[] = readonly unkno
    */
   readonly lockAtMostFor?: DurationLike | undefined;
   /**
-   * No other instance runs the task before this time, counted from the start, has passed. It should be longer than the
+   * No other instance runs the task before this time has passed, counted from the instant at which the task starts, by the
+   * clock of the lock's backend. It should be longer than the
    * clocks and schedulers of the instances differ, and shorter than the time between two runs. Without it a
    * short task is run by each instance in turn. From 0 to `lockAtMostFor`. Of no effect where the task fails: another
    * instance may try at once. @default 0
@@ -202,10 +203,11 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     lease.keep((_, cause) => controller.abort(lost(cause)), until);
     try {
       controller.signal.throwIfAborted(); // closed meanwhile
+      const startedAt = clock.monotonic(); // the answer of the lock may have been on its way for long
       const result = await task({ signal: controller.signal, token }, ...args);
       if (lease.isLost) throw lost();
       await record();
-      const left = (): number => Math.max(0, sentAt + atLeastMs - clock.monotonic());
+      const left = (): number => Math.max(0, startedAt + atLeastMs - clock.monotonic());
       await lease.release(() => ({ as: 'done', holdFor: left() }));
       return { kind: 'executed', result, token };
     } catch (error) {

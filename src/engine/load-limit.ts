@@ -5,15 +5,26 @@ import type { LoadContext } from './load-context.ts';
 
 /** A place that a call has taken. */
 interface Place {
-  /** When it is taken back (monotonic). */
+  /** When it is taken back (monotonic). `Infinity`: when its executions are over. */
   readonly until: number;
+  readonly endless: EndlessPlace | undefined;
+}
+
+/** A place that no deadline takes back. */
+export interface EndlessPlace {
+  /** The member whose load has it. */
+  readonly member: string;
+  /** Of its executions that are not over. */
+  readonly contexts: Set<LoadContext>;
+  /** When it was taken (monotonic). */
+  readonly since: number;
 }
 
 /** A call that waits for a place: of one entry, or of a batch. */
 interface WaitingCall {
   readonly quit: (reason: Error) => void;
-  /** How many of its entries still wait. */
-  left: number;
+  /** Of its entries that still wait. */
+  readonly contexts: Set<LoadContext>;
 }
 
 /** Executions with the same deadline time out first, or those in line would begin at their own deadline. */
@@ -23,8 +34,8 @@ const RECLAIM_AFTER_MS = 1;
  * Limits how many calls of loads are under way at a time: those of one cache, or of all members of a group.
  *
  * A call keeps its place until it has settled, so that a load which ignores its signal still counts, but no longer than
- * the deadline of its execution, where it has one: else one that never settles would keep the others waiting for ever. Calls without a place wait in the order
- * in which they came. Between loads there is no timer: places are reclaimed by one only while a call waits.
+ * the deadline of its execution; without a deadline no longer than until that is ended, by `cancel()` for example. Else one
+ * that never settles would keep the others waiting for ever. Calls without a place wait in the order in which they came. Between loads there is no timer: places are reclaimed by one only while a call waits.
  */
 export class LoadLimit {
   readonly max: number;
@@ -32,6 +43,8 @@ export class LoadLimit {
   readonly #clock: Clock;
   readonly #outer: LoadLimit | undefined;
   readonly #places: Set<Place> = new Set();
+  /** The places that no deadline takes back, by the contexts of their executions. */
+  readonly #endless: Map<LoadContext, Place> = new Map();
   /** By the contexts of their entries. */
   readonly #waiting: Map<LoadContext, WaitingCall> = new Map();
   #reclaim: { readonly timer: Timer; readonly at: number } | undefined;
@@ -50,37 +63,61 @@ export class LoadLimit {
     return this.#outer?.waitedFor(context);
   }
 
+  /** The most calls of one member that may be under way. */
+  get narrowest(): number {
+    return Math.min(this.max, this.#outer?.narrowest ?? Infinity);
+  }
+
+  /** The calls of a member under way whose places no deadline takes back, in the order in which they began. */
+  endless(member: string): readonly EndlessPlace[] {
+    if (this.#outer !== undefined) return this.#outer.endless(member);
+    return [...this.#places].flatMap(({ endless }) => (endless?.member === member ? [endless] : []));
+  }
+
   /** The load with this context is over. A call rejects with the reason if none of its loads waits any longer. */
   giveUp(context: LoadContext, reason: Error): void {
     const call = this.#waiting.get(context);
     if (call === undefined) {
       this.#outer?.giveUp(context, reason);
+      const place = this.#endless.get(context);
+      place?.endless?.contexts.delete(context);
+      if (place?.endless?.contexts.size === 0) this.#leave(place);
+      this.#endless.delete(context);
       return;
     }
     this.#waiting.delete(context);
-    call.left -= 1;
-    if (call.left === 0) call.quit(reason);
+    call.contexts.delete(context);
+    if (call.contexts.size === 0) call.quit(reason);
   }
 
   /**
    * Calls a load: at once and on this stack if a place is free, else when its turn comes. Returns and throws as it does.
    *
    * @param until how long it may wait and keep its place: the deadline of its execution (monotonic).
-   * @param contexts returns the contexts of its entries; called only if it has to wait.
+   * @param contexts returns the contexts of its entries; called only if it has to wait, and without a deadline.
+   * @param member its name.
    */
   run<R>(
     call: () => R | PromiseLike<R>,
     until: number,
     contexts: () => readonly LoadContext[],
+    member: string,
   ): R | PromiseLike<R> {
     const outer = this.#outer;
-    const next = outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts);
-    const place = { until: until + RECLAIM_AFTER_MS };
-    return this.#semaphore.tryEnter() ? this.#call(next, place) : this.#wait(next, place, contexts());
+    const next =
+      outer === undefined ? call : (): R | PromiseLike<R> => outer.run(call, until, contexts, member);
+    const enter = (waited?: Set<LoadContext>): R | PromiseLike<R> => {
+      const since = this.#clock.monotonic();
+      const live = until < Infinity ? undefined : (waited ?? new Set(contexts()));
+      const endless = live && { member, contexts: live, since };
+      return this.#call(next, { until: until + RECLAIM_AFTER_MS, endless });
+    };
+    return this.#semaphore.tryEnter() ? enter() : this.#wait(enter, new Set(contexts()));
   }
 
   #call<R>(call: () => R | PromiseLike<R>, place: Place): R | PromiseLike<R> {
     this.#places.add(place);
+    for (const context of place.endless?.contexts ?? []) this.#endless.set(context, place);
     this.#reclaimInTime(place.until);
     try {
       const result = call();
@@ -98,21 +135,31 @@ export class LoadLimit {
     }
   }
 
-  #wait<R>(call: () => R | PromiseLike<R>, place: Place, contexts: readonly LoadContext[]): Promise<R> {
+  #wait<R>(
+    enter: (contexts: Set<LoadContext>) => R | PromiseLike<R>,
+    contexts: Set<LoadContext>,
+  ): Promise<R> {
     return new Promise((resolve, reject) => {
+      let isQuit = false;
+      const begin = (): R | PromiseLike<R> => {
+        if (isQuit)
+          this.#semaphore.leave(); // since its turn came
+        else for (const context of contexts) this.#waiting.delete(context);
+        return isQuit ? (undefined as R) : enter(contexts);
+      };
       const quit = this.#semaphore.queue(() => {
-        for (const context of contexts) this.#waiting.delete(context);
         this.#stopReclaiming();
         // Not on the stack of the call that has just ended.
-        resolve(Promise.resolve().then(() => this.#call(call, place)));
+        void Promise.resolve().then(begin).then(resolve, reject);
       });
       const waiting: WaitingCall = {
+        contexts,
         quit: (reason) => {
+          isQuit = true;
           quit();
           this.#stopReclaiming();
           reject(reason);
         },
-        left: contexts.length,
       };
       for (const context of contexts) this.#waiting.set(context, waiting);
       if (this.#semaphore.waiting === 1) this.#reclaimNext();
@@ -120,6 +167,7 @@ export class LoadLimit {
   }
 
   #leave(place: Place): void {
+    for (const context of place.endless?.contexts ?? []) this.#endless.delete(context);
     if (this.#places.delete(place)) this.#semaphore.leave();
   }
 

@@ -1,7 +1,7 @@
 import type { Refreshable, StartOfOne } from '../due/refreshable.ts';
 import { reasonOf, showKey } from '../errors.ts';
 import type { KeyedMember } from '../options/group-handle.ts';
-import { backendHealth, failureKind, objectiveHealth, runStateHealth } from './health.ts';
+import { backendHealth, failureKind, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
 import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 import { requiredHealth } from './required-health.ts';
 
@@ -63,7 +63,8 @@ export class CacheMember<V> implements Member {
       return [{ name, key, kind, isFatal: false, message, error }];
     });
     const objective = objectiveHealth(refresher.events.counters, name);
-    return [...runState, ...required, ...problems, ...objective, ...backends];
+    const hanging = hangingHealth(refresher.options);
+    return [...runState, ...required, ...problems, ...hanging, ...objective, ...backends];
   }
 
   firstLoads(): readonly (() => Promise<void>)[] {

@@ -3,7 +3,7 @@ import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
-import { backendHealth, entryHealth, objectiveHealth, runStateHealth } from './health.ts';
+import { backendHealth, entryHealth, hangingHealth, objectiveHealth, runStateHealth } from './health.ts';
 import { type GroupMember, groupMember, type HealthProblem, type Member } from './member.ts';
 
 /** A value or an executor as a member of a group. */
@@ -73,6 +73,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
     return [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, { name, isRequired, runState, whenTooStale, whenFailing }, now),
+      ...hangingHealth(refresher.options),
       ...objectiveHealth(refresher.events.counters, name),
       ...backendHealth(refresher.problems(), name),
     ];

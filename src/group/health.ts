@@ -1,7 +1,9 @@
 import type { CoordinationProblem } from '../engine/coordinator.ts';
 import { type DecisionRules, isRefusedAsFailing, isTooStale, type RunState } from '../engine/decide.ts';
+import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Entry } from '../engine/entry.ts';
-import { isValueRejectedError, reasonOf } from '../errors.ts';
+import type { EndlessPlace } from '../engine/load-limit.ts';
+import { isValueRejectedError, reasonOf, showKey } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { HealthProblem } from './member.ts';
@@ -53,6 +55,29 @@ export function failureKind(error: unknown): 'failing' | 'value-rejected' {
 export function runStateHealth(runState: RunState, name: string): HealthProblem[] {
   if (runState === 'open') return [];
   return [{ name, kind: runState, isFatal: runState === 'closed', message: `is ${runState}` }];
+}
+
+/** How long a load without a deadline may take before it is a problem, in milliseconds: the default of `timeout`. */
+const HANGS_AFTER_MS = 30_000;
+
+/** The problem of a member whose loads keep places that no deadline takes back. */
+export function hangingHealth({
+  loadLimit,
+  clock,
+  now,
+  name,
+}: Pick<EngineOptions, 'loadLimit' | 'clock' | 'now' | 'name'>): HealthProblem[] {
+  const hasHung = ({ since }: EndlessPlace): boolean => clock.monotonic() - since >= HANGS_AFTER_MS;
+  const places = loadLimit?.endless(name).filter(hasHung) ?? [];
+  const [first] = places;
+  if (loadLimit === undefined || first === undefined) return [];
+  const [context] = first.contexts as Iterable<{ readonly key?: unknown }>;
+  const key = context?.key;
+  const which = key === undefined ? '' : ` of ${showKey(key)}`;
+  const since = new Date(now() - (clock.monotonic() - first.since)).toISOString();
+  const taken = `${places.length} of ${loadLimit.narrowest} places (maxConcurrentLoads)`;
+  const message = `a load without a deadline${which} is under way since ${since}; such loads keep ${taken} until cancel()`;
+  return [{ name, kind: 'hanging', isFatal: false, message, ...(key === undefined ? {} : { key }) }];
 }
 
 /** The problem of a member that misses its objective for the age of what reads are served. */

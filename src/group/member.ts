@@ -22,6 +22,7 @@ export interface HealthProblem {
    * - `lock-unavailable`, `store-unavailable`: it could not be asked the last time; `whenLockUnavailable` decides
    *   whether loads go on meanwhile;
    * - `checks-failing`: changes of other instances are not known here: see `propagateWithin`;
+   * - `hanging`: a load without a deadline has been under way for 30 s, in a place of `maxConcurrentLoads`, which `cancel()` frees;
    * - `burning`: fewer reads of the last hour than the option `freshness` wants were served within its age;
    * - `paused`, `closed`: it starts no loads.
    */
@@ -33,6 +34,7 @@ export interface HealthProblem {
     | 'lock-unavailable'
     | 'store-unavailable'
     | 'checks-failing'
+    | 'hanging'
     | 'burning'
     | 'paused'
     | 'closed';

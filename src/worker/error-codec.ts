@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { retryAfterMs } from '../engine/retry-after.ts';
 
 /**
@@ -36,10 +37,20 @@ const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
 
 /** Causes can form a cycle. */
 const MOST_CAUSES = 8;
+/** Errors inside of one, at any depth: all are decoded in one turn of the event loop. */
+const MOST_INNER = 100;
+/** A property with more than that stays in its thread, in bytes. */
+const MOST_BYTES = 65_536;
 const ENCODED_APART = ['name', 'message', 'stack', 'cause', 'errors'];
 
 /** Never throws. */
-export function encodeError(thrown: unknown, depth: number = 0): EncodedError {
+export function encodeError(thrown: unknown): EncodedError {
+  let left = MOST_INNER;
+  return encoded(thrown, 0, () => left-- > 0);
+}
+
+/** @param takes whether one more error may be encoded. */
+function encoded(thrown: unknown, depth: number, takes: () => boolean): EncodedError {
   try {
     if (!(thrown instanceof Error))
       return { kind: 'other', value: isCloneable(thrown) ? thrown : String(thrown) };
@@ -47,7 +58,8 @@ export function encodeError(thrown: unknown, depth: number = 0): EncodedError {
     const properties = Object.entries(thrown).filter(
       ([key, value]) => !ENCODED_APART.includes(key) && isCloneable(value),
     );
-    const inner = (one: unknown): EncodedError => encodeError(one, depth + 1);
+    const hasInner = depth < MOST_CAUSES;
+    const inner = (one: unknown): EncodedError[] => (takes() ? [encoded(one, depth + 1, takes)] : []);
     return {
       kind: 'error',
       base: baseOf(thrown),
@@ -55,8 +67,8 @@ export function encodeError(thrown: unknown, depth: number = 0): EncodedError {
       message: String(message),
       stack: typeof stack === 'string' ? stack : undefined,
       properties: Object.fromEntries(properties),
-      cause: cause === undefined || depth >= MOST_CAUSES ? undefined : inner(cause),
-      errors: Array.isArray(errors) && depth < MOST_CAUSES ? errors.map(inner) : [],
+      cause: cause === undefined || !hasInner ? undefined : inner(cause)[0],
+      errors: Array.isArray(errors) && hasInner ? errors.slice(0, MOST_INNER).flatMap(inner) : [],
       retryAfterMs: retryAfterMs(thrown, Date.now()),
     };
   } catch {
@@ -103,7 +115,7 @@ function newError(base: Base, name: string, message: string, errors: readonly En
 function isCloneable(value: unknown): boolean {
   try {
     structuredClone(value);
-    return true;
+    return typeof value !== 'object' || serialize(value).byteLength <= MOST_BYTES;
   } catch {
     return false;
   }

@@ -83,6 +83,44 @@ describe('maxConcurrentLoads of a cache', () => {
     expect(await next).toBe('four');
   });
 
+  it('without a deadline a load that never settles is one problem in health, and cancel gives its place back', async () => {
+    const never = (): Promise<never> => new Promise(() => {});
+    for (const of of ['load', 'loadMany', 'value'] as const) {
+      for (const limited of ['cache', 'group'] as const) {
+        const clock = new FakeClock({ now: '2026-01-01' });
+        const shared = { clock, logger: false, timeout: Infinity } as const;
+        const group = new RefreshGroup({ clock, ...(limited === 'group' && { maxConcurrentLoads: 1 }) });
+        const own = { name: 'hangs', ...shared, ...(limited === 'cache' && { maxConcurrentLoads: 1 }) };
+        const load = (key: number): number | Promise<never> => (key < 2 ? never() : key);
+        const loadMany = (keys: readonly number[]): Map<number, number> | Promise<never> =>
+          keys[0] === 0 ? never() : new Map(keys.map((key) => [key, key]));
+        const cache =
+          of === 'loadMany' ? group.cache({ ...own, batchSize: 2, loadMany }) : group.cache({ ...own, load });
+        const value = limited === 'group' && of === 'value';
+        const single = value ? group.value({ ...shared, name: 'single', load: never }) : undefined;
+        const first = single?.get() ?? (of === 'load' ? cache.get(1) : cache.getMany([0, 1]));
+        const rejected = rejectionOf(first);
+        await clock.flush();
+        const waiting = cache.get(2);
+        await clock.advance(29_999);
+        const hanging = () =>
+          group.health({ start: false }).problems.filter(({ kind }) => kind === 'hanging');
+        expect(hanging()).toEqual([]);
+        await clock.advance(1);
+        expect(hanging()).toMatchObject([{ name: value ? 'single' : 'hangs', isFatal: false }]);
+        expect(hanging()[0]?.message).toContain(
+          'since 2026-01-01T00:00:00.000Z; such loads keep 1 of 1 places',
+        );
+        if (value) single?.cancel();
+        else for (const key of [0, 1]) cache.cancel(key);
+        if (of === 'load') expect(await waiting).toBe(2);
+        expect(await waiting).toBe(2);
+        await rejected;
+        expect(hanging()).toEqual([]);
+      }
+    }
+  });
+
   it('a second try that hangs keeps its place until the deadline of its execution, not for as long again', async () => {
     for (const of of ['load', 'loadMany']) {
       const tries: (number | undefined)[] = [];

@@ -58,6 +58,30 @@ describe('lockedTask', () => {
     expect(b.calls).toHaveLength(1);
   });
 
+  it('its start is the call of the task, however long the answer of the lock was on its way', async () => {
+    const cluster = new ManualCluster();
+    const { link, calls, run } = manualTask(cluster, { lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
+    const acquireLate: typeof link.lock.acquire = async (request) => {
+      const answer = await link.lock.acquire(request);
+      await new Promise<void>((resolve) => cluster.clock.setTimeout(resolve, 900));
+      return answer;
+    };
+    const { leaseFor, extend, release } = link.lock;
+    const lock = { leaseFor, acquire: acquireLate, extend, release } as typeof link.lock;
+    const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
+    const executed = late.run();
+    await cluster.clock.advance(900);
+    expect(late.calls).toHaveLength(1);
+    await cluster.clock.advance(100);
+    late.calls[0]?.resolve('done');
+    await executed;
+    expect(await run()).toMatchObject({ kind: 'done', retryAfter: 1900 });
+    await cluster.clock.advance(1900);
+    void run();
+    await cluster.clock.flush();
+    expect(calls).toHaveLength(1);
+  });
+
   it('one that took longer than lockAtLeastFor holds nothing back', async () => {
     const cluster = new ManualCluster();
     const a = manualTask(cluster, { lockAtLeastFor: 1000 });

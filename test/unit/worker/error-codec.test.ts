@@ -28,6 +28,19 @@ describe('a thrown value', () => {
     expect(arrived.errors[0]).toBeInstanceOf(TypeError);
   });
 
+  it('has at most 100 errors in it, and no property of more than 64 kB: it is decoded in one turn', () => {
+    const many = (depth: number): Error[] =>
+      Array.from({ length: 200 }, () => (depth === 0 ? new Error('e') : new AggregateError(many(depth - 1))));
+    const count = (error: unknown): number =>
+      ((error as AggregateError).errors ?? []).reduce((sum: number, one: unknown) => sum + 1 + count(one), 0);
+    const error = new AggregateError(many(1), 'all');
+    const kept = { code: 'E', few: [new Error('one')] };
+    const arrived = through(Object.assign(error, kept, { many: many(1), text: ['x'.repeat(70_000)] }));
+    expect(count(arrived)).toBe(100);
+    expect(Object.keys(arrived as object)).toEqual(['code', 'few']);
+    expect((arrived as Error).message).toBe('all');
+  });
+
   it('keeps the properties that can be cloned', () => {
     const at = new Date(5);
     const error = Object.assign(new Error('e'), {
