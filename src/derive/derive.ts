@@ -1,6 +1,7 @@
 import type { ReadOptions } from '../engine/reader.ts';
 import { type Logger, SafeLogger } from '../observe/logger.ts';
 import { isText, OptionChecks } from '../option-checks.ts';
+import { printable } from '../printable.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { refresherOf } from '../value/lifecycle.ts';
 import { Derived, type NamedSource } from './derived.ts';
@@ -18,9 +19,15 @@ export type ValuesOf<S extends readonly Derivable<unknown>[]> = {
   -readonly [I in keyof S]: S[I] extends Derivable<infer T> ? T : never;
 };
 
+/** Of a default name, in characters. */
+const LONGEST_NAME = 200;
+
+/** How many derived values may follow one another. */
+const MOST_DEEP = 100;
+
 /** The options of {@link derive}; none is required. */
 export interface DeriveOptions {
-  /** The name in errors and log lines. Not empty. @default `derive(…)` with the names of the sources */
+  /** The name in errors and log lines. Not empty. @default `derive(…)` with the names of the sources, each once, at most 200 characters */
   readonly name?: string | undefined;
   /**
    * Gets a line when the function begins to throw while an earlier result is served, at most one a minute, and one when it
@@ -48,7 +55,9 @@ export interface DeriveOptions {
  * the read gets a `DeriveError`. It is not called again before a source is replaced. Equal values are replacements too.
  *
  * @param sources a `RefreshingValue`, a function without arguments made by `refreshing`, another derived value, or an array of them.
- * @throws {OptionError} for anything else, for an unknown option, and when `compute` is not a function.
+ *   Each `RefreshingValue` is read once by a read, in however many ways the result depends on it. At most 100 derived values
+ *   may follow one another.
+ * @throws {OptionError} for anything else, for a 101st step, for an unknown option, and when `compute` is not a function.
  */
 export function derive<T, R>(
   source: Derivable<T>,
@@ -67,12 +76,20 @@ export function derive<R>(
 ): Derived<R> {
   const given = Array.isArray(sources) ? (sources as readonly Derivable<unknown>[]) : [sources];
   const found = given.map(sourceOf);
-  const { name = `derive(${found.map((source) => source?.name).join(', ')})`, logger = console } = options;
+  const names = new Set(found.map((source) => source?.name));
+  const { name = printable(`derive(${[...names].join(', ')})`, LONGEST_NAME), logger = console } = options;
   const checks = new OptionChecks(isText(name) ? name : 'derive');
   checks.names('', options, ['name', 'logger', 'clock']);
   checks.name('name', name);
   const areSources = found.length > 0 && found.every((source) => source !== undefined);
   checks.that(areSources, 'sources', 'must be values, or values derived from values', sources);
+  const depth = Math.max(0, ...found.map((source) => source?.depth ?? 0));
+  checks.that(
+    depth < MOST_DEEP,
+    'sources',
+    `must follow from values through at most ${MOST_DEEP - 1} derived ones`,
+    depth,
+  );
   checks.function('compute', compute);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
   const { clock = found[0]?.clock ?? systemClock } = options;
@@ -81,7 +98,7 @@ export function derive<R>(
   const all = found as NamedSource[];
   return new Derived({
     name,
-    sources: all.map(({ source }) => source),
+    sources: all,
     compute,
     clock,
     logger: new SafeLogger(name, logger),
@@ -92,7 +109,8 @@ function sourceOf(given: unknown): NamedSource | undefined {
   const value = typeof given === 'function' && 'member' in given ? given.member : given;
   if (isValue(value)) {
     const { name, clock } = refresherOf(value).options;
-    return { source: new ValueSource(value), name, clock };
+    const source = new ValueSource(value);
+    return { source, name, clock, values: [source], derived: [], depth: 0 };
   }
   return given instanceof Derived ? Derived.sourceOf(given) : undefined;
 }

@@ -6,7 +6,7 @@ import { OutageLog } from '../observe/outage-log.ts';
 import type { Clock } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
 import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
-import type { Source } from './sources.ts';
+import type { Held, KnownAges, Source, ValueSource } from './sources.ts';
 
 /** The state of a derived value at one instant. A copy: it does not change. */
 export interface DerivedStatus<R> extends JsonStatus {
@@ -42,28 +42,42 @@ interface Origin {
 /** The fixed parts of a derived value. */
 interface Definition<R> {
   readonly name: string;
-  readonly sources: readonly Source<unknown>[];
+  readonly sources: readonly NamedSource[];
   readonly compute: (...values: never[]) => R;
   readonly clock: Clock;
   readonly logger: SafeLogger;
 }
 
-/** A source with its name and its clock. */
+/** A source with its name and its clock, and with what it is derived from. */
 export interface NamedSource {
   readonly source: Source<unknown>;
   readonly name: string;
   readonly clock: Clock;
+  /** The values at its beginnings, each once. */
+  readonly values: readonly ValueSource<unknown>[];
+  /** The derived values on the way, itself included, each once and after those that it is derived from. */
+  readonly derived: readonly Derived<unknown>[];
+  /** How many derived values follow one another on the longest way; 0: it is a value. */
+  readonly depth: number;
 }
+
+/** The values that a read has got, by what holds them: a source may be dropped while others are waited for. */
+type Read = ReadonlyMap<Held<unknown>, unknown>;
+const NOTHING_READ: Read = new Map();
 
 /**
  * A value that is computed from others when it is read and they have changed since: made by {@link derive}.
  *
- * A read of it reads its sources, so they are kept fresh by it, and it waits, rejects or throws as they do. It has no timer, no
- * listener and nothing to close.
+ * A read of it reads each `RefreshingValue` that it is derived from, directly or not, once, so they are kept fresh by it, and it
+ * waits, rejects or throws as they do. It has no timer, no listener and nothing to close.
  */
 export class Derived<R> {
   readonly #name: string;
   readonly #sources: readonly Source<unknown>[];
+  readonly #values: readonly ValueSource<unknown>[];
+  /** The derived values that it is derived from, each after its own sources. */
+  readonly #before: readonly Derived<unknown>[];
+  readonly #depth: number;
   readonly #compute: (...values: never[]) => R;
   readonly #clock: Clock;
   readonly #outage: OutageLog;
@@ -85,26 +99,29 @@ export class Derived<R> {
   /** @internal */
   constructor({ name, sources, compute, clock, logger }: Definition<R>) {
     this.#name = name;
-    this.#sources = sources;
+    this.#sources = sources.map(({ source }) => source);
+    const values = sources.flatMap((source) => source.values).map((value) => [value.held, value] as const);
+    this.#values = [...new Map(values).values()];
+    this.#before = [...new Set(sources.flatMap(({ derived }) => derived))];
+    this.#depth = 1 + Math.max(...sources.map(({ depth }) => depth));
     this.#compute = compute;
     this.#clock = clock;
     this.#outage = new OutageLog(logger, clock, { recovered: 'derived again' });
     this.#tried = sources.map(() => undefined);
-    this.#reads = sources.map(() => undefined);
+    this.#reads = this.#values.map(() => undefined);
   }
 
   /** A derived value as the source of another one. @internal */
   static sourceOf(derived: Derived<unknown>): NamedSource {
-    const source: Source<unknown> = {
-      held: derived.#held,
-      get: (options) => derived.get(options),
-      get current() {
-        return derived.current;
-      },
-      age: () => derived.#age(),
-      inspect: (options) => derived.inspect(options),
+    const source: Source<unknown> = { held: derived.#held, age: (known) => derived.#age(known) };
+    return {
+      source,
+      name: derived.#name,
+      clock: derived.#clock,
+      values: derived.#values,
+      derived: [...derived.#before, derived],
+      depth: derived.#depth,
     };
-    return { source, name: derived.#name, clock: derived.#clock };
   }
 
   /**
@@ -115,19 +132,20 @@ export class Derived<R> {
    * result of earlier versions; else that result stays.
    */
   get(options?: ReadOptions): Promise<R> {
-    const sources = this.#sources;
+    const values = this.#values;
     // A read by the function itself must not answer others.
     const isPlain = options === undefined && !this.#isComputing;
-    if (!isPlain) return this.#next(sources.map((source) => source.get(options)));
+    if (!isPlain) return this.#next(values.map((value) => value.get(options)));
     const reads = this.#reads;
     let isSame = this.#answer !== undefined;
-    for (let index = 0; index < sources.length; index++) {
-      const read = (sources[index] as Source<unknown>).get();
+    for (let index = 0; index < values.length; index++) {
+      const read = (values[index] as ValueSource<unknown>).get();
       if (read === reads[index]) continue;
       reads[index] = read;
       isSame = false;
     }
-    if (isSame) return this.#answer as Promise<R>;
+    // Functions that read one another may have computed something else meanwhile.
+    if (isSame && (this.#before.length === 0 || this.#isUpToDate())) return this.#answer as Promise<R>;
     this.#answer = this.#next([...reads] as Promise<unknown>[]);
     return this.#answer;
   }
@@ -139,17 +157,17 @@ export class Derived<R> {
    * @throws {DeriveError} if the function throws and there is no result of earlier versions.
    */
   get current(): R {
-    const sources = this.#sources;
+    const values = this.#values;
     let failed: { readonly error: unknown } | undefined;
-    for (let index = 0; index < sources.length; index++) {
+    for (let index = 0; index < values.length; index++) {
       try {
-        (sources[index] as Source<unknown>).current;
+        (values[index] as ValueSource<unknown>).current;
       } catch (error) {
         failed ??= { error };
       }
     }
     if (failed !== undefined) throw failed.error;
-    return this.#isUpToDate() ? this.#result().value : this.#update([]).value;
+    return this.#follow(NOTHING_READ).value;
   }
 
   /** The last result as it is; `undefined` while there is none. Reads no source and computes nothing, never throws. */
@@ -176,34 +194,55 @@ export class Derived<R> {
   }
 
   #state(): DerivedStatus<R>['state'] {
-    const states = this.#sources.map((source) => source.inspect({ values: false }).state);
+    const states = this.#values.map(({ state }) => state);
     if (this.#origin === undefined) return 'empty';
     if (states.includes('too-stale')) return 'too-stale';
-    const { versions } = this.#origin;
-    const isCurrent = this.#sources.every(({ held }, index) => held.promise === versions[index]);
+    const isCurrent = this.#isCurrent && this.#before.every((derived) => derived.#isCurrent);
     return isCurrent && states.every((state) => state === 'fresh') ? 'fresh' : 'stale';
   }
 
+  /** The result is that of what the sources hold. */
+  get #isCurrent(): boolean {
+    const { versions } = this.#origin ?? {};
+    return (
+      versions !== undefined && this.#sources.every(({ held }, index) => held.promise === versions[index])
+    );
+  }
+
   /** Of the oldest value that the result was computed from; one that was kept has the age of that. */
-  #age(): number {
+  #age(known: KnownAges = new Map()): number {
+    const found = known.get(this);
+    if (found !== undefined) return found;
     const { versions, loadedAt } = this.#origin as Origin;
     const now = this.#clock.monotonic();
     const ages = this.#sources.map((source, index) =>
-      source.held.promise === versions[index] ? source.age() : now - (loadedAt[index] as number),
+      source.held.promise === versions[index] ? source.age(known) : now - (loadedAt[index] as number),
     );
-    return Math.max(...ages);
+    const age = Math.max(...ages);
+    known.set(this, age);
+    return age;
   }
 
-  /** The result that follows from reads of all sources. */
+  /** The result that follows from reads of all values. */
   #next(reads: readonly Promise<unknown>[]): Promise<R> {
-    if (reads.every((read, index) => read === this.#sources[index]?.held.promise)) {
+    if (reads.every((read, index) => read === this.#values[index]?.held.promise)) {
       try {
-        return this.#update([]).promise;
+        return this.#follow(NOTHING_READ).promise;
       } catch (error) {
         return rejected(error);
       }
     }
-    return ignoreRejection(Promise.all(reads).then((values) => this.#update(values).value));
+    const followed = Promise.all(reads).then((values) => {
+      const read = new Map(this.#values.map(({ held }, index) => [held, values[index]]));
+      return this.#follow(read).value;
+    });
+    return ignoreRejection(followed);
+  }
+
+  /** Computes first all that it is derived from, each once, then its own result, where something was replaced. */
+  #follow(read: Read): { readonly value: R; readonly promise: Promise<R> } {
+    for (const derived of this.#before) derived.#update(read);
+    return this.#update(read);
   }
 
   #isUpToDate(): boolean {
@@ -215,20 +254,18 @@ export class Derived<R> {
     return true;
   }
 
-  /**
-   * Computes the result of what the sources hold, unless that was tried before.
-   *
-   * @param read the values that were just read, for sources that hold none any more: they were dropped meanwhile.
-   */
-  #update(read: readonly unknown[]): { readonly value: R; readonly promise: Promise<R> } {
+  /** Computes the result of what the sources hold, unless that was tried before. */
+  #update(read: Read): { readonly value: R; readonly promise: Promise<R> } {
     if (this.#isUpToDate() || this.#isComputing) return this.#result();
     const held = this.#sources.map((source) => source.held);
-    const values = held.map(({ promise, value }, index) => (promise === undefined ? read[index] : value));
-    if (read.length === 0 && held.some(({ promise }) => promise === undefined)) {
+    const isGone = (one: Held<unknown>): boolean => one.promise === undefined && !read.has(one);
+    if (held.some(isGone)) {
       throw new NotLoadedError('a source was dropped while it was read', { cacheName: this.#name });
     }
+    const values = held.map((one) => (one.promise === undefined ? read.get(one) : one.value));
     const now = this.#clock.monotonic();
-    const loadedAt = this.#sources.map((source) => now - source.age());
+    const ages: KnownAges = new Map();
+    const loadedAt = this.#sources.map((source) => now - source.age(ages));
     const versions = held.map(({ promise }) => promise);
     for (const [index, version] of versions.entries()) this.#tried[index] = version;
     this.#isComputing = true;

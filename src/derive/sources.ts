@@ -2,6 +2,7 @@ import type { ReadOptions } from '../engine/reader.ts';
 import { refresherOf } from '../value/lifecycle.ts';
 import { entryOf } from '../value/periodic.ts';
 import { RefreshingValue } from '../value/refreshing-value.ts';
+import type { ValueStatus } from '../value/value-status.ts';
 
 /** The value that a source holds. Its promise is another one after each replacement, and the same after `keep()`. */
 export interface Held<T> {
@@ -10,20 +11,18 @@ export interface Held<T> {
   readonly promise: Promise<T> | undefined;
 }
 
+/** The ages of derived values that one question has found already: a value may be reached in many ways. */
+export type KnownAges = Map<unknown, number>;
+
 /** A source, as a derived value sees it. */
 export interface Source<T> {
   /** The same object as long as the source lives. */
   readonly held: Held<T>;
-  get(options?: ReadOptions): Promise<T>;
-  readonly current: T;
   /** Milliseconds since what it holds was loaded. */
-  age(): number;
-  inspect(options: { readonly values: false }): {
-    readonly state: 'empty' | 'fresh' | 'stale' | 'too-stale' | 'absent';
-  };
+  age(known: KnownAges): number;
 }
 
-/** A `RefreshingValue` as a source. */
+/** A `RefreshingValue` as a source, of a derived value or of one that this is derived from. */
 export class ValueSource<T> implements Source<T> {
   readonly held: Held<T>;
   readonly #value: RefreshingValue<T>;
@@ -45,8 +44,8 @@ export class ValueSource<T> implements Source<T> {
     return refresherOf(this.#value).options.clock.monotonic() - entryOf(this.#value).loadedAt;
   }
 
-  inspect(options: { readonly values: false }): ReturnType<Source<T>['inspect']> {
-    return this.#value.inspect(options);
+  get state(): ValueStatus<T>['state'] {
+    return this.#value.inspect({ values: false }).state;
   }
 }
 

@@ -39,6 +39,68 @@ describe('a derived value', () => {
     expect(text.inspect().name).toBe('derive(derive(a, b), a)');
   });
 
+  it('reads each value once, and computes each step once, in however many ways it depends on them', async () => {
+    const { a, b } = two();
+    let computed = 0;
+    let [left, right] = [derive(a, (x) => x, silent), derive([a, b], (x, y) => x + y, silent)];
+    for (let depth = 0; depth < 40; depth++) {
+      const next = (): Derived<number> =>
+        derive(
+          [left, right, left],
+          (x, y) => {
+            computed += 1;
+            return (x + y) % 1000;
+          },
+          silent,
+        );
+      [left, right] = [next(), next()];
+    }
+    const reads = vi.spyOn(a, 'get');
+    await a.get();
+    await b.get();
+    reads.mockClear();
+    expect(left.peek()).toBe(undefined);
+    await left.get();
+    expect([reads.mock.calls.length, computed]).toEqual([1, 79]);
+    await left.get();
+    expect([reads.mock.calls.length, computed, left.inspect().state]).toEqual([2, 79, 'fresh']);
+    b.set(20);
+    expect(left.inspect().state).toBe('stale');
+    left.current;
+    expect([computed, left.inspect().state, left.inspect().name.length]).toEqual([158, 'fresh', 200]);
+  });
+
+  it('may follow from 99 others, one after the other, and from no more', async () => {
+    const { a } = two();
+    let last: Derived<number> = derive(a, (x) => x + 1, silent);
+    for (let depth = 1; depth < 100; depth++) last = derive(last, (x) => x + 1, silent);
+    expect(await last.get()).toBe(101);
+    expect(thrownBy(() => derive(last, (x) => x, silent))).toMatchObject({
+      code: 'ERR_TICKLESS_OPTION',
+      message: expect.stringContaining('through at most 99 derived ones'),
+    });
+  });
+
+  it('follows what another function has computed meanwhile that reads it', async () => {
+    const { a } = two();
+    const seen: number[] = [];
+    let outer: Derived<number> | undefined;
+    const inner = derive(
+      a,
+      (x) => {
+        if (outer !== undefined) seen.push(outer.current);
+        return x;
+      },
+      silent,
+    );
+    await inner.get();
+    outer = derive(inner, (x) => x * 10, silent);
+    expect(outer.current).toBe(10);
+    a.set(2);
+    inner.current;
+    expect([seen.length, outer.current, await outer.get()]).toEqual([1, 20, 20]);
+  });
+
   it('returns the same resolved promise while no source is replaced', async () => {
     const { a, b } = two();
     const sum = derive([a, b], (x, y) => x + y, silent);
