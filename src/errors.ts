@@ -125,10 +125,23 @@ function show(value: unknown): string {
     if (typeof value === 'string') return JSON.stringify(value);
     if (value instanceof Error) return `${value.name}: ${value.message}`;
     if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+    return typeof value === 'object' && value !== null ? beginningOf(value) : String(value);
   } catch {
     return tagOf(value); // circular, or a toJSON() threw
   }
+}
+
+/** The values inside an object that are shown: a message is cut off long before. */
+const MOST_SHOWN = 1000;
+
+/** As JSON. Beyond a bound values are left out: an object may be large, or hold another one in very many ways. */
+function beginningOf(value: object): string {
+  let count = 0;
+  return JSON.stringify(value, (_, inner: unknown) => {
+    count += 1;
+    if (count > MOST_SHOWN) return undefined;
+    return Array.isArray(inner) && inner.length > MOST_SHOWN ? inner.slice(0, MOST_SHOWN) : inner;
+  });
 }
 
 function tagOf(value: unknown): string {

@@ -84,12 +84,12 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   idOf(key: K): KeyId {
     const id: unknown = key === undefined ? undefined : this.#options.idOf(key);
     const { keepsKeys, member } = this.#options;
-    const isId = keepsKeys ? !['undefined', 'object', 'function'].includes(typeof id) : id !== undefined;
+    const isId = keepsKeys ? IDS.includes(typeof id) : id !== undefined;
     if (isId) return id as KeyId;
     const [option, rule, received] =
       key === undefined
         ? ['key', 'must not be undefined', key]
-        : ['keyOf', 'must return a string or a number', id];
+        : ['keyOf', 'must return a string, a number, a bigint or a boolean', id];
     throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 
@@ -303,6 +303,9 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     for (const key of this.#evicted.splice(0)) this.#refresher.events.emit('evicted', { key });
   }
 }
+
+/** The types of what `keyOf` may return. */
+const IDS: readonly string[] = ['string', 'number', 'bigint', 'boolean'];
 
 /** It has a load under way, or waiters. */
 function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {

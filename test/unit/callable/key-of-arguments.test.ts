@@ -59,3 +59,63 @@ it('is the same only for equal arguments', () => {
     }),
   );
 });
+
+it('refuses what would get the key of something else, or has no end, and says to give keyOf', () => {
+  class List extends Array<number> {}
+  class Day extends Date {}
+  class Bare extends (null as unknown as ObjectConstructor) {}
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = { cyclic };
+  let deep: unknown[] = [];
+  for (let level = 0; level < 20_000; level++) deep = [deep];
+  let wide: unknown = 1;
+  for (let level = 0; level < 60; level++) wide = [wide, wide];
+  const thrower = {
+    get lang(): string {
+      throw new TypeError('no');
+    },
+  };
+  const proxy = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new TypeError('no');
+      },
+    },
+  );
+  const odd: unknown[] = [
+    List.from([1]),
+    new Day(1),
+    Object.create(Bare.prototype),
+    Object.assign([1], { more: 2 }),
+    Object.assign([1], { [Symbol('s')]: 2 }),
+    Object.assign(new Date(1), { more: 2 }),
+    { [Symbol('s')]: 1 },
+    Object.defineProperty({}, 'hidden', { value: 1 }),
+    Object.create(Date.prototype),
+    // biome-ignore lint/suspicious/noSparseArray: that is what is tested
+    [, 1],
+    Object(1),
+    Object('a'),
+    /a/,
+    new Error('a'),
+    new Uint8Array(1),
+    cyclic,
+    deep,
+    wide,
+    thrower,
+    proxy,
+  ];
+  for (const one of odd) {
+    for (const argument of [one, [one], { one }]) {
+      expect(() => keyOf('a', argument)).toThrow(expect.objectContaining({ code: 'ERR_TICKLESS_OPTION' }));
+      expect(() => keyOf(argument)).toThrow('keyOf must be given');
+    }
+  }
+});
+
+it('is the same for an object that occurs twice, and for one without a prototype', () => {
+  const twice = { a: 1 };
+  expect(keyOf([twice, twice])).toBe('([{"a":1},{"a":1}])');
+  expect(keyOf(Object.assign(Object.create(null), { a: 1 }))).toBe(keyOf({ a: 1 }));
+});

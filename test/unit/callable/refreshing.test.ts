@@ -268,3 +268,10 @@ describe('options', () => {
     expect(refreshing(async () => 1, quiet).inspect().name).toBe('refreshing');
   });
 });
+
+it('rejects a call whose keyOf returns no identity', async () => {
+  for (const id of [Symbol('s'), {}, undefined, () => 1]) {
+    const f = refreshing(async (text: string) => text, { keyOf: () => id as never, logger: false });
+    await expect(f('a')).rejects.toMatchObject({ code: 'ERR_TICKLESS_OPTION', option: 'keyOf' });
+  }
+});
