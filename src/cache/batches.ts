@@ -2,6 +2,7 @@ import { deadlineOf } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
+import { callOwned } from '../engine/own-load.ts';
 import { showKey } from '../errors.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import type { Clock } from '../time/clock.ts';
@@ -146,7 +147,8 @@ export class Batches<K, V> {
     };
     const keys = items.map(({ entry }) => entry.key);
     try {
-      this.#deliver(items, await this.#plan.loadMany(keys, context));
+      const entries = items.map(({ entry }) => entry);
+      this.#deliver(items, await callOwned(entries, () => this.#plan.loadMany(keys, context)));
     } catch (error) {
       for (const { answer } of items) answer.reject(error); // also of a Map whose methods throw
     }

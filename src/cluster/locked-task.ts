@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import { callOwned, unlessOwn } from '../engine/own-load.ts';
 import {
   ClosedError,
   isLockUnavailableError,
@@ -92,7 +93,8 @@ export interface LockedTask<A extends readonly unknown[], R> {
   register(...args: A): Promise<void>;
   /**
    * Starts no more runs, waits for those under way and the release of their leases, and aborts their `signal` after
-   * `timeout`. Every call returns the same promise; the options of the first count. Never rejects.
+   * `timeout`. Every call returns the same promise; the options of the first count. Never rejects, but with `OptionError` for a
+   * call of the task itself before its first `await`, which would wait for itself; it closes all the same.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
@@ -204,7 +206,8 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     try {
       controller.signal.throwIfAborted(); // closed meanwhile
       const startedAt = clock.monotonic(); // the answer of the lock may have been on its way for long
-      const result = await task({ signal: controller.signal, token }, ...args);
+      const context = { signal: controller.signal, token };
+      const result = await callOwned([running], () => task(context, ...args));
       if (lease.isLost) throw lost();
       await record();
       const left = (): number => Math.max(0, startedAt + atLeastMs - clock.monotonic());
@@ -239,7 +242,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<void> {
     namesArgument(about, given, ['timeout']);
     const timeoutMs = durationArgument(about, 'timeout', given?.timeout ?? CLOSE_TIMEOUT_MS);
-    return running.close(timeoutMs, closed);
+    return unlessOwn([running], about, running.close(timeoutMs, closed));
   }
 
   return Object.assign(run, { register, close, [Symbol.asyncDispose]: () => close() });

@@ -38,6 +38,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async rollback(given: RollbackOptions): Promise<number> {
+    this.#host.refuseOwnLoad();
     const request = this.#pinRequest(given);
     const versions = await this.#store('rollback', true).history(this.#entry);
     const [present] = versions;
@@ -55,6 +56,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   }
 
   async unpin(): Promise<boolean> {
+    this.#host.refuseOwnLoad();
     return this.#unpin(undefined);
   }
 

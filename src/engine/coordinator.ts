@@ -152,6 +152,8 @@ export interface VersionHost<T> {
   published(version: number | undefined): void;
   /** Makes the value out of date here. @param drop forgets it too. */
   invalidate(drop: boolean): void;
+  /** @throws {OptionError} when the load of the entry is on the stack, and would wait for its own end. */
+  refuseOwnLoad(): void;
   /** As {@link Coordinator.share}. */
   share(as: ShareRequest): Promise<number | undefined>;
 }

@@ -5,6 +5,7 @@ import { messageOf } from '../observe/logger.ts';
 import { Events } from '../observe/member-events.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
 import type { Execution } from '../schedule/schedule.ts';
+import { rejected } from '../time/deferred.ts';
 import { ActiveLoads } from './active-loads.ts';
 import { Changes } from './changes.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
@@ -20,6 +21,7 @@ import { type ExecutionHost, type Load, LoadExecution } from './load-execution.t
 import { LoadReporter } from './load-reporter.ts';
 import type { KeyedAnswer } from './load-result.ts';
 import { Outcomes, type Settlement } from './outcomes.ts';
+import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
@@ -97,8 +99,15 @@ export class Loader<T> implements ExecutionHost<T> {
     this.jitter = new RetryJitter(options.random);
   }
 
-  /** The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. */
+  /**
+   * The result of the load under way, or of one that this starts. It joins before it starts: a load may be synchronous. Rejects
+   * at once where the load itself asks.
+   */
   next(entry: Entry<T>, signal: AbortSignal | undefined, trigger: Trigger = nextTrigger(entry)): Promise<T> {
+    if (entry.flight !== undefined && isOnStack([entry])) {
+      this.startNow(entry, trigger, false); // where it is superseded, the next one
+      return rejected(ownLoadError(this.options.name, entry.key));
+    }
     const next = this.waitersFor(entry).next(signal);
     this.startNow(entry, trigger, false);
     return next;

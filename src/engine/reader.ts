@@ -16,6 +16,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
 import { type Entry, keyOf, waitersOf } from './entry.ts';
 import { type Loader, nextTrigger, type ReadRules } from './loader.ts';
+import { isOnStack } from './own-load.ts';
 import { notLoadedError, readError } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
@@ -103,7 +104,7 @@ export class Reader<T> {
   #join(entry: Entry<T>): Promise<T> | undefined {
     const isOpen = this.#rules.runState === 'open';
     const isToJoin = entry.flight?.hasStarted === true && entry.superseded === undefined;
-    if (entry.isLoaded || !isOpen || !isToJoin) return undefined;
+    if (entry.isLoaded || !isOpen || !isToJoin || isOnStack([entry])) return undefined;
     this.#counters.waited += 1;
     const next = waitersOf(entry).next(undefined);
     this.#loader.triggerPiggyback();

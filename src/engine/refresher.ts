@@ -13,6 +13,7 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { alwaysTriggers, bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
@@ -171,7 +172,8 @@ export class Refresher<T> {
   share(entry: Entry<T>, as?: ShareRequest): Promise<number | undefined> {
     if (this.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
     const shared = (this.coordinator as Coordinator).share(entry, as);
-    return this.untilClosed(shared, () => this.loader.owner?.changed(entry));
+    const end = this.untilClosed(shared, () => this.loader.owner?.changed(entry));
+    return unlessOwn([entry], this.options.name, end);
   }
 
   /** `close()` waits for the end of that work, whose promise may be dropped. */
@@ -201,6 +203,9 @@ export class Refresher<T> {
         this.invalidate(entry, drop);
       },
       share: (as) => this.share(entry, as),
+      refuseOwnLoad: () => {
+        if (isOnStack([entry])) throw ownLoadError(this.options.name, entry.key);
+      },
     });
   }
 
@@ -250,6 +255,11 @@ export class Refresher<T> {
       closing.resolve();
     });
     return closing.promise;
+  }
+
+  /** The result of a method that waits for all loads under way, or at once an error if one of them calls it. */
+  unlessOwn<R>(result: Promise<R>): Promise<R> {
+    return unlessOwn(this.loader.active.entries, this.options.name, result);
   }
 
   /** The state of the entry at this instant. Starts nothing. */

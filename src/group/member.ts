@@ -84,7 +84,7 @@ export interface Member extends Refreshable {
   readonly isRequired: boolean;
   readonly refresher: Pick<
     Refresher<unknown>,
-    'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events'
+    'pause' | 'resume' | 'close' | 'options' | 'coordinator' | 'events' | 'unlessOwn'
   >;
   health(): HealthProblem[];
   status(hasValues: boolean): unknown;

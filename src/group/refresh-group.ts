@@ -211,8 +211,9 @@ export class RefreshGroup implements GroupLike {
 
   /**
    * Waits until all `required` members have had their first success. A member that fails is tried again after its
-   * cool-down. All are loaded at once, regardless of `concurrency`. Never rejects: the report names the members that are
-   * missing at the deadline, and why; their loads go on.
+   * cool-down. All are loaded at once, regardless of `concurrency`. The report names the members that are
+   * missing at the deadline, and why; their loads go on. Rejects with `OptionError` at once where a load of a member calls it
+   * before its first `await`: it would wait for itself; so does {@link close}, which closes all the same.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more.
    */
@@ -224,10 +225,11 @@ export class RefreshGroup implements GroupLike {
     if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
     const { promise, end } = allReady(required, clock, timeoutMs);
     this.#waits.add(end);
-    return promise.then(() => {
+    const ready = promise.then(() => {
       this.#waits.delete(end);
       return this.#healthOf(required);
     });
+    return this.#unlessOwn(ready);
   }
 
   /**
@@ -325,7 +327,7 @@ export class RefreshGroup implements GroupLike {
    */
   close(options?: CloseOptions): Promise<void> {
     const timeoutMs = closeTimeoutMs(this.#options.name, options);
-    if (this.#closing !== undefined) return this.#closing.promise;
+    if (this.#closing !== undefined) return this.#unlessOwn(this.#closing.promise);
     const closing = new Deferred<void>();
     this.#closing = closing; // before listeners run, which may call this again
     for (const end of this.#waits) end();
@@ -334,7 +336,7 @@ export class RefreshGroup implements GroupLike {
       this.#listeners.clear();
       closing.resolve();
     });
-    return closing.promise;
+    return this.#unlessOwn(closing.promise);
   }
 
   /** {@link close} with its defaults, for `await using`. */
@@ -351,6 +353,10 @@ export class RefreshGroup implements GroupLike {
   #addKeyed<V>(member: KeyedMember<V>): void {
     member.joinQueue((keys) => this.#join(new CacheMember(member, keys)));
     this.#connect(member.refresher);
+  }
+
+  #unlessOwn<R>(result: Promise<R>): Promise<R> {
+    return this.#all.reduce((whole, { refresher }) => refresher.unlessOwn(whole), result);
   }
 
   #connect(refresher: Pick<Refresher<unknown>, 'setPiggyback' | 'pause'>): void {

@@ -72,12 +72,15 @@ export abstract class Lifecycle<T> {
   /**
    * Starts no more loads, waits for a running execution, and aborts it when `timeout` has passed (its waiters get
    * `ClosedError`). A value is still served. Every call returns the same promise; the options of the first call count.
-   * Never rejects.
+   * Never rejects, but for the load itself: called by it before its first `await`, it closes and rejects at once with
+   * `OptionError`, since it would wait for itself.
    *
    * @throws {OptionError} when `timeout` is not a duration of 0 or more, and for an unknown option.
    */
   close(options?: CloseOptions): Promise<void> {
-    return this.#refresher.close(closeTimeoutMs(this.#refresher.options.name, options));
+    const refresher = this.#refresher;
+    const closed = refresher.close(closeTimeoutMs(refresher.options.name, options));
+    return refresher.unlessOwn(closed);
   }
 
   /** {@link close} with its defaults, for `await using`. */

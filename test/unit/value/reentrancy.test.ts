@@ -154,8 +154,19 @@ describe('loads that act', () => {
     expect(await after).toBe('new');
   });
 
-  it('a load that reads its own value finds none, and ends at the deadline if it awaits it', async () => {
-    const { clock, value } = fakeValue(async (): Promise<number> => (await value.get()) + 1);
+  it('a load that reads its own value finds none, and fails at once if it awaits it before its first await', async () => {
+    const { value } = fakeValue(async (): Promise<number> => (await value.get()) + 1);
+    expect(await rejectionOf(value.get())).toMatchObject({
+      code: 'ERR_TICKLESS_LOAD',
+      cause: { code: 'ERR_TICKLESS_OPTION', option: 'load' },
+    });
+  });
+
+  it('and ends at the deadline if it awaits it later', async () => {
+    const { clock, value } = fakeValue(async (): Promise<number> => {
+      await undefined;
+      return (await value.get()) + 1;
+    });
     const read = rejectionOf(value.get());
     await clock.advance(30_000);
     expect(await read).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });

@@ -1,0 +1,34 @@
+import { OptionError } from '../errors.ts';
+import { rejected } from '../time/deferred.ts';
+
+/** What the loads and tasks on the stack are of, the innermost last. */
+const onStack: object[] = [];
+
+/** Calls a load or a task: until its first `await` it is known to be on the stack. @param owners what it is of. */
+export function callOwned<R>(owners: readonly object[], call: () => R): R {
+  const outer = onStack.length;
+  for (const owner of owners) onStack.push(owner);
+  try {
+    return call();
+  } finally {
+    onStack.length = outer;
+  }
+}
+
+/** The load or task of one of these is on the stack. */
+export function isOnStack(owners: Iterable<object>): boolean {
+  if (onStack.length === 0) return false;
+  for (const owner of owners) if (onStack.includes(owner)) return true;
+  return false;
+}
+
+/** The load of a member calls what would wait for the end of that load. */
+export function ownLoadError(cacheName: string, key?: unknown): OptionError {
+  const rule = 'must not wait for its own end: for a first read, refresh, rollback, close or the like';
+  return new OptionError([{ option: 'load', rule, received: 'a call from within it' }], { cacheName, key });
+}
+
+/** What a method that waits returns: at once an error, if it is called by what it waits for. */
+export function unlessOwn<R>(owners: Iterable<object>, cacheName: string, result: Promise<R>): Promise<R> {
+  return isOnStack(owners) ? rejected(ownLoadError(cacheName)) : result;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { isOptionError, lockedTask, RefreshGroup } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { rejectionOf } from '../../support/settle.ts';
+
+/** A group with a value whose load calls `within` the second time, and what that call has rejected with. */
+function make(within: (all: ReturnType<typeof members>) => Promise<unknown>) {
+  const clock = new FakeClock();
+  const all = members(clock, async () => {
+    if (++loads !== 2) return loads;
+    failures.push(await rejectionOf(within(all)));
+    return loads;
+  });
+  let loads = 0;
+  const failures: unknown[] = [];
+  return { ...all, clock, failures };
+}
+
+function members(clock: FakeClock, load: () => Promise<number>) {
+  const group = new RefreshGroup({ clock, logger: false, retry: false });
+  const shared = { lock: memoryLock({ clock }), store: memoryStore({ clock, keepVersions: 3 }) };
+  const value = group.value({ name: 'v', load, required: true, schedule: 1000, ...shared });
+  return { group, value };
+}
+
+describe('what a load awaits that waits for its own end is an error at once', () => {
+  it.each([
+    ['refresh', ({ value }) => value.refresh()],
+    ['get with maxAge', ({ value }) => value.get({ maxAge: 0 })],
+    ['requestStart', ({ value }) => value.requestStart({ wait: true })],
+    ['rollback', ({ value }) => value.rollback({ to: 1, by: 'me' })],
+    ['unpin', ({ value }) => value.unpin()],
+    ['set everywhere', ({ value }) => value.set(7, { everywhere: true })],
+    ['invalidate everywhere', ({ value }) => value.invalidate({ everywhere: true })],
+    ['close', ({ value }) => value.close()],
+    ['close of the group', ({ group }) => group.close()],
+    ['ready', ({ group }) => group.ready()],
+  ] as [string, Parameters<typeof make>[0]][])('%s', async (_name, within) => {
+    const { value, clock, failures } = make(within);
+    await value.get();
+    await clock.flush();
+    void value.refresh();
+    await clock.flush();
+    expect(failures.map(isOptionError)).toEqual([true]);
+    expect(String(failures[0])).toContain('load must not wait for its own end');
+    const closed = value.close();
+    await clock.advance(5);
+    await closed;
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('what needs no end of the load is done all the same: close closes', async () => {
+    const { value, clock } = make((all) => all.value.close());
+    await value.get();
+    await clock.flush();
+    void value.refresh();
+    await clock.flush();
+    expect(value.inspect()).toMatchObject({ closed: true, running: false, value: 2 });
+  });
+
+  it('of a cache: the keys of the call of loadMany, and others not', async () => {
+    const { group, clock } = make(async () => {});
+    const answers: string[] = [];
+    const cache = group.cache<number, number>({
+      name: 'c',
+      loadMany: async (keys) => {
+        if (keys.includes(1)) {
+          const of = (key: number) => cache.get(key).then(String, (error: Error) => error.name);
+          answers.push(...(await Promise.all([of(1), of(5)])));
+        }
+        return new Map(keys.map((key) => [key, key]));
+      },
+    });
+    const all = cache.getMany([1, 2]);
+    await clock.advance(1);
+    await all;
+    expect(answers).toEqual(['OptionError', '5']);
+  });
+
+  it('of an executor and of a locked task', async () => {
+    const clock = new FakeClock();
+    const group = new RefreshGroup({ clock, logger: false, retry: false });
+    const failures: unknown[] = [];
+    const task = group.executor(async () => void failures.push(await rejectionOf(task.execute())), {
+      name: 'task',
+      schedule: 1000,
+    });
+    await task.execute();
+    const run = lockedTask(async () => void failures.push(await rejectionOf(run.close())), {
+      name: 'run',
+      lock: memoryLock({ clock }),
+      clock,
+    });
+    await run();
+    await run.close();
+    expect(failures.map(isOptionError)).toEqual([true, true]);
+  });
+});
