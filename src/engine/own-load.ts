@@ -1,10 +1,10 @@
 import { OptionError } from '../errors.ts';
 import { rejected } from '../time/deferred.ts';
 
-/** What the loads and tasks on the stack are of, the innermost last. */
+/** The entries or tasks whose calls are on the stack, the innermost last. */
 const onStack: object[] = [];
 
-/** Calls a load or a task: until its first `await` it is known to be on the stack. @param owners what it is of. */
+/** Calls a load or a task: until its first `await` it is known to be on the stack. @param owners its entries, or the task. */
 export function callOwned<R>(owners: readonly object[], call: () => R): R {
   const outer = onStack.length;
   for (const owner of owners) onStack.push(owner);
@@ -28,7 +28,7 @@ export function ownLoadError(cacheName: string, key?: unknown): OptionError {
   return new OptionError([{ option: 'load', rule, received: 'a call from within it' }], { cacheName, key });
 }
 
-/** What a method that waits returns: at once an error, if it is called by what it waits for. */
+/** The result of a method that waits for these, or at once an error if one of them calls it. */
 export function unlessOwn<R>(owners: Iterable<object>, cacheName: string, result: Promise<R>): Promise<R> {
   return isOnStack(owners) ? rejected(ownLoadError(cacheName)) : result;
 }
