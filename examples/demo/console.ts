@@ -21,5 +21,6 @@ export function mountConsole(app: FastifyInstance, group: RefreshGroup): void {
       });
     }
   });
-  app.addHook('onClose', () => console.close());
+  // Not onClose: that comes after all connections have ended, and each open page has one.
+  app.addHook('preClose', () => console.close());
 }

@@ -12,6 +12,9 @@ const SHORTEST_EVERY_MS = 1000;
 
 const FIELDS = ['id', 'key', 'lock', 'everywhere', 'drop', 'note', 'version', 'holdMs', 'everyMs', 'token'];
 
+/** They concern this instance alone: a record of one that says `everywhere` would be wrong. */
+const LOCAL: readonly string[] = ['reschedule', 'cancel', 'discard-quarantined', 'release-lock'];
+
 /** The request in a body; a text: why it is refused. Pure. */
 export function actionRequest(
   action: string,
@@ -29,6 +32,7 @@ export function actionRequest(
   const { everywhere = false, drop = false, note, version, holdMs, everyMs, token } = body;
   if (typeof everywhere !== 'boolean' || typeof drop !== 'boolean')
     return 'everywhere and drop must be true or false';
+  if (everywhere && LOCAL.includes(action)) return `${action} has no everywhere: leave it out`;
   if (note !== undefined && !(typeof note === 'string' && note.length <= LONGEST_NOTE)) {
     return `note must be a text of at most ${LONGEST_NOTE} characters`;
   }

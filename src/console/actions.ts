@@ -142,7 +142,11 @@ async function actOnCache(
   }
 }
 
-async function actOnExecutor(executor: PeriodicExecutor, { action, by }: ActionRequest): Promise<string> {
+async function actOnExecutor(
+  executor: PeriodicExecutor,
+  { action, by, everywhere }: ActionRequest,
+): Promise<string> {
+  if (everywhere) throw new Refusal(`${action} of an executor has no everywhere: leave it out`);
   switch (action) {
     case 'end-cool-down':
     case 'refresh':

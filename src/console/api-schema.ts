@@ -202,6 +202,7 @@ const schemas: Readonly<Record<string, Schema>> = {
         by: text,
         action: text,
         name: text,
+        'lock?': count,
         'key?': text,
         'everywhere?': yes,
         'note?': text,

@@ -11,7 +11,7 @@ import type { CsrfTokens } from './csrf.ts';
 import { detailOf, keyRows } from './detail.ts';
 import { KeySearch } from './key-search.ts';
 import { Live } from './live.ts';
-import { Locks } from './locks.ts';
+import { type FoundLock, Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
 import { namesOf, Overviews } from './overview.ts';
 import { Pauses } from './pauses.ts';
@@ -112,8 +112,15 @@ export class Api {
       const message = `${action} is not allowed: the option actions of the console, or the rights of ${by}, leave it out`;
       return this.#answer('refused', message, asked, body, 'read-only');
     }
+    const lock = asked.action === 'release-lock' ? await this.#lockOf(body) : undefined;
+    if (lock instanceof Error) return this.#answer('failed', lock.message, asked, body, 'failed');
+    const about = lock === undefined ? body : { ...body, id: lock.name, lock: lock.at };
     try {
-      return await this.#answer('done', await this.#carryOut(asked, body, id), asked, body);
+      const done =
+        lock === undefined
+          ? await this.#carryOut(asked, body, id)
+          : await releaseLock(lock.lock, lock.name, asked.token);
+      return await this.#answer('done', done, asked, about);
     } catch (error) {
       const isRefused = isRefusal(error);
       const message = error instanceof Error ? error.message : String(error);
@@ -121,7 +128,7 @@ export class Api {
         isRefused ? 'refused' : 'failed',
         message,
         asked,
-        body,
+        about,
         isRefused ? 'conflict' : 'failed',
       );
     }
@@ -132,16 +139,21 @@ export class Api {
     await this.#pauses?.close();
   }
 
+  /** The record that a request names; an error: its lock does not answer. */
+  async #lockOf({ id, lock }: Readonly<Record<string, unknown>>): Promise<FoundLock | Error | undefined> {
+    try {
+      return await this.#locks.find(String(id ?? ''), lock);
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
   async #carryOut(
     asked: ActionRequest,
     body: Readonly<Record<string, unknown>>,
     operator: string,
   ): Promise<string> {
-    if (asked.action === 'release-lock') {
-      const found = await this.#locks.find(String(body.id ?? ''), body.lock);
-      if (found === undefined) throw new Refusal('there is no such lock');
-      return releaseLock(found.lock, found.name, asked.token);
-    }
+    if (asked.action === 'release-lock') throw new Refusal('there is no such lock');
     const member = memberOf(this.#group, body.id);
     if (member === undefined) throw new Refusal('there is no such member');
     if (body.key === undefined) return act(member, [], asked, this.#pauses);
@@ -155,15 +167,19 @@ export class Api {
     result: 'done' | 'failed' | 'refused',
     message: string,
     { action, by, everywhere, note }: ActionRequest,
-    { id, key }: Readonly<Record<string, unknown>>,
+    { id, key, lock }: Readonly<Record<string, unknown>>,
     code?: ErrorCode,
   ): Promise<Response> {
-    const member = memberOf(this.#group, id);
+    const isLock = action === 'release-lock';
+    const member = isLock ? undefined : memberOf(this.#group, id);
+    const named = String(id ?? '');
+    const isShown = isLock && this.#group.members().some(({ name }) => name === named); // as in the list of locks
     const audit = await this.#audit.add({
       at: Date.now(),
       by,
       action,
-      name: member?.name ?? shownText(String(id ?? ''), LONGEST_TEXT),
+      name: member?.name ?? (isShown ? named : shownText(named, LONGEST_TEXT)),
+      ...(isLock && Number.isSafeInteger(lock) ? { lock: lock as number } : {}),
       ...(key === undefined ? {} : { key: shownText(String(key), 200) }),
       ...(everywhere ? { everywhere: true } : {}),
       ...(note ? { note } : {}),

@@ -7,6 +7,8 @@ export interface AuditRecord {
   readonly action: string;
   /** The name of the member or the lock. */
   readonly name: string;
+  /** Of `release-lock`: the number of the lock among all, as `api/locks` shows it. */
+  readonly lock?: number;
   /** The key as text, where the action concerned one key of a cache. */
   readonly key?: string;
   /** On all instances, not only on this one. */

@@ -19,6 +19,15 @@ export interface LockRow extends LockRecord {
   readonly id: string;
 }
 
+/** A record that the API names, at its lock. */
+export interface FoundLock {
+  readonly lock: LockProvider;
+  /** Of the lock: its number among all. */
+  readonly at: number;
+  /** The full name. */
+  readonly name: string;
+}
+
 /** All locks: those of members, of the console itself, and further ones. */
 export class Locks {
   readonly #group: RefreshGroup;
@@ -69,15 +78,12 @@ export class Locks {
     return [];
   }
 
-  /** The lock and the full name of a record that the API names. */
-  async find(
-    id: string,
-    at: unknown,
-  ): Promise<{ readonly lock: LockProvider; readonly name: string } | undefined> {
+  /** Rejects when the lock does not answer. */
+  async find(id: string, at: unknown): Promise<FoundLock | undefined> {
     const lock = typeof at === 'number' ? this.all()[at] : undefined;
     if (lock === undefined) return undefined;
-    if (!id.startsWith('#')) return { lock, name: id };
+    if (!id.startsWith('#')) return { lock, at: at as number, name: id };
     const record = (await lock.list({ limit: MOST_RECORDS })).find(({ name }) => shortId(name) === id);
-    return record && { lock, name: record.name };
+    return record && { lock, at: at as number, name: record.name };
   }
 }

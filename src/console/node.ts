@@ -12,6 +12,7 @@ export interface NodeConsole {
   /**
    * Answers a request, as `request` listener of a server, or mounted with `app.use(console)` of Express. A request for
    * another path goes to `next`, or is answered with 404 without it. `authorize` gets the request of Node as `context`.
+   * Where a parser has read the body before, its result is taken from `request.body`.
    */
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
   /** As of `consoleHandler`. */
@@ -102,6 +103,14 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   );
 }
 
+/** The body as text, where a parser has read it before (`express.json()`); `undefined`: none has. Throws where it is not JSON. */
+function parsedBody(request: IncomingMessage): string | Uint8Array<ArrayBuffer> | undefined {
+  const { body } = request as IncomingMessage & { readonly body?: unknown };
+  if (!request.readableEnded || body === undefined) return undefined;
+  if (typeof body === 'string' || body instanceof Uint8Array) return body as string | Uint8Array<ArrayBuffer>;
+  return JSON.stringify(body);
+}
+
 /** `undefined`: its URL or its host is malformed. */
 function requestOf(request: IncomingMessage, url: string): Request | undefined {
   const { method = 'GET', headers: given, socket } = request;
@@ -116,7 +125,7 @@ function requestOf(request: IncomingMessage, url: string): Request | undefined {
     }
     const absolute = new URL(`${isEncrypted ? 'https' : 'http'}://${host}${url}`);
     const isRead = method === 'GET' || method === 'HEAD';
-    const body = isRead ? {} : { body: bodyOf(request), duplex: 'half' };
+    const body = isRead ? {} : { body: parsedBody(request) ?? bodyOf(request), duplex: 'half' };
     return new Request(absolute, { method, headers, ...body } as RequestInit);
   } catch {
     return undefined;

@@ -28,7 +28,7 @@ export function Audit(): ComponentChild {
             </thead>
             <tbody>
               {found.records.map(
-                ({ at, by, action, name, key, everywhere, note, result, message, host }, index) => (
+                ({ at, by, action, name, lock, key, everywhere, note, result, message, host }, index) => (
                   <tr key={`${at} ${index}`} class={result === 'done' ? '' : 'warn'}>
                     <td>{time(at)}</td>
                     <td>
@@ -40,6 +40,7 @@ export function Audit(): ComponentChild {
                     </td>
                     <td>
                       <bdi>{text(key === undefined ? name : `${name}[${key}]`, 200)}</bdi>
+                      {lock !== undefined && <span class="quiet"> at lock {lock}</span>}
                       {note && <div class="quiet">{text(note)}</div>}
                     </td>
                     <td>

@@ -217,6 +217,29 @@ describe('a lock', () => {
     expect((await task()).kind).toBe('done');
     expect((await console.act('release-lock', { id, lock: at, token })).status).toBe(200);
     expect((await task()).kind).toBe('executed');
+    const { records: audit } = (await console.get('api/audit')).body;
+    expect(audit[0]).toMatchObject({ name: 'report', lock: at, result: 'done' });
+  });
+
+  it('with a long name is in the audit by its name, not by the hash that the API has for it', async () => {
+    const { make, lock } = instances();
+    const { console } = make();
+    const name = `report ${'x'.repeat(250)}`;
+    await lockedTask(async () => 1, {
+      name,
+      lock,
+      lockAtMostFor: { hours: 1 },
+      lockAtLeastFor: { minutes: 9 },
+    })();
+    const [{ id, lock: at, token }] = (await console.get('api/locks?prefix=rep')).body.records;
+    expect(id).toMatch(/^#/);
+    expect((await console.act('release-lock', { id, lock: at, token: token - 1 })).status).toBe(409);
+    expect((await console.act('release-lock', { id, lock: at, token })).status).toBe(200);
+    const { records } = (await console.get('api/audit')).body;
+    expect(records).toMatchObject([
+      { name, lock: at, result: 'done' },
+      { name, lock: at, result: 'refused' },
+    ]);
   });
 });
 

@@ -7,8 +7,9 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
+import { mountConsole } from '../../../examples/demo/console.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
-import { nodeConsole } from '../../../src/console/node.ts';
+import { type NodeConsole, nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 
 const closes: (() => unknown)[] = [];
@@ -88,6 +89,39 @@ describe('the console is mounted', () => {
     await console.close();
   });
 
+  for (const [parser, middleware] of [
+    ['json', express.json()],
+    ['text', express.text({ type: 'application/json' })],
+    ['raw', express.raw({ type: 'application/json' })],
+  ] as const) {
+    it(`in Express behind its parser ${parser}, which has read the body`, async () => {
+      const { group, loads } = made();
+      const console = nodeConsole(group, options);
+      const app = express();
+      app.use(middleware, console);
+      await use(await listening(createServer(app)), '/tickless');
+      expect(loads()).toBe(1);
+      await console.close();
+    });
+  }
+
+  it('in Fastify behind its parser', async () => {
+    const { group } = made();
+    const console = nodeConsole(group, options);
+    const app = Fastify();
+    app.all('/tickless*', (given, reply) => {
+      reply.hijack();
+      console(Object.assign(given.raw, { body: given.body }), reply.raw);
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    closes.push(
+      () => app.server.closeAllConnections(),
+      () => app.close(),
+    );
+    await use(portOf(app.server), '/tickless');
+    await console.close();
+  });
+
   it('in Fastify', async () => {
     const { group } = made();
     const console = nodeConsole(group, options);
@@ -121,6 +155,39 @@ describe('the console is mounted', () => {
     );
     await use(portOf(server), '/tickless');
     await handler.close();
+  });
+
+  describe('so that a server with an open page closes:', () => {
+    /** Opens a page, closes the server, and waits for the end of both. */
+    async function closed(port: number, close: () => Promise<unknown>): Promise<void> {
+      const live = await fetch(`http://127.0.0.1:${port}/tickless/api/live`);
+      const read = live.text().catch(() => 'cut');
+      await close();
+      expect(await read).toContain('retry:'); // it has ended in order
+    }
+
+    it('Fastify, with the mounting of the demo', async () => {
+      const app = Fastify();
+      mountConsole(app, made().group as never);
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      closes.push(() => app.server.closeAllConnections());
+      await closed(portOf(app.server), () => app.close());
+    });
+
+    for (const [name, listener] of [
+      ['node:http', (console: NodeConsole) => console],
+      ['Express', (console: NodeConsole) => express().use(console)],
+    ] as const) {
+      it(name, async () => {
+        const console = nodeConsole(made().group, options);
+        const server = createServer(listener(console) as never);
+        const port = await listening(server);
+        await closed(port, async () => {
+          await console.close();
+          await new Promise((resolve) => server.close(resolve));
+        });
+      });
+    }
   });
 
   it('so that a closed page ends its stream', async () => {

@@ -224,6 +224,17 @@ describe('actions', () => {
 });
 
 describe('the audit', () => {
+  it('has no "everywhere" of an action that is of one instance only: that is refused', async () => {
+    const records: AuditRecord[] = [];
+    const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
+    for (const action of ['reschedule', 'cancel', 'discard-quarantined', 'release-lock']) {
+      expect((await found.act(action, { id: 'v', everyMs: 5000, token: 1, everywhere: true })).status).toBe(
+        400,
+      );
+    }
+    expect(records).toEqual([]);
+  });
+
   it('has no gap by an id or a key that is no text: it is refused before anything is done', async () => {
     const records: AuditRecord[] = [];
     const found = withValue({ actions: true, onAudit: (record) => void records.push(record) });
