@@ -66,8 +66,10 @@ class Texts {
     if (prototype === Date.prototype)
       return own.length === 0 ? `Date(${Date.prototype.getTime.call(value)})` : undefined;
     if (Array.isArray(value)) {
-      // The prototype of arrays, of any realm, is an array; that of a class which extends it is not. `length` is a key too.
-      const isWhole = Array.isArray(prototype) && own.length === value.length + 1;
+      // The prototype of arrays, of any realm, is an array; that of a class which extends it is not. The key `length` comes
+      // after the indexes and before further properties.
+      const isWhole =
+        Array.isArray(prototype) && own.length === value.length + 1 && own[value.length] === 'length';
       return isWhole ? this.#joined('[', value, (item) => this.of(item, depth), ']') : undefined;
     }
     if (!isPlainObject(value)) return undefined;

@@ -88,6 +88,7 @@ it('refuses what would get the key of something else, or has no end, and says to
     new Day(1),
     Object.create(Bare.prototype),
     Object.assign([1], { more: 2 }),
+    Object.assign(new Array(1), { more: 2 }), // a hole and a property: the count is that of a whole array
     Object.assign([1], { [Symbol('s')]: 2 }),
     Object.assign(new Date(1), { more: 2 }),
     { [Symbol('s')]: 1 },
@@ -119,3 +120,37 @@ it('is the same for an object that occurs twice, and for one without a prototype
   expect(keyOf([twice, twice])).toBe('([{"a":1},{"a":1}])');
   expect(keyOf(Object.assign(Object.create(null), { a: 1 }))).toBe(keyOf({ a: 1 }));
 });
+
+it('is never the same for two values that differ in anything that a load can see', () => {
+  const anything = fc.anything({
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    maxDepth: 3,
+  });
+  const seen = new Map<unknown, unknown>();
+  const check = (value: unknown): void => {
+    let key: unknown;
+    try {
+      key = keyOf(value);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ERR_TICKLESS_OPTION' });
+      return;
+    }
+    if (seen.has(key)) expect(withoutMinusZero(value)).toStrictEqual(withoutMinusZero(seen.get(key)));
+    seen.set(key, value);
+  };
+  fc.assert(fc.property(anything, check));
+});
+
+/** 0 and -0 are documented to be the same. */
+function withoutMinusZero(value: unknown): unknown {
+  if (value === 0) return 0;
+  if (Array.isArray(value)) return value.map(withoutMinusZero);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, withoutMinusZero(one)]));
+}
