@@ -5,16 +5,16 @@
 // The source maps give the file and line of each line, for stack traces, without columns and the text of the sources.
 // Comments are in the declarations.
 
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build as bundle } from 'esbuild';
 import { build } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
-import { setup as generateConsolePage } from './console-page.mjs';
-import { noticeOf } from './support/notices.mjs';
+import { generateConsolePage } from './console-page.mjs';
+import { noticeOf, noticesOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
-import { setup as generateThreadCode } from './thread-code.mjs';
+import { generateThreadCode } from './thread-code.mjs';
 
 const { exports, dependencies, peerDependencies } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
@@ -23,7 +23,7 @@ const entries = Object.values(exports).flatMap(
   ({ default: file }) => /^\.\/dist\/(.+)\.js$/.exec(file)?.[1] ?? [],
 );
 
-await Promise.all([generateThreadCode(), generateConsolePage()]);
+const inEntries = await Promise.all([generateThreadCode(), generateConsolePage()]);
 
 /** Leaves in the maps where each line comes from: a third of their size. */
 const slimMaps = {
@@ -88,17 +88,7 @@ await build({
 });
 
 // The command `tickless`: one file with its packages, for those that run it only.
-const COMMAND_PACKAGES = [
-  'commander',
-  'cli-table3',
-  'string-width',
-  'strip-ansi',
-  'ansi-regex',
-  'emoji-regex',
-  'is-fullwidth-code-point',
-];
-
-await bundle({
+const { metafile, outputFiles } = await bundle({
   absWorkingDir: root,
   entryPoints: ['src/cli/main.ts'],
   outfile: join(folderOfOutput, 'cli.js'),
@@ -107,12 +97,17 @@ await bundle({
   format: 'esm',
   platform: 'node',
   target: 'node20',
+  legalComments: 'none',
+  write: false,
+  metafile: true,
   banner: {
-    js: [
-      '#!/usr/bin/env node',
-      noticeOf(COMMAND_PACKAGES),
-      "import { createRequire } from 'node:module';",
-      'const require = createRequire(import.meta.url);',
-    ].join('\n'),
+    js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
   },
 });
+const inCommand = packagesIn(metafile);
+const [{ path: command, text }] = outputFiles;
+writeFileSync(command, `#!/usr/bin/env node\n${noticeOf(inCommand)}\n${text}`);
+chmodSync(command, 0o755);
+
+const notices = noticesOf([...inEntries, inCommand].flat());
+writeFileSync(join(root, folderOfOutput, 'THIRD-PARTY-NOTICES.txt'), notices);

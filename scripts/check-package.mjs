@@ -68,6 +68,26 @@ function readmeLinks({ paths }) {
   return dead.length === 0 ? undefined : `README.md has dead links: ${dead.join(', ')}`;
 }
 
+/** The license of each package that a bundle names is in the file of notices. */
+function notices({ paths }) {
+  const path = 'dist/THIRD-PARTY-NOTICES.txt';
+  if (!paths.includes(path)) return `${path} is not in the tarball`;
+  const sections = readFileSync(join(root, path), 'utf8').split(/^-{80}$/m);
+  const bundles = paths.filter((one) => one.endsWith('.js'));
+  const named = bundles.flatMap((one) =>
+    Array.from(readFileSync(join(root, one), 'utf8').matchAll(/\/\* With (.+?)\. \*\//g), ([, packages]) =>
+      packages.split('; ').map((each) => each.split(',')[0]),
+    ),
+  );
+  if (named.length !== 3)
+    return `3 bundles name their packages (command, page, thread), found ${named.length}`;
+  const missing = named.flat().filter((title) => {
+    const section = sections.find((text) => text.trimStart().startsWith(`${title}\n`));
+    return !section?.includes('Permission is hereby granted') || !/copyright|\(c\)/i.test(section);
+  });
+  return missing.length === 0 ? undefined : `${path} lacks the license of ${missing.join(', ')}`;
+}
+
 /** docs/api-review.md has the names that the entries export, and no others. */
 function apiReview() {
   const review = readFileSync(join(root, 'docs/api-review.md'), 'utf8').split(/^## /m);
@@ -143,6 +163,7 @@ try {
   const attw = [tarball, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'];
   await check('limits', () => limits(packed));
   await check('links of the README', () => readmeLinks(packed));
+  await check('notices of what is bundled', () => notices(packed));
   await check('review of the API', apiReview);
   await check('publint', () => command(tool('publint', ['run', tarball, '--strict'])));
   await check('are the types wrong', () => command(tool('@arethetypeswrong/cli', attw, 'attw')));

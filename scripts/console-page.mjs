@@ -7,15 +7,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { noticeOf } from './support/notices.mjs';
+import { noticeOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 
-/** The packages in the bundle, whose licenses ask for their notice. */
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', '@tanstack/virtual-core', 'uplot'];
-
-/** Called by Vitest too, as a global setup. */
+/** Called by Vitest, as a global setup. */
 export async function setup() {
-  const { outputFiles } = await build({
+  await generateConsolePage();
+}
+
+/** @returns the packages whose code is in the page. */
+export async function generateConsolePage() {
+  const { outputFiles, metafile } = await build({
     entryPoints: {
       app: join(root, 'src/console/page/main.tsx'),
       style: join(root, 'src/console/page/page.css'),
@@ -30,9 +32,11 @@ export async function setup() {
     jsxImportSource: 'preact',
     legalComments: 'none',
     write: false,
+    metafile: true,
   });
+  const packages = packagesIn(metafile);
   const text = (extension) => outputFiles.find(({ path }) => path.endsWith(extension)).text;
-  const script = `${noticeOf(PACKAGES)}\n${text('.js')}`;
+  const script = `${noticeOf(packages)}\n${text('.js')}`;
   const page = {
     html: readFileSync(join(root, 'src/console/page/page.html'), 'utf8'),
     script,
@@ -59,6 +63,7 @@ export async function setup() {
   ].join('\n');
   const file = join(root, 'src/console/page-text.ts');
   if (!existsSync(file) || readFileSync(file, 'utf8') !== generated) writeFileSync(file, generated);
+  return packages;
 }
 
 if (process.argv[1] === import.meta.filename) await setup();

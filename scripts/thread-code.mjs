@@ -7,12 +7,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { noticeOf, packagesIn } from './support/notices.mjs';
 import { root } from './support/project.mjs';
 
-/** Called by Vitest too, as a global setup. */
+/** Called by Vitest, as a global setup. */
 export async function setup() {
+  await generateThreadCode();
+}
+
+/** @returns the packages whose code is in the program. */
+export async function generateThreadCode() {
   const {
     outputFiles: [bundle],
+    metafile,
   } = await build({
     entryPoints: [join(root, 'src/worker/thread/main.ts')],
     bundle: true,
@@ -20,8 +27,11 @@ export async function setup() {
     platform: 'node',
     target: 'node20',
     write: false,
+    metafile: true,
+    outfile: join(root, '.tmp/thread.js'), // nothing is written
   });
-  const code = `${bundle.text}//# sourceURL=tickless/worker`;
+  const packages = packagesIn(metafile);
+  const code = `${noticeOf(packages)}\n${bundle.text}//# sourceURL=tickless/worker`;
   const text = [
     '// Generated from src/worker/thread by scripts/thread-code.mjs.',
     '',
@@ -34,6 +44,7 @@ export async function setup() {
   ].join('\n');
   const file = join(root, 'src/worker/thread-code.ts');
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+  return packages;
 }
 
 if (process.argv[1] === import.meta.filename) await setup();
