@@ -23,15 +23,17 @@ export function pollAfter(polls: number, retryAfter: number = Infinity): number 
 
 /**
  * When to check for the snapshot of a load that runs elsewhere, in milliseconds: twice the length of the last load after
- * its start. One check should be enough; each costs a command.
+ * its start. One check should be enough; each costs a command. A value that is out of date by a mark is not kept for a part
+ * of its period: without an expectation it is checked whenever the holder has taken half as long again.
  */
 export function recheckAfter(
-  { last, dueAt, loadedAt }: Entry<unknown>,
+  { last, dueAt, loadedAt, isInvalidated }: Entry<unknown>,
   { retryAfter, heldFor }: { readonly retryAfter: number; readonly heldFor: number },
 ): number {
   const took = last === undefined ? 0 : last.endedAt - last.startedAt;
   const period = dueAt - loadedAt;
-  const floor = period > 0 && period < Infinity ? period * PART_OF_PERIOD : LONGEST_FLOOR_MS;
+  const ofPeriod = period > 0 && period < Infinity ? period * PART_OF_PERIOD : LONGEST_FLOOR_MS;
+  const floor = isInvalidated ? Math.max(FIRST_POLL_MS, heldFor * (POLL_GROWTH - 1)) : ofPeriod;
   const expected = 2 * took - heldFor;
   return Math.min(retryAfter, Math.max(expected, Math.min(floor, LONGEST_FLOOR_MS)));
 }

@@ -37,6 +37,33 @@ async function warm(
   return { cluster, a, b };
 }
 
+describe('a key that is invalidated everywhere', () => {
+  it('has the value of the instance that loads it soon after that, with a few commands', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.invalidate('k', everywhere);
+    await readFor(cluster, [a], 10); // its load begins
+    await readFor(cluster, [b], WITHIN); // it learns of the mark, and finds that load under way
+    b.link.take();
+    a.calls.at(-1)?.resolve('newer');
+    await readFor(cluster, [b], WITHIN / 2 + 10);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['newer', 0]);
+    expect(b.link.take().length).toBeLessThan(8);
+  });
+
+  it('is looked for at once, where the load is as short as usual', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { random: () => 0 }); // checks come each WITHIN
+    while (!b.link.take().includes('check')) await readFor(cluster, [b], 10);
+    await readFor(cluster, [b], WITHIN - 50); // its next one comes soon
+    await a.cache.invalidate('k', everywhere);
+    await readFor(cluster, [a], 10);
+    for (let at = 0; at < WITHIN && !b.events.some(({ type }) => type === 'lease-held-elsewhere'); at += 10)
+      await readFor(cluster, [b], 10);
+    a.calls.at(-1)?.resolve('newer');
+    await readFor(cluster, [b], 200);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['newer', 0]);
+  });
+});
+
 describe('a key that is changed everywhere', () => {
   it('by set is taken over within the time, without a load, and with one command for all keys until then', async () => {
     const { cluster, a, b } = await warm({ k: 'x', other: 'x' });

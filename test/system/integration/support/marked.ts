@@ -1,0 +1,194 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { endWithUs } from './guard.ts';
+import type { HintedKind, HintedOptions } from './hinted.ts';
+
+export interface MarkedSettings extends HintedOptions {
+  readonly kind: HintedKind;
+  /** Values, and caches. */
+  readonly lanes: number;
+}
+
+/** What is done everywhere. */
+export const CHANGES = [
+  'value: set',
+  'value: refresh',
+  'value: invalidate',
+  'value: drop',
+  'key: set',
+  'key: refresh',
+  'key: invalidate',
+  'key: drop',
+  'invalidateTag',
+  'clear',
+] as const;
+export type Change = (typeof CHANGES)[number];
+
+export interface ToMarked {
+  readonly id: number;
+  readonly lane: number;
+  readonly change: Change;
+}
+
+/** Instants are milliseconds of the machine's monotonic clock. */
+export type FromMarked =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'serves'; readonly what: string; readonly begunAt: number | null; readonly at: number }
+  | ({ readonly kind: 'stalled' } & Stall)
+  | ({ readonly kind: 'done'; readonly id: number } & Done);
+
+/** The process did nothing for that time, since the machine was busy; it ended then. */
+interface Stall {
+  readonly ms: number;
+  readonly at: number;
+}
+
+interface Done {
+  readonly calledAt: number;
+  readonly at: number;
+  readonly error: string | undefined;
+}
+
+const PROGRAM = fileURLToPath(new URL('../fixtures/marked.ts', import.meta.url));
+/** A change that is not everywhere by then counts as lost. */
+const LOST_MS = 20_000;
+
+/** Processes that share values and caches; measures how late a change of one of them is at the readers of the others. */
+export class MarkedInstances {
+  readonly #settings: MarkedSettings;
+  readonly #children: ChildProcess[] = [];
+  /** By process and what it reads: when it first served nothing of before the instant that is waited for. */
+  readonly #served: Map<string, { readonly begunAt: number; readonly at: number }>[] = [];
+  readonly #stalls: Stall[][] = [];
+  readonly #done: Map<number, (done: Done) => void> = new Map();
+  readonly #waiting: Set<() => void> = new Set();
+  #lastId = 0;
+
+  private constructor(settings: MarkedSettings) {
+    this.#settings = settings;
+  }
+
+  static async start(count: number, settings: MarkedSettings): Promise<MarkedInstances> {
+    const instances = new MarkedInstances(settings);
+    try {
+      for (let by = 0; by < count; by++) await instances.#begin(by);
+      return instances;
+    } catch (error) {
+      await instances.close();
+      throw error;
+    }
+  }
+
+  async #begin(by: number): Promise<void> {
+    const child = fork(PROGRAM, [JSON.stringify(this.#settings)], {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#children[by] = child;
+    const served = new Map<string, { readonly begunAt: number; readonly at: number }>();
+    this.#served[by] = served;
+    this.#stalls[by] = [];
+    if (child.pid !== undefined)
+      child.once('exit', endWithUs(child.pid, join(tmpdir(), `tickless-${child.pid}`)));
+    const ready = new Promise<void>((resolve, reject) => {
+      child.once('exit', () => reject(new Error(`process ${by} has ended`)));
+      child.on('message', (message: FromMarked) => {
+        if (message.kind === 'ready') resolve();
+        else if (message.kind === 'stalled') this.#stalls[by]?.push(message);
+        else if (message.kind === 'done') this.#done.get(message.id)?.(message);
+        else served.set(message.what, { begunAt: message.begunAt ?? Infinity, at: message.at });
+        for (const wake of this.#waiting) wake();
+      });
+    });
+    await ready;
+  }
+
+  /**
+   * Has one make a change. Resolves with how long after `propagateWithin` the last reader was served something older, in
+   * milliseconds, counted from when the call has resolved; below 0: it was sooner. The time in which the process of a reader
+   * stood still, and so did not read, does not count.
+   */
+  async lateness(lane: number, change: Change, by: number): Promise<number> {
+    const id = ++this.#lastId;
+    const done = new Promise<Done>((resolve) => this.#done.set(id, resolve));
+    this.#children[by]?.send({ id, lane, change } satisfies ToMarked);
+    const { calledAt, at, error } = await done;
+    this.#done.delete(id);
+    if (error !== undefined) throw new Error(`${change}: ${error}`);
+    const what = `${change.startsWith('value') ? 'v' : 'c'}${lane}`;
+    const isNew = (served: Map<string, { readonly begunAt: number }>): boolean =>
+      (served.get(what)?.begunAt ?? 0) >= calledAt;
+    const newAt = this.#served.map(() => 0);
+    await this.#until(() => {
+      for (const [index, served] of this.#served.entries())
+        if (isNew(served)) newAt[index] ||= served.get(what)?.at ?? 0;
+      return newAt.every((instant) => instant > 0);
+    }, `${change} of lane ${lane} is everywhere`);
+    const took = newAt.map((instant, index) => instant - at - this.#stalledBetween(index, at, instant));
+    return Math.max(...took) - this.#settings.propagateWithin;
+  }
+
+  #stalledBetween(index: number, from: number, to: number): number {
+    let sum = 0;
+    for (const { ms, at } of this.#stalls[index] ?? [])
+      sum += Math.max(0, Math.min(at, to) - Math.max(at - ms, from));
+    return sum;
+  }
+
+  /** Makes so many changes of each kind, in all lanes at a time. @returns how late each was, the latest last. */
+  async measure(changes: readonly Change[], ofEach: number): Promise<Map<Change, number[]>> {
+    const left = changes.flatMap((change) => Array<Change>(ofEach).fill(change));
+    const late = new Map(changes.map((change) => [change, [] as number[]]));
+    const lanes = Array.from({ length: this.#settings.lanes }, async (_, lane) => {
+      for (;;) {
+        const [change] = left.splice(Math.floor(Math.random() * left.length), 1);
+        if (change === undefined) return;
+        const by = Math.floor(Math.random() * this.#children.length);
+        if (change === 'invalidateTag') await this.lateness(lane, 'key: refresh', by); // what was set has no tags
+        late.get(change)?.push(await this.lateness(lane, change, by));
+        await sleep(Math.random() * this.#settings.propagateWithin); // at any time between two checks
+      }
+    });
+    await Promise.all(lanes);
+    for (const times of late.values()) times.sort((a, b) => a - b);
+    return late;
+  }
+
+  #until(holds: () => boolean, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`not within ${LOST_MS} ms: ${what}`));
+      }, LOST_MS);
+      const look = (): void => {
+        if (!holds()) return;
+        end();
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Kills them. */
+  async close(): Promise<void> {
+    const alive = this.#children.filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    );
+    await Promise.all(
+      alive.map(async (child) => {
+        const exit = once(child, 'exit');
+        child.kill('SIGKILL');
+        await exit;
+      }),
+    );
+  }
+}
