@@ -278,7 +278,7 @@ export function isStaleValueError(error: unknown): error is StaleValueError {
 export class ValueRejectedError extends TicklessError {
   override readonly name: string = 'ValueRejectedError';
   readonly code = 'ERR_TICKLESS_VALUE_REJECTED';
-  /** Why it was refused, for people. */
+  /** Why it was refused, for people: one line of at most 1 kB, without control characters. */
   readonly reason: string;
   /** The size of the refused value: the number of its elements, or by the `sizeOf` of the guard. `undefined`: unknown. */
   readonly size: number | undefined;
@@ -286,7 +286,8 @@ export class ValueRejectedError extends TicklessError {
   readonly previousSize: number | undefined;
 
   constructor(details: ErrorDetails & Pick<ValueRejectedError, 'reason' | 'size' | 'previousSize'>) {
-    const { reason, size, previousSize } = details;
+    const { size, previousSize } = details;
+    const reason = printable(details.reason);
     const before = previousSize === undefined ? '' : `, before ${previousSize}`;
     super(`value rejected: ${reason}${size === undefined ? '' : ` (size ${size}${before})`}`, details);
     this.reason = reason;

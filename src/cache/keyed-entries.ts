@@ -5,6 +5,7 @@ import type { Reader } from '../engine/reader.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { OptionError } from '../errors.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import type { KeyContext } from './cache-options.ts';
 import { KeyValidity } from './key-validity.ts';
@@ -89,7 +90,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const [option, rule, received] =
       key === undefined
         ? ['key', 'must not be undefined', key]
-        : ['keyOf', 'must return a string, a number, a bigint or a boolean', id];
+        : ['keyOf', 'must return a string, a number, a bigint or a boolean', ignoreThenable(id)];
     throw new OptionError([{ option, rule, received }], { cacheName: member.name });
   }
 

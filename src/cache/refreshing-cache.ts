@@ -6,7 +6,7 @@ import type { ReadRules } from '../engine/loader.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { READ_OPTIONS, Reader, type ReadOptions } from '../engine/reader.ts';
 import { Refresher } from '../engine/refresher.ts';
-import { isAbsentError } from '../errors.ts';
+import { isAbsentError, OptionError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
@@ -18,7 +18,7 @@ import { defaults } from '../options/defaults.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
-import { ignoreRejection, rejected } from '../time/deferred.ts';
+import { ignoreRejection, ignoreThenable, isThenable, rejected } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { dumpOf, type RestoreReport } from '../value/dump.ts';
@@ -321,13 +321,24 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * time it gets `undefined`. It is called for every key before any is marked; its errors are thrown.
    *
    * @returns how many were marked.
-   * @throws {OptionError} when it is not a function.
+   * @throws {OptionError} when it is not a function, or returns a promise.
    */
   invalidateWhere(predicate: (key: K, value: V | undefined) => boolean): number {
     const checks = new OptionChecks(this.#options.member.name);
     checks.function('predicate', predicate);
     checks.done();
-    return this.#many.invalidateWhere(predicate);
+    const { name } = this.#options.member;
+    return this.#many.invalidateWhere((key, value) => {
+      const isPicked: unknown = ignoreThenable(predicate(key, value));
+      if (!isThenable(isPicked)) return Boolean(isPicked);
+      throw new OptionError(
+        [{ option: 'predicate', rule: 'must not return a promise', received: isPicked }],
+        {
+          cacheName: name,
+          key,
+        },
+      );
+    });
   }
 
   /**
@@ -556,7 +567,8 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   /** The slot of a key, which counts as used now; -1 where it has none. */
   #use(key: K): number {
     if (key === undefined) return -1; // keyOf never gets it
-    return this.#table.use(this.#idOf === undefined ? (key as KeyId) : this.#idOf(key));
+    if (this.#idOf === undefined) return this.#table.use(key as KeyId);
+    return this.#table.use(ignoreThenable(this.#idOf(key)));
   }
 
   /** Counts the read. Neither the key nor another member of the group is due, and the key was not invalidated since. */

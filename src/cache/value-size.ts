@@ -1,12 +1,13 @@
 import { OptionError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { isNumber } from '../option-checks.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 
 /** The size of a value. Throws when `sizeOf` does, or returns what is not a size. */
 export function sizeOfValue<K, V>(sizeOf: ResolvedCacheOptions<K, V>['sizeOf'], value: V, key: K): number {
   if (sizeOf === undefined) return 1;
-  const size = sizeOf(value, key);
+  const size = ignoreThenable(sizeOf(value, key));
   if (!isNumber(size, 0, Number.MAX_SAFE_INTEGER)) {
     throw new TypeError(`sizeOf must return a finite number of 0 or more, returned ${String(size)}`);
   }

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../plain-object.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 
 /** Returns what tells a record of an array from the others: its code, say. Records with the same id count as one, the last. */
 export type IdOf = (record: never) => unknown;
@@ -26,7 +27,7 @@ function elementsOf(
   for (const element of elements) {
     const isRecord = typeof element === 'object' && element !== null;
     if (isRecord && idOf === undefined) return undefined;
-    items.set(isRecord ? idOf?.(element) : element, element);
+    items.set(isRecord ? ignoreThenable(idOf?.(element)) : element, element);
   }
   return items;
 }

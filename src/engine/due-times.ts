@@ -21,6 +21,7 @@ export class DueTimes<T> {
 
   /** Compares the clocks if it is time to. @returns the monotonic clock. */
   check(entry: Entry<T>): number {
+    this.#host.initial?.(); // before the clock is read: it is due from the moment at which it is in place
     const now = this.#host.options.clock.monotonic();
     if (now >= entry.checkClocksAt) this.compareClocks(entry, now);
     return now;

@@ -86,6 +86,11 @@ export function absent(): Absent {
   return ABSENT;
 }
 
+/** It is what {@link keep}, {@link loaded} or {@link absent} has returned: an answer of a load, and no value. */
+export function isAnswer(thing: unknown): boolean {
+  return typeof thing === 'object' && thing !== null && answerKind in thing;
+}
+
 const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [answerKind]: 'absent' } as const);
 
 /** The metadata that a load returned with a value, checked. */
@@ -132,6 +137,8 @@ export function readLoadResult<T>(
     case 'loaded': {
       const value = returned.loadedValue;
       if (value === undefined && !allowUndefined) throw undefinedError();
+      if (isAnswer(value))
+        throw new TypeError('loaded() was given the result of keep(), loaded() or absent()');
       if (isThenable(value)) {
         ignoreRejection(Promise.resolve(value)); // reported by this error alone
         throw new TypeError('the load returned loaded() of a promise; await the promise first');

@@ -1,5 +1,5 @@
 import type { Execution } from '../schedule/schedule.ts';
-import { ignoreRejection } from '../time/deferred.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 
 /** An execution as an entry remembers it. */
 export type LastExecution = Required<Omit<Execution, 'maxStaleness' | 'answered'>>;
@@ -25,9 +25,8 @@ export function askNextExecution(
   after: number,
 ): number | BrokenSchedule {
   try {
-    const received: unknown = ask(execution);
+    const received: unknown = ignoreThenable(ask(execution)); // an async schedule is rejected as a wrong result
     if (typeof received === 'number' && received > after) return received;
-    if (received instanceof Promise) ignoreRejection(received); // an async schedule: rejected as a wrong result
     return { rule: 'must be a future instant in epoch milliseconds', received };
   } catch (cause) {
     return { rule: 'must not throw', received: cause, cause };

@@ -5,6 +5,7 @@ import {
   isLoadError,
   isLoadTimeoutError,
   isLockUnavailableError,
+  isValueRejectedError,
   type TicklessError,
 } from '../errors.ts';
 import type { Counters } from '../observe/counters.ts';
@@ -285,6 +286,7 @@ function isFailure(error: unknown): boolean {
     isLoadTimeoutError(error) ||
     isCoolingDownError(error) ||
     isLockUnavailableError(error) ||
-    isLeaseLostError(error)
+    isLeaseLostError(error) ||
+    isValueRejectedError(error)
   );
 }

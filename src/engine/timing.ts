@@ -2,6 +2,7 @@ import { isAbsentError, isOptionError, OptionError } from '../errors.ts';
 import type { CoolingDown } from '../observe/events.ts';
 import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { clockStep } from '../time/clock-step.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { cappedByPeriod, coolDownMs } from './cool-down.ts';
 import { isRefusedAsFailing } from './decide.ts';
@@ -249,7 +250,7 @@ export class Timing {
   #maxStalenessOf(execution: Execution): number {
     const { maxStalenessMs, logger } = this.#options;
     try {
-      const ms = this.schedule.maxStaleness?.(execution);
+      const ms = ignoreThenable(this.schedule.maxStaleness?.(execution));
       if (ms === undefined) return maxStalenessMs;
       if (typeof ms === 'number' && ms > 0) return Math.min(ms, maxStalenessMs);
       logger.error('maxStaleness of the schedule must be a number over 0, ignored', ms);

@@ -5,6 +5,7 @@ import type { Quarantined } from '../engine/quarantined.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { showKey, ValueRejectedError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { Accept } from './accept.ts';
 import { Quarantine } from './quarantine.ts';
 import { countOf } from './size.ts';
@@ -73,7 +74,7 @@ export function guardedLoad<T>(load: Load<T>, options: GuardedOptions): Load<T> 
 
     const sizeOf = (value: unknown): number | undefined => {
       try {
-        return ((accept as Accept).sizeOf ?? countOf)(value);
+        return ignoreThenable(((accept as Accept).sizeOf ?? countOf)(value));
       } catch {
         return undefined; // of a value that is refused: it may be anything
       }

@@ -1,5 +1,6 @@
 import type { Accept } from '../guard/accept.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
 
 /** The options of {@link changesAtMost}. */
@@ -64,6 +65,6 @@ function idsOf(value: unknown, idOf: ChangeOptions<unknown>['idOf']): Iterable<u
   return Array.from(value as Iterable<unknown>, (element) => {
     const isObject = typeof element === 'object' && element !== null;
     if (!isObject) return element;
-    return idOf === undefined ? OBJECT : idOf(element as never);
+    return idOf === undefined ? OBJECT : ignoreThenable(idOf(element as never));
   });
 }

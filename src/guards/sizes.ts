@@ -1,6 +1,7 @@
 import type { Accept } from '../guard/accept.ts';
 import { countOf } from '../guard/size.ts';
 import { isNumber, OptionChecks } from '../option-checks.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 
 /** The options of guards that count. */
 export interface SizeOptions<T> {
@@ -13,7 +14,7 @@ export interface SizeOptions<T> {
 
 /** The size of a candidate. @throws {OptionError} when it has none, or `sizeOf` returns what is not a size. */
 export function candidateSize<T>(guard: string, candidate: T, sizeOf: SizeOptions<T>['sizeOf']): number {
-  const size = sizeOf === undefined ? countOf(candidate) : sizeOf(candidate);
+  const size = sizeOf === undefined ? countOf(candidate) : ignoreThenable(sizeOf(candidate));
   const checks = new OptionChecks(guard);
   const isSize = isNumber(size, 0, Number.MAX_VALUE);
   if (sizeOf === undefined) {
@@ -59,7 +60,7 @@ export function comparingGuard<T>(
 
 /** `undefined`: it has none, so there is nothing to compare with. */
 export function previousSize<T>(value: T, sizeOf: SizeOptions<T>['sizeOf']): number | undefined {
-  return sizeOf === undefined ? countOf(value) : sizeOf(value);
+  return sizeOf === undefined ? countOf(value) : ignoreThenable(sizeOf(value));
 }
 
 /** A share for people: `53 %`, `30.1 %`. */

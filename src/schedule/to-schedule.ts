@@ -1,4 +1,5 @@
 import { OptionChecks } from '../option-checks.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import { toMillis } from '../time/duration.ts';
 import { reject } from './check.ts';
 import { fixedDelay } from './fixed-delay.ts';
@@ -21,10 +22,13 @@ export function toSchedule(schedule: ScheduleLike): Schedule | undefined {
  * @throws {OptionError} when it is not a schedule.
  */
 export function requireSchedule(combinator: string, option: string, received: ScheduleLike): Schedule {
-  return (
+  const schedule =
     toSchedule(received) ??
-    reject(combinator, option, 'must be a schedule, a function or a positive duration', received)
-  );
+    reject(combinator, option, 'must be a schedule, a function or a positive duration', received);
+  return {
+    nextExecuteTime: (execution) => ignoreThenable(schedule.nextExecuteTime(execution)),
+    maxStaleness: (execution) => ignoreThenable(schedule.maxStaleness?.(execution)),
+  };
 }
 
 function isSchedule(schedule: ScheduleLike): schedule is Schedule {

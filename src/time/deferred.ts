@@ -45,3 +45,17 @@ export function isThenable(thing: unknown): thing is PromiseLike<unknown> {
     typeof (thing as { then?: unknown }).then === 'function'
   );
 }
+
+/**
+ * A result of user code where no promise may be: if it is one, its rejection is never an unhandled one. Never throws.
+ *
+ * @returns the same.
+ */
+export function ignoreThenable<T>(received: T): T {
+  try {
+    if (isThenable(received)) ignoreRejection(Promise.resolve(received));
+  } catch {
+    // a `then` getter that throws
+  }
+  return received;
+}

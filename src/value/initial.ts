@@ -1,9 +1,10 @@
 import type { Entry } from '../engine/entry.ts';
+import { isAnswer } from '../engine/load-result.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { putRestored } from '../engine/restored-value.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
-import { isThenable } from '../time/deferred.ts';
+import { ignoreThenable, isThenable } from '../time/deferred.ts';
 
 /** A value that is there before the first load: a data file that is shipped with the service. */
 export interface InitialValue<T> {
@@ -24,7 +25,8 @@ export function isInitialValue(
 ): boolean {
   const { value, loadedAt } = given ?? {};
   const isInstant = typeof loadedAt === 'number' || loadedAt instanceof Date;
-  const isValue = (value !== undefined || allowUndefined) && !isThenable(value);
+  const isValue =
+    (value !== undefined || allowUndefined) && !isThenable(ignoreThenable(value)) && !isAnswer(value);
   return isInstant && Number.isFinite(Number(loadedAt)) && isValue;
 }
 
@@ -35,7 +37,7 @@ export function prepareInitial<T>(refresher: Refresher<T>, entry: Entry<T>, give
     loader.initial = undefined; // before the function is called, which may read the value
     if (entry.isLoaded) return;
     try {
-      const initial = typeof given === 'function' ? given() : given;
+      const initial = typeof given === 'function' ? ignoreThenable(given()) : given;
       if (initial === undefined || entry.isLoaded) return;
       if (!isInitialValue(initial, options)) throw new TypeError(INITIAL_RULE);
       const value = schemaArgument(options, undefined, initial.value);

@@ -1,3 +1,4 @@
+import { ignoreThenable } from '../time/deferred.ts';
 /** The arguments of a load, split into those for the thread and those that stay here. */
 export interface LoadArguments {
   readonly signal: AbortSignal | undefined;
@@ -45,7 +46,7 @@ function pickedPrevious(previous: unknown, pick: PickPrevious | undefined): unkn
     return new Map([...previous].map(([key, one]) => [key, pickedPrevious(one, pick)]));
   }
   const { value, loadedAt } = previous as Previous;
-  return { value: pick?.(value as never), loadedAt };
+  return { value: ignoreThenable(pick?.(value as never)), loadedAt };
 }
 
 function isContext(thing: unknown): thing is { readonly signal: AbortSignal } {

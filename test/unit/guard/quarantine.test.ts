@@ -238,3 +238,12 @@ describe('in a cluster', () => {
     expect(one.value.inspect().quarantine).toBeUndefined();
   });
 });
+
+it('a reason of a guard is one line of at most 1 kB, without what a terminal acts on', async () => {
+  const reason = `first\nsecond \u001b[31m${'x'.repeat(1_000_000)}`;
+  const { value } = await refused({ accept: (_, { previous }) => previous === undefined || reason });
+  const { quarantine, lastError } = value.inspect();
+  expect(quarantine?.reason.length).toBe(1024);
+  expect(quarantine?.reason).toMatch(/^first second \\u001b\[31mx+…$/);
+  expect(lastError?.message.length).toBeLessThan(1200);
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { keep, RefreshGroup, type RefreshingValue } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordChanges, recordLines } from '../../support/events.ts';
 import { fakeValue, type ManualValue, manualValue } from '../../support/manual-value.ts';
@@ -16,7 +17,38 @@ function shipped(options: Options = {}, loadedAgo: number = HOUR): ManualValue {
   return manualValue({ initial: { value: 'shipped', loadedAt }, schedule: 2 * HOUR, ...options });
 }
 
+/** Time passes with each reading. */
+class TickingClock extends FakeClock {
+  #reads = 0;
+
+  override monotonic(): number {
+    this.#reads += 1;
+    return super.monotonic() + this.#reads / 1000;
+  }
+}
+
 describe('an initial value', () => {
+  it.each<[string, (value: RefreshingValue<string>) => unknown]>([
+    ['get', (value) => value.get()],
+    ['current', (value) => value.current],
+    ['get with patience', (value) => value.get({ patience: 1 })],
+    ['requestStart', (value) => value.requestStart()],
+  ])('is due from its first read, which starts the load behind it: by %s', async (_, read) => {
+    for (const hasBackend of [false, true]) {
+      const clock = new TickingClock({ now: 1000 });
+      const { lock, store } = new ManualCluster().link();
+      const { value, manual } = manualValue({
+        clock,
+        initial: { value: 'shipped', loadedAt: 1000 },
+        schedule: HOUR,
+        ...(hasBackend ? { lock, store } : {}),
+      });
+      void read(value);
+      await clock.advance(10);
+      expect([value.peek(), manual.calls.length]).toEqual(['shipped', 1]);
+    }
+  });
+
   it('is served at once with its age, while the first load runs behind', async () => {
     const { value, manual, clock } = shipped();
     const changes = recordChanges(value);

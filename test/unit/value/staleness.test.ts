@@ -253,3 +253,21 @@ describe('maxStaleness', () => {
     expect(isStaleValueError(thrownBy(() => value.current))).toBe(true);
   });
 });
+
+it('a reload that a guard refuses is a failure: a read beyond maxStaleness rejects with StaleValueError, and that as its cause', async () => {
+  for (const read of [
+    (value: RefreshingValue<string>) => value.get(),
+    (value: RefreshingValue<string>) => value.get({ maxAge: 10 }),
+  ]) {
+    const { value, clock } = fakeValue<string>(() => 'one', {
+      schedule: 1000,
+      maxStaleness: 2000,
+      whenTooStale: 'wait',
+      accept: (_, { previous }) => previous === undefined || 'not today',
+    });
+    await value.get();
+    await clock.advance(3000);
+    const error = await rejectionOf(read(value));
+    expect(error).toMatchObject({ code: 'ERR_TICKLESS_STALE_VALUE', cause: { reason: 'not today' } });
+  }
+});

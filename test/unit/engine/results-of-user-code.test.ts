@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { changesAtMost, shrinksAtMost } from '../../../src/guards/index.ts';
+import {
+  absent,
+  duringHours,
+  earliest,
+  keep,
+  loaded,
+  probabilisticEarly,
+  RefreshingCache,
+  RefreshingValue,
+  type RefreshingValueOptions,
+  withJitter,
+} from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
+import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+
+/** What no function that must be synchronous may return. It is seen where its rejection is not handled. */
+const failing = (): never => Promise.reject(new Error('nobody awaits this')) as never;
+const foreign = (): never =>
+  ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('nor this')) }) as never;
+
+const quiet = { clock: new FakeClock(), logger: false, retry: false } as const;
+
+async function readValue(options: Partial<RefreshingValueOptions<unknown>>): Promise<void> {
+  const value = new RefreshingValue<unknown>({
+    ...quiet,
+    name: 'v',
+    load: () => [1],
+    schedule: 1000,
+    ...options,
+  });
+  for (const read of [() => value.get(), () => value.refresh()]) await settled(read());
+  value.inspect();
+}
+
+async function readKey(options: object): Promise<void> {
+  const cache = new RefreshingCache<string, unknown>({
+    ...quiet,
+    name: 'c',
+    load: () => [1],
+    schedule: 1000,
+    ...options,
+  });
+  await settled(Promise.resolve().then(() => cache.get('k')));
+}
+
+for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] as const]) {
+  const cases: Record<string, () => unknown> = {
+    initial: () => readValue({ initial: bad }),
+    'the value of initial': () => readValue({ initial: () => ({ value: bad(), loadedAt: 0 }) }),
+    schedule: () => readValue({ schedule: bad }),
+    'a schedule object': () => readValue({ schedule: { nextExecuteTime: bad, maxStaleness: bad } }),
+    'a schedule within others': () =>
+      readValue({
+        schedule: earliest(
+          withJitter(bad, 10),
+          duringHours(bad, { from: '00:00', to: '23:00', zone: 'utc' }),
+          probabilisticEarly(bad),
+        ),
+      }),
+    'accept, which may be asynchronous': () => readValue({ accept: bad }),
+    'sizeOf of a guard': () => readValue({ accept: shrinksAtMost(0.5, { sizeOf: bad }) }),
+    'idOf of a guard': () => readValue({ load: () => [{}], accept: changesAtMost(0.5, { idOf: bad }) }),
+    sizeOf: () => readKey({ maxSize: 10, sizeOf: bad }),
+    keyOf: () => readKey({ keyOf: bad }),
+    load: () => readValue({ load: bad }),
+    'the value that a load returns': () => readValue({ load: () => loaded(bad()) }),
+    'a listener, a logger and waitUntil': () =>
+      readValue({ load: failing, logger: { warn: bad, error: bad }, waitUntil: bad }),
+    'the predicate of invalidateWhere': () => {
+      const cache = new RefreshingCache<string, number>({
+        ...quiet,
+        name: 'c',
+        load: () => 1,
+        schedule: 1000,
+      });
+      cache.set('k', 1);
+      expect(thrownBy(() => cache.invalidateWhere(bad))).toMatchObject({ option: 'predicate' });
+      expect(cache.inspect('k')?.isStale).toBe(false);
+    },
+    'an argument of set': () => {
+      const value = new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1000 });
+      expect(thrownBy(() => value.set(bad()))).toMatchObject({ option: 'value' });
+    },
+  };
+  for (const [what, use] of Object.entries(cases)) {
+    it(`a rejected ${how} as the result of ${what} is no unhandled rejection`, async () => {
+      const unhandled = unhandledRejections();
+      await use();
+      await new Promise((resolve) => setTimeout(resolve, 0)); // unhandled rejections are found after microtasks
+      expect(unhandled).toEqual([]);
+    });
+  }
+}
+
+it('what only loads return is no value: set, initial and loaded refuse it', async () => {
+  for (const answer of [keep(), loaded(1), absent()]) {
+    const value = new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1000 });
+    const cache = new RefreshingCache<string, unknown>({
+      ...quiet,
+      name: 'c',
+      load: () => 1,
+      schedule: 1000,
+    });
+    for (const set of [() => value.set(answer), () => cache.set('k', answer)]) {
+      expect(thrownBy(set)).toMatchObject({ code: 'ERR_TICKLESS_OPTION', option: 'value' });
+    }
+    expect([value.peek(), cache.peek('k')]).toEqual([undefined, undefined]);
+    const initial = { value: answer, loadedAt: 0 };
+    expect(
+      thrownBy(
+        () => new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1, initial }),
+      ),
+    ).toMatchObject({ option: 'initial' });
+    const wrapped = new RefreshingValue<unknown>({
+      ...quiet,
+      name: 'v',
+      load: () => loaded(answer),
+      schedule: 1000,
+    });
+    expect(await rejectionOf(wrapped.get())).toMatchObject({ code: 'ERR_TICKLESS_LOAD' });
+  }
+});
