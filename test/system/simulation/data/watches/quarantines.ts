@@ -15,8 +15,9 @@ export class Quarantines implements DataWatch {
   readonly #world: DataWorld;
   readonly #kept: Map<DataInstance, Refused> = new Map();
   readonly #held: Map<DataInstance, Edition | undefined> = new Map();
-  /** The orders under way that may put a version back into place. */
+  /** The orders under way that may put a version back into place, and those that have ended in this step. */
   readonly #puttingBack: Set<Order> = new Set();
+  readonly #ended: Set<Order> = new Set();
   /** What was kept when an order was given. */
   readonly #before: Map<Order, Refused | undefined> = new Map();
 
@@ -60,7 +61,7 @@ export class Quarantines implements DataWatch {
 
   settled(order: Order): void {
     const { kind, instance, outcome = { value: undefined } } = order;
-    this.#puttingBack.delete(order);
+    this.#ended.add(order); // it may have put one back in this very step
     if (kind !== 'accept' && kind !== 'discard') return;
     const kept = this.#before.get(order);
     this.#before.delete(order);
@@ -86,6 +87,11 @@ export class Quarantines implements DataWatch {
     this.#held.set(instance, held);
     const isPutBack = [...this.#puttingBack].some((order) => order.instance === instance);
     if (isPutBack && held !== undefined && held !== wasHeld) this.#kept.delete(instance);
+    for (const order of this.#ended) {
+      if (order.instance !== instance) continue;
+      this.#puttingBack.delete(order);
+      this.#ended.delete(order);
+    }
     const kept = this.#kept.get(instance);
     this.#holds(
       instance,
