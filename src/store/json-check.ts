@@ -20,8 +20,8 @@ interface Frame {
 
 /**
  * Checks whether JSON keeps a value exactly, so that decoding gives the same value again. It does not for a `Map`, a
- * `Date`, an instance of a class, `NaN`, -0, `undefined`. Some changes are accepted, because readers see no difference: an
- * object without a prototype gets one (unless that is asked for); symbols as keys, and properties of an array beside its elements, are left out.
+ * `Date`, an instance of a class, an object without a prototype, one with symbols as keys, `NaN`, -0, `undefined`. Properties
+ * of an array beside its elements are left out, and so are those that are not enumerable.
  *
  * The check can be made in slices; the value must not change meanwhile.
  */
@@ -31,11 +31,7 @@ export class JsonCheck {
   #isExact = true;
   #depth = 0;
 
-  readonly #keepsPrototypes: boolean;
-
-  /** @param keepsPrototypes whether objects without a prototype have to stay so. @default false */
-  constructor(value: unknown, keepsPrototypes: boolean = false) {
-    this.#keepsPrototypes = keepsPrototypes;
+  constructor(value: unknown) {
     this.#frames = [{ holder: { 0: value }, keys: undefined, size: 1, at: 0 }];
   }
 
@@ -88,7 +84,7 @@ export class JsonCheck {
 
   #open(value: object): void {
     const isTooLarge = this.#frames.length > MOST_DEPTH || this.#visits > MOST_VISITS;
-    const isChanged = this.#keepsPrototypes && Object.getPrototypeOf(value) === null;
+    const isChanged = Object.getPrototypeOf(value) === null || hasSymbols(value);
     if (isTooLarge || isChanged || !isPlain(value) || hasToJson(value)) {
       this.#isExact = false;
       this.#frames.length = 0;
@@ -112,6 +108,12 @@ function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   const base = Array.isArray(value) && prototype !== null ? Object.getPrototypeOf(prototype) : prototype;
   return base === null || Object.getPrototypeOf(base) === null;
+}
+
+/** It has properties with symbols as keys; those that are not enumerable do not count, as nowhere. */
+export function hasSymbols(value: object): boolean {
+  const symbols = Object.getOwnPropertySymbols(value);
+  return symbols.length > 0 && symbols.some((key) => Object.prototype.propertyIsEnumerable.call(value, key));
 }
 
 /** JSON.stringify would call it, also one that `Object.keys` leaves out. */

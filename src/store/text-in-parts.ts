@@ -46,7 +46,7 @@ export async function encodeInParts(
   const lines = [FIRST_LINE];
   const keepsPrototypes = !check.isExact; // as devalue does with the whole value
   for (const part of partsOf(value, shared, mostWeight, keepsPrototypes)) {
-    lines.push(encoded(part, keepsPrototypes));
+    lines.push(encoded(part));
     await turn();
   }
   return lines.join('\n');
@@ -83,11 +83,11 @@ function isKeptByDevalue(value: object): boolean {
   return Object.getOwnPropertySymbols(value).length === 0 && !Object.hasOwn(value, '__proto__');
 }
 
-function encoded(part: Part, keepsPrototypes: boolean): string {
+function encoded(part: Part): string {
   const line = lineOf(part);
   // JSON would lose which object of the values is meant.
   const isRich = part.kind === 'fill' && part.references !== undefined;
-  return isRich ? encodeRich(line, pathInEntry) : encodeWhole(line, pathInEntry, keepsPrototypes);
+  return isRich ? encodeRich(line, pathInEntry) : encodeWhole(line, pathInEntry);
 }
 
 /** A path in a line begins with the place of the entry in it, which says nothing. */

@@ -1,5 +1,5 @@
-import { DevalueError, parse, stringify } from 'devalue';
-import { JsonCheck } from './json-check.ts';
+import { DevalueError, defaultStringifyOperations, parse, stringify } from 'devalue';
+import { hasSymbols, JsonCheck } from './json-check.ts';
 
 /** Marks a text of devalue. No JSON text begins like this. */
 const DEVALUE = 'devalue:';
@@ -7,15 +7,10 @@ const DEVALUE = 'devalue:';
 /**
  * A value as JSON if JSON keeps it exactly, else as devalue writes it.
  *
- * @param keepsPrototypes whether an object without a prototype is left to devalue, which keeps it so. @default false
- * @throws {TypeError} for functions, symbols, and instances of classes that devalue does not know.
+ * @throws {TypeError} for functions, symbols, also as keys, a `Buffer`, and instances of classes that devalue does not know.
  */
-export function encodeWhole(
-  value: unknown,
-  showPath?: (path: string) => string,
-  keepsPrototypes?: boolean,
-): string {
-  const check = new JsonCheck(value, keepsPrototypes);
+export function encodeWhole(value: unknown, showPath?: (path: string) => string): string {
+  const check = new JsonCheck(value);
   check.run(Infinity);
   return encodeChecked(value, check, showPath);
 }
@@ -39,10 +34,28 @@ export function encodeChecked(
   return encodeRich(value, showPath);
 }
 
+/** Devalue refuses a thing with a tag that it does not know: what it would change without a word. */
+const CHANGED = 'changed';
+const operations = {
+  tagOf: (thing: object): string => (isChanged(thing) ? CHANGED : defaultStringifyOperations.tagOf(thing)),
+};
+
+/** A view of bytes of another class, such as `Buffer`, would be a plain one; an array would lose its symbols. */
+function isChanged(thing: object): boolean {
+  if (Array.isArray(thing)) return hasSymbols(thing);
+  return ArrayBuffer.isView(thing) && heightOf(thing) > (thing instanceof DataView ? 2 : 3);
+}
+
+/** The number of its prototypes; by that and not by identity, as the thing may come from another realm. */
+function heightOf(thing: object): number {
+  const prototype: unknown = Object.getPrototypeOf(thing);
+  return prototype === null ? 0 : 1 + heightOf(prototype as object);
+}
+
 /** A value as devalue writes it, with the references within it. @throws {TypeError} as {@link encodeWhole}. */
 export function encodeRich(value: unknown, showPath: (path: string) => string): string {
   try {
-    return DEVALUE + stringify(value);
+    return DEVALUE + stringify(value, undefined, { operations });
   } catch (error) {
     if (!(error instanceof DevalueError)) throw error;
     const at = error.path === '' ? '' : ` (at ${showPath(error.path)})`;
@@ -58,6 +71,7 @@ export function decodeWhole(text: string): unknown {
 
 function kindOf({ value, message }: DevalueError): string {
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  if (typeof value === 'object' && value !== null && hasSymbols(value)) return 'a symbol as a key';
   const name: unknown = Object(value).constructor?.name;
   return typeof name === 'string' && name !== 'Object' ? `a ${name}` : `this value: ${message}`;
 }

@@ -139,15 +139,8 @@ function isKept(value: unknown): boolean {
   if (value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) return prototype === Array.prototype && Array.from(value).every(isKept);
-  if (prototype !== null && prototype !== Object.prototype) return false;
+  if (prototype !== Object.prototype) return false;
   return Object.values(value).every(isKept);
-}
-
-/** The same with prototypes. */
-function plainly(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(plainly);
-  return Object.fromEntries(Object.entries(value).map(([key, property]) => [key, plainly(property)]));
 }
 
 describe('a value is JSON', () => {
@@ -191,7 +184,7 @@ describe('a value is JSON', () => {
         const check = new JsonCheck(value);
         while (!check.run(visits));
         expect(check.isExact).toBe(isKept(value));
-        if (check.isExact) expectSame(JSON.parse(encodeWhole(value)), plainly(value));
+        if (check.isExact) expectSame(JSON.parse(encodeWhole(value)), value);
         if (check.isExact) kept += 1;
         else refused += 1;
       }),

@@ -26,10 +26,38 @@ describe('the default codec', () => {
     ['numbers', [Number.NaN, Infinity, -Infinity, -0], 'devalue'],
     ['undefined alone', undefined, 'devalue'],
     ['a ring', ring, 'devalue'],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), 'devalue'],
+    ['an object without a prototype in others', { a: [Object.create(null)] }, 'devalue'],
   ])('keeps %s', (_, value, how) => {
     const text = defaultCodec.encode(value) as string;
     expect(text.startsWith('devalue:') ? 'devalue' : 'json').toBe(how);
     expect(decoded(value)).toStrictEqual(value);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a Buffer', Buffer.from('1012'), "the default codec can't keep a Buffer; give"],
+    ['a Buffer in others', { rows: [{ hash: Buffer.alloc(3) }] }, 'a Buffer (at .rows[0].hash); give'],
+    ['a view of another class', new (class Bytes extends Uint8Array {})(2), 'a Bytes; give'],
+    ['a symbol as a key', { a: 1, [Symbol('s')]: 2 }, 'a symbol as a key; give'],
+    ['a symbol as a key in others', [{ a: { [Symbol('s')]: 2 } }], 'a symbol as a key (at [0].a); give'],
+    [
+      'a symbol as a key of an array',
+      { a: Object.assign([1], { [Symbol('s')]: 2 }) },
+      'a symbol as a key (at .a); give',
+    ],
+    [
+      'a symbol as a key of a Map in it',
+      new Map([[1, { [Symbol('s')]: 2 }]]),
+      'a symbol as a key (at .get(1)); give',
+    ],
+  ])('refuses %s', async (_, value, line) => {
+    expect(() => defaultCodec.encode(value)).toThrow(line);
+    const large = [Array.from({ length: 40_000 }, (_, index) => [index]), value];
+    await expect((async () => defaultCodec.encode(large, async () => {}))()).rejects.toThrow("can't keep a");
+  });
+
+  it('takes no property that is not enumerable for one, whatever its key', () => {
+    expect(decoded(Object.defineProperty({ a: 1 }, Symbol('s'), { value: 1 }))).toStrictEqual({ a: 1 });
   });
 
   it('reads the JSON of earlier versions', () => {
