@@ -8,7 +8,7 @@ import { decodeWhole, encodeChecked } from './whole-text.ts';
 /**
  * The codec of stores without an option `codec`: JSON for a value that JSON keeps exactly, else devalue, which also keeps
  * `Map`, `Set`, `Date`, `BigInt`, typed arrays, `RegExp`, `URL`, `undefined`, `NaN`, `-0`, objects
- * without a prototype, and references within the value. What neither keeps is refused: functions, symbols, also as keys, a
+ * without a prototype, and references within the value. Refused are functions, symbols, also as keys, a
  * `Buffer`, instances of other classes.
  *
  * JSON is several times as fast, and older versions of tickless read it; they reject a text of devalue as damaged.

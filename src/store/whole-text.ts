@@ -34,7 +34,7 @@ export function encodeChecked(
   return encodeRich(value, showPath);
 }
 
-/** Devalue refuses a thing with a tag that it does not know: what it would change without a word. */
+/** A tag that devalue does not know, and so refuses: of things that it would change without a word. */
 const CHANGED = 'changed';
 const operations = {
   tagOf: (thing: object): string => (isChanged(thing) ? CHANGED : defaultStringifyOperations.tagOf(thing)),
