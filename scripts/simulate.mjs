@@ -1,4 +1,4 @@
-// npm run simulate: whole clusters in virtual time, three from each seed, and the rules of the design after each step
+// npm run simulate: whole clusters in virtual time, four from each seed, and the rules of the design after each step
 // (test/system/simulation). What fails can be run again: the same seed is the same worlds.
 //
 //   --seed <n>      that one, with traces of all that happened: the scenario, and --last <lines>. Default: 150

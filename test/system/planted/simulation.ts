@@ -1,5 +1,6 @@
 import type { Rule } from '../simulation/referee.ts';
 import { ofData } from './data.ts';
+import { ofDeployed } from './deployed.ts';
 import { ofKeys } from './keys.ts';
 import type { Fault } from './plant.ts';
 
@@ -10,7 +11,7 @@ export interface SimulationFault extends Fault {
   /** The worlds that find it. */
   readonly seeds: readonly number[];
   /** The kind of the worlds. @default 'cluster' */
-  readonly world?: 'data' | 'keys';
+  readonly world?: 'data' | 'keys' | 'deployed';
 }
 
 export const simulation: readonly SimulationFault[] = [
@@ -498,4 +499,5 @@ export const simulation: readonly SimulationFault[] = [
   },
   ...ofData,
   ...ofKeys,
+  ...ofDeployed,
 ];

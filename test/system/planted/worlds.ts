@@ -1,6 +1,7 @@
 import { expect, inject, it } from 'vitest';
 import type { Cluster } from '../simulation/cluster.ts';
 import { DataWorld } from '../simulation/data/world.ts';
+import { DeployedWorld } from '../simulation/deployed/world.ts';
 import { KeysWorld } from '../simulation/keys/world.ts';
 import { World } from '../simulation/world.ts';
 import { simulation } from './simulation.ts';
@@ -16,7 +17,8 @@ it('the rules hold', { timeout: 3_600_000 }, async () => {
     cluster: [World],
     data: [DataWorld],
     keys: [KeysWorld],
-    all: [World, DataWorld, KeysWorld],
+    deployed: [DeployedWorld],
+    all: [World, DataWorld, KeysWorld, DeployedWorld],
   };
   const of = fault === undefined ? 'all' : (fault.world ?? 'cluster');
   process.on('unhandledRejection', (reason) => {

@@ -6,6 +6,7 @@
 
 import type { Cluster } from './cluster.ts';
 import { DataWorld } from './data/world.ts';
+import { DeployedWorld } from './deployed/world.ts';
 import { KeysWorld } from './keys/world.ts';
 import type { Verdict } from './verdict.ts';
 import { World } from './world.ts';
@@ -15,7 +16,7 @@ process.on('unhandledRejection', (reason) => {
   world?.referee.holds(6, false, () => `an unhandled rejection: ${reason}`);
 });
 
-type Kind = typeof World | typeof DataWorld | typeof KeysWorld;
+type Kind = typeof World | typeof DataWorld | typeof KeysWorld | typeof DeployedWorld;
 
 function runWorld(Kind: Kind, seed: number, isTraced: boolean): Promise<Verdict> {
   const next = new Kind(seed, isTraced);
@@ -26,7 +27,7 @@ function runWorld(Kind: Kind, seed: number, isTraced: boolean): Promise<Verdict>
 /** Runs the worlds of a seed, which share nothing. */
 async function run(seed: number, isTraced: boolean): Promise<void> {
   const verdicts: Verdict[] = [];
-  for (const Kind of [World, DataWorld, KeysWorld]) {
+  for (const Kind of [World, DataWorld, KeysWorld, DeployedWorld]) {
     const verdict = await runWorld(Kind, seed, isTraced);
     const isBroken = verdict.violation !== undefined && !isTraced;
     verdicts.push(isBroken ? await runWorld(Kind, seed, true) : verdict); // the same once more, with its trace

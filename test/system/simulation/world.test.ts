@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
 import { DataWorld } from './data/world.ts';
+import { DeployedWorld } from './deployed/world.ts';
 import { KeysWorld } from './keys/world.ts';
 import { World } from './world.ts';
 
 /** The trace without the names that differ in each process. */
 async function traceOf(
-  Kind: typeof World | typeof DataWorld | typeof KeysWorld,
+  Kind: typeof World | typeof DataWorld | typeof KeysWorld | typeof DeployedWorld,
   seed: number,
 ): Promise<string> {
   const { trace } = await new Kind(seed, true).run();
   return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
 }
 
-it.each([World, DataWorld, KeysWorld])(
+it.each([World, DataWorld, KeysWorld, DeployedWorld])(
   'the same seed is the same %o, and another seed another one',
   async (Kind) => {
     const [first, again, other] = [await traceOf(Kind, 3), await traceOf(Kind, 3), await traceOf(Kind, 4)];
@@ -33,6 +34,7 @@ it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
   ['bad data, guards, quarantines, pins, marks', DataWorld, () => WORDS_OF_DATA],
   ['marks on keys, guards, evicted keys', KeysWorld, () => WORDS_OF_KEYS],
+  ['deployments, two backends, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
   const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
@@ -119,4 +121,9 @@ const WORDS_OF_KEYS = [
   ...['invalidated of the tag x (', 'invalidated of the tag y (', 'dropped of all keys ('],
   ...['cause loaded', 'cause adopted', 'cause set', 'evicted', 'value-rejected', 'cooling-down'],
   ...['LockUnavailableError', 'crashes', 'stands still', 'is lost', 'loses its answer', 'took-over'],
+];
+
+const WORDS_OF_DEPLOYED = [
+  ...['is replaced', 'first read: 0', 'cause restored', 'cause loaded', 'cause adopted', 'load-kept'],
+  ...['its connection to the store is cut', 'comes back empty', 'lease-held-elsewhere', 'load-failed'],
 ];
