@@ -16,7 +16,10 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [1],
     in: 'src/derive/derived.ts',
     replace: 'Derived.#follow',
-    by: '(read) => (this.#origin === undefined ? original(read) : { value: this.#held.value, read })',
+    by: `(read) => {
+      const { value } = this.#held;
+      return this.#origin === undefined ? original(read) : { value, promise: Promise.resolve(value) };
+    }`,
   },
   {
     name: 'a kept value is emitted as a replacement',
