@@ -39,9 +39,10 @@ export type FromMarked =
   | { readonly kind: 'ready' }
   | { readonly kind: 'serves'; readonly what: string; readonly begunAt: number | null; readonly at: number }
   | ({ readonly kind: 'stalled' } & Stall)
+  | ({ readonly kind: 'slow' } & Stall)
   | ({ readonly kind: 'done'; readonly id: number } & Done);
 
-/** The process did nothing for that time, since the machine was busy; it ended then. */
+/** The process, or a command of it, took that long, since the machine was busy; it ended then. */
 interface Stall {
   readonly ms: number;
   readonly at: number;
@@ -64,9 +65,12 @@ export class MarkedInstances {
   /** By process and what it reads: when it first served nothing of before the instant that is waited for. */
   readonly #served: Map<string, { readonly begunAt: number; readonly at: number }>[] = [];
   readonly #stalls: Stall[][] = [];
+  readonly #slow: Stall[][] = [];
   readonly #done: Map<number, (done: Done) => void> = new Map();
   readonly #waiting: Set<() => void> = new Set();
   #lastId = 0;
+  /** Changes that could not be published at once, on a machine that is too busy; they were made again. */
+  rejected = 0;
 
   private constructor(settings: MarkedSettings) {
     this.#settings = settings;
@@ -92,6 +96,7 @@ export class MarkedInstances {
     const served = new Map<string, { readonly begunAt: number; readonly at: number }>();
     this.#served[by] = served;
     this.#stalls[by] = [];
+    this.#slow[by] = [];
     if (child.pid !== undefined)
       child.once('exit', endWithUs(child.pid, join(tmpdir(), `tickless-${child.pid}`)));
     const ready = new Promise<void>((resolve, reject) => {
@@ -99,6 +104,7 @@ export class MarkedInstances {
       child.on('message', (message: FromMarked) => {
         if (message.kind === 'ready') resolve();
         else if (message.kind === 'stalled') this.#stalls[by]?.push(message);
+        else if (message.kind === 'slow') this.#slow[by]?.push(message);
         else if (message.kind === 'done') this.#done.get(message.id)?.(message);
         else served.set(message.what, { begunAt: message.begunAt ?? Infinity, at: message.at });
         for (const wake of this.#waiting) wake();
@@ -110,7 +116,7 @@ export class MarkedInstances {
   /**
    * Has one make a change. Resolves with how long after `propagateWithin` the last reader was served something older, in
    * milliseconds, counted from when the call has resolved; below 0: it was sooner. The time in which the process of a reader
-   * stood still, and so did not read, does not count.
+   * stood still, and so did not read, does not count, nor one command of it, where that is slow: the slowest of that time.
    */
   async lateness(lane: number, change: Change, by: number): Promise<number> {
     const id = ++this.#lastId;
@@ -118,7 +124,10 @@ export class MarkedInstances {
     this.#children[by]?.send({ id, lane, change } satisfies ToMarked);
     const { calledAt, at, error } = await done;
     this.#done.delete(id);
-    if (error !== undefined) throw new Error(`${change}: ${error}`);
+    if (error !== undefined) {
+      this.rejected += 1; // it promises nothing
+      return this.lateness(lane, change, by);
+    }
     const what = `${change.startsWith('value') ? 'v' : 'c'}${lane}`;
     const isNew = (served: Map<string, { readonly begunAt: number }>): boolean =>
       (served.get(what)?.begunAt ?? 0) >= calledAt;
@@ -132,11 +141,11 @@ export class MarkedInstances {
     return Math.max(...took) - this.#settings.propagateWithin;
   }
 
+  /** For how long the process of a reader stood still between two instants; and one command of it, the slowest. */
   #stalledBetween(index: number, from: number, to: number): number {
-    let sum = 0;
-    for (const { ms, at } of this.#stalls[index] ?? [])
-      sum += Math.max(0, Math.min(at, to) - Math.max(at - ms, from));
-    return sum;
+    const within = ({ ms, at }: Stall): number => Math.max(0, Math.min(at, to) - Math.max(at - ms, from));
+    const stalled = (this.#stalls[index] ?? []).reduce((sum, stall) => sum + within(stall), 0);
+    return stalled + Math.max(0, ...(this.#slow[index] ?? []).map(within));
   }
 
   /** Makes so many changes of each kind, in all lanes at a time. @returns how late each was, the latest last. */
