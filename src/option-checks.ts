@@ -118,6 +118,16 @@ export class OptionChecks {
   }
 }
 
+/**
+ * The own properties of options, and of those only: a property of `Object.prototype` that a bug elsewhere has set does not count.
+ *
+ * @returns an object without a prototype; anything but an object as it is.
+ */
+export function ownOptions<T>(given: T): T {
+  if (typeof given !== 'object' || given === null) return given;
+  return Object.assign(Object.create(null), given);
+}
+
 export function isText(received: unknown): received is string {
   return typeof received === 'string' && received !== '';
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { ownOptions } from '../option-checks.ts';
 import type { KeyId } from './keyed-entry.ts';
 
 /** The greatest number of items, and their greatest total size. */
@@ -33,6 +34,6 @@ export function createLru<V extends NonNullable<unknown>>(
   bound: Bound,
   onGone?: (value: V, id: KeyId, reason: string) => void,
 ): Lru<V> {
-  const options = { ...bound, dispose: onGone };
+  const options = ownOptions({ ...bound, dispose: onGone });
   return new LRUCache(options as LRUCache.Options<KeyId, V, unknown>) as Lru<V>;
 }

@@ -13,7 +13,7 @@ import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { objectiveOf } from '../observe/freshness.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
@@ -308,7 +308,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       return undefined;
     }
     const isForAll = everywhereArgument(this.#options.member, options, 'drop');
-    const { drop = false } = options ?? {};
+    const { drop = false } = ownOptions(options ?? {});
     if (!isForAll && !this.#entries.mayHave(key as K)) return undefined;
     return this.#entries.use(key as K, (entry) => {
       const marked = invalidateIf(isForAll, refresherOf(this), entry, drop);

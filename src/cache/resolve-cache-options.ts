@@ -4,6 +4,7 @@ import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';
 import type { OptionChecks } from '../option-checks.ts';
+import { ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import { type MemberOptions, resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { Schedule } from '../schedule/schedule.ts';
@@ -59,10 +60,12 @@ const OWN = [
 
 /** @throws {OptionError} with every rule that is broken. */
 export function resolveCacheOptions<K, V extends P, P>(
-  options: RefreshingCacheOptions<K, V, P>,
+  given: RefreshingCacheOptions<K, V, P>,
 ): ResolvedCacheOptions<K, V> {
-  const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = options ?? {};
-  const { maxConcurrentLoads = defaults.maxConcurrentLoads, missing = defaults.missing } = options ?? {};
+  const options = ownOptions(given);
+  const own = options ?? ownOptions({});
+  const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = own;
+  const { maxConcurrentLoads = defaults.maxConcurrentLoads, missing = defaults.missing } = own;
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
   const bound = {
     ...(most === undefined ? {} : { max: most }),
@@ -72,7 +75,7 @@ export function resolveCacheOptions<K, V extends P, P>(
   const resolved = resolveOptions(options, {
     kind: 'key',
     names: [...VALUE_SHARED, ...GUARD_OPTIONS, ...OWN],
-    check: (checks) => checkOwn(options ?? {}, checks),
+    check: (checks) => checkOwn(own, checks),
   });
   const { schedule, periodMs } = resolved;
   const spread = (unspread: Schedule, ms: number): Schedule => {
@@ -91,8 +94,8 @@ export function resolveCacheOptions<K, V extends P, P>(
   const idOf = keyOf ?? ((key: K) => key as KeyId);
   // In an outage the source is not to be asked for each key again and again.
   const maxFailed = most ?? defaults.max;
-  const { required: given = false } = options;
-  const required = given === false || (given !== true && given.length === 0) ? undefined : given;
+  const { required: wanted = false } = options;
+  const required = wanted === false || (wanted !== true && wanted.length === 0) ? undefined : wanted;
   const base = {
     spread,
     member,

@@ -2,7 +2,7 @@ import { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import type { KeyedAnswer } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
-import { isText, OptionChecks } from '../option-checks.ts';
+import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
 import { RefreshingValue } from '../value/refreshing-value.ts';
 import {
@@ -84,12 +84,12 @@ export function refreshingBy(
     keyed = defaults.keyed,
     keyOf,
     ...rest
-  } = (options ?? {}) as Partial<KeyedRefreshingFunctionOptions<unknown[], unknown>>;
+  } = ownOptions(options ?? {}) as Partial<KeyedRefreshingFunctionOptions<unknown[], unknown>>;
   const known = name ?? defaults.name;
   const checks = new OptionChecks(isText(known) ? known : 'refreshing');
   checks.function('load', load);
   for (const option of ['load', 'loadMany', 'batchSize', 'batchAhead', 'missing']) {
-    const received = (rest as Record<string, unknown>)[option];
+    const received = (ownOptions(rest) as Record<string, unknown>)[option];
     checks.that(
       received === undefined,
       option,
@@ -99,7 +99,8 @@ export function refreshingBy(
   }
   checks.oneOf('keyed', keyed, [true, false]);
   if (keyOf !== undefined) checks.function('keyOf', keyOf);
-  const isShared = [rest.lock, rest.store, rest.group].some((one) => one !== undefined && one !== false);
+  const { lock, store, group } = ownOptions(rest);
+  const isShared = [lock, store, group].some((one) => one !== undefined && one !== false);
   const rule = 'must be given with a lock, a store or a group: that of a function may change in a build';
   checks.that(name !== undefined || !isShared, 'name', rule, name);
   checks.done();

@@ -1,5 +1,5 @@
 import type { LockProvider, Store } from '../index.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { urlOf } from './same-origin.ts';
@@ -108,7 +108,8 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
 ];
 
 /** @throws {OptionError} naming every option that breaks a rule. */
-export function resolveConsoleOptions(given: ConsoleOptions = {}): ResolvedConsoleOptions {
+export function resolveConsoleOptions(options: ConsoleOptions = {}): ResolvedConsoleOptions {
+  const given = ownOptions(options);
   const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
   const { locks = [], lock, store, onAudit, refreshEvery = 2000 } = given;
   const checks = new OptionChecks('console');

@@ -1,6 +1,6 @@
 import type { ReadOptions } from '../engine/reader.ts';
 import { type Logger, SafeLogger } from '../observe/logger.ts';
-import { isText, OptionChecks } from '../option-checks.ts';
+import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { refresherOf } from '../value/lifecycle.ts';
@@ -77,7 +77,8 @@ export function derive<R>(
   const given = Array.isArray(sources) ? (sources as readonly Derivable<unknown>[]) : [sources];
   const found = given.map(sourceOf);
   const names = new Set(found.map((source) => source?.name));
-  const { name = printable(`derive(${[...names].join(', ')})`, LONGEST_NAME), logger = console } = options;
+  const { name = printable(`derive(${[...names].join(', ')})`, LONGEST_NAME), logger = console } =
+    ownOptions(options);
   const checks = new OptionChecks(isText(name) ? name : 'derive');
   checks.names('', options, ['name', 'logger', 'clock']);
   checks.name('name', name);
@@ -92,7 +93,7 @@ export function derive<R>(
   );
   checks.function('compute', compute);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
-  const { clock = found[0]?.clock ?? systemClock } = options;
+  const { clock = found[0]?.clock ?? systemClock } = ownOptions(options);
   checks.methods('clock', clock, ['now', 'monotonic']);
   checks.done();
   const all = found as NamedSource[];

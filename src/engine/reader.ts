@@ -11,7 +11,7 @@ import {
 import type { Counters } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import { durationArgument, namesArgument, signalArgument } from '../option-checks.ts';
+import { durationArgument, namesArgument, ownOptions, signalArgument } from '../option-checks.ts';
 import { ignoreRejection, rejected } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Decision, decide, isDeferred, isDue, isOverMaxAge, isTooStale } from './decide.ts';
@@ -112,7 +112,8 @@ export class Reader<T> {
     return next;
   }
 
-  #read(entry: Entry<T>, options: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
+  #read(entry: Entry<T>, given: ReadOptions | undefined, again: ReadAgain<T>): Promise<T> {
+    const options = ownOptions(given);
     const { name, clock } = this.#options;
     const signal = options?.signal;
     let patienceMs = 0;

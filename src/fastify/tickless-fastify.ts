@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type HealthProblem, RefreshGroup } from '../index.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 declare module 'fastify' {
@@ -76,7 +76,7 @@ async function plugin(app: FastifyInstance, options: TicklessFastifyOptions): Pr
     closeTimeout,
     console: page,
     consolePath = '/tickless',
-  } = options;
+  } = ownOptions(options);
   namesArgument('ticklessFastify', options, OPTIONS);
   const checks = new OptionChecks('ticklessFastify');
   checks.methods('group', group, ['health', 'ready', 'close']);

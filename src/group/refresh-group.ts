@@ -15,7 +15,7 @@ import { type JsonStatus, withJson } from '../json.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { Listeners } from '../observe/listeners.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
-import { durationArgument, namesArgument, OptionChecks } from '../option-checks.ts';
+import { durationArgument, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { GroupHandle, GroupLike, KeyedMember, SingleMember } from '../options/group-handle.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -139,10 +139,14 @@ export class RefreshGroup implements GroupLike {
 
   /** @throws {OptionError} naming every option that breaks a rule. */
   constructor(options: RefreshGroupOptions = {}) {
-    const given = (typeof options === 'object' ? options : undefined) ?? {};
+    const given = ownOptions((typeof options === 'object' ? options : undefined) ?? {});
     const { name = 'group', piggyback = false, ...others } = given;
-    const { concurrency = defaults.concurrency, lookAhead = defaults.lookAhead, ...limited } = others;
-    const { maxConcurrentLoads = Infinity, ...shared } = limited;
+    const {
+      concurrency = defaults.concurrency,
+      lookAhead = defaults.lookAhead,
+      ...limited
+    } = ownOptions(others);
+    const { maxConcurrentLoads = Infinity, ...shared } = ownOptions(limited);
     let lookAheadMs = 0;
     const resolved = resolveOptions(
       { ...shared, name },
@@ -200,7 +204,7 @@ export class RefreshGroup implements GroupLike {
    */
   requestStart(options?: GroupStartOptions): void {
     namesArgument(this.#options.name, options, ['waitUntil']);
-    const waitUntil = options?.waitUntil;
+    const waitUntil = ownOptions(options)?.waitUntil;
     if (waitUntil === undefined) {
       this.#queue.request();
       return;
@@ -220,7 +224,11 @@ export class RefreshGroup implements GroupLike {
   ready(options?: ReadyOptions): Promise<Health> {
     const { name, clock } = this.#options;
     namesArgument(name, options, ['timeout']);
-    const timeoutMs = durationArgument(name, 'timeout', options?.timeout ?? defaults.readyTimeout);
+    const timeoutMs = durationArgument(
+      name,
+      'timeout',
+      ownOptions(options)?.timeout ?? defaults.readyTimeout,
+    );
     const required = this.#all.filter(({ isRequired }) => isRequired);
     if (this.#closing !== undefined) return Promise.resolve(this.#healthOf(required));
     const { promise, end } = allReady(required, clock, timeoutMs);
@@ -245,7 +253,7 @@ export class RefreshGroup implements GroupLike {
   health(options?: HealthOptions): Health {
     namesArgument(this.#options.name, options, ['start']);
     const health = this.#healthOf(this.#all);
-    if (options?.start !== false) this.#queue.request();
+    if (ownOptions(options)?.start !== false) this.#queue.request();
     return health;
   }
 

@@ -14,7 +14,7 @@ import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { checkNamespace, longestWithin, namespacePrefix } from '../cluster/namespace.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { isOptionError, LockUnavailableError } from '../errors.ts';
-import { distinctNames, isText, OptionChecks } from '../option-checks.ts';
+import { distinctNames, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -78,7 +78,8 @@ export interface LockBackendKind {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function createLock(backend: LockBackend, options: LockOptions, kind: LockBackendKind): Lock {
+export function createLock(backend: LockBackend, given: LockOptions, kind: LockBackendKind): Lock {
+  const options = ownOptions(given);
   const checks = new OptionChecks('lock');
   checks.names('', options ?? {}, [...kind.options, 'leaseFor', 'timeout', 'namespace']);
   const leaseFor = checks.finiteDuration('leaseFor', options?.leaseFor ?? 30_000, LONGEST_LEASE_MS);

@@ -5,7 +5,7 @@ import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
 import type { FreshnessRule } from '../observe/freshness.ts';
 import { SafeLogger } from '../observe/logger.ts';
-import { isNumber, isText, OptionChecks } from '../option-checks.ts';
+import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
@@ -86,11 +86,13 @@ export interface MemberSpec {
  * @throws {OptionError} with every rule that is broken.
  */
 export function resolveOptions(
-  own: AnyOptions,
+  options: AnyOptions,
   { kind, names, check, givesDefaults = false }: MemberSpec,
 ): MemberOptions {
+  const own = ownOptions(options);
   const group = own?.group?.handle;
-  const given = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
+  const picked = { ...pick(group?.defaults, names), ...pick(own, names) } as AnyOptions;
+  const given = ownOptions(picked);
   const {
     name,
     namespace,
@@ -209,12 +211,13 @@ export function resolveOptions(
 
 /** The options that have a value: `undefined` counts as not given. */
 function pick(given: object | undefined, names: readonly string[]): object {
-  const values = names.map((name) => [name, (given as Record<string, unknown> | undefined)?.[name]] as const);
+  const own = ownOptions(given) as Record<string, unknown> | undefined;
+  const values = names.map((name) => [name, own?.[name]] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): FreshnessRule {
-  const { within, target } = given;
+  const { within, target } = ownOptions(given);
   checks.names('freshness.', given, ['within', 'target']);
   const isShare = isNumber(target, Number.MIN_VALUE, 1);
   checks.that(isShare, 'freshness.target', 'must be a number over 0, at most 1', target);

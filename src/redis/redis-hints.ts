@@ -1,6 +1,6 @@
 import type { Hints, StopListening } from '../cluster/hint-contract.ts';
 import { createHints } from '../hints/create-hints.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { RedisClient } from './client.ts';
 import { isIoredis } from './client-kind.ts';
 
@@ -71,7 +71,7 @@ export interface RedisHintsOptions {
  * @throws {OptionError} when an option breaks a rule.
  */
 export function redisHints(options: RedisHintsOptions): Hints {
-  const { client, subscriber, channel = 'tickless:hints' } = options ?? {};
+  const { client, subscriber, channel = 'tickless:hints' } = ownOptions(options ?? ({} as typeof options));
   const checks = new OptionChecks('hints');
   checks.names('', options ?? {}, ['client', 'subscriber', 'channel']);
   checks.methods('client', client, ['publish']);

@@ -1,6 +1,6 @@
 import type { Hints, StopListening } from '../cluster/hint-contract.ts';
 import { createHints } from '../hints/create-hints.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 
 /** The used part of a connected `Client` of the package `pg`, version 8. */
 export interface PostgresListener {
@@ -65,7 +65,7 @@ const LONGEST_CHANNEL = 63;
  * @throws {OptionError} when an option breaks a rule.
  */
 export function postgresHints(options: PostgresHintsOptions): Hints {
-  const { client, channel = 'tickless_hints' } = options ?? {};
+  const { client, channel = 'tickless_hints' } = ownOptions(options ?? ({} as typeof options));
   const checks = new OptionChecks('hints');
   checks.names('', options ?? {}, ['client', 'channel']);
   if (typeof client !== 'function') {

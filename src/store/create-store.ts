@@ -18,7 +18,7 @@ import {
 } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS, writeTimeoutMs } from '../cluster/time-limits.ts';
 import { isOptionError, StoreUnavailableError, showKey } from '../errors.ts';
-import { distinctNames, isText, OptionChecks } from '../option-checks.ts';
+import { distinctNames, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -108,18 +108,19 @@ export interface StoreBackendKind {
  */
 export function createStore(
   backend: StoreBackend,
-  options: StoreOptions,
+  given: StoreOptions,
   { longestName: longest, options: names, clock, explain = (error) => error }: StoreBackendKind,
 ): Store {
+  const options = ownOptions(given ?? {});
   const checks = new OptionChecks('store');
-  checks.names('', options ?? {}, [...names, ...COMMON]);
-  const { codec, schema, hints } = options ?? {};
+  checks.names('', options, [...names, ...COMMON]);
+  const { codec, schema, hints } = options;
   if (hints !== undefined) checks.methods('hints', hints, ['connect']);
   if (codec !== undefined) checks.methods('codec', codec, ['encode', 'decode']);
   checks.that(schema === undefined || isSchema(schema), 'schema', SCHEMA_RULE, schema);
   const timeoutMs = checks.finiteDuration('timeout', options?.timeout ?? DEFAULT_TIMEOUT_MS);
   checkNamespace(checks, options?.namespace, longest);
-  const { keepVersions = 1 } = options ?? {};
+  const { keepVersions = 1 } = options;
   if (backend.history !== undefined) checks.count('keepVersions', keepVersions, MOST_VERSIONS);
   else
     checks.that(keepVersions === 1, 'keepVersions', 'must be 1 for a backend without history', keepVersions);

@@ -1,6 +1,6 @@
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Refresher } from '../engine/refresher.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { versionsOf } from './versions.ts';
 
@@ -29,9 +29,10 @@ interface Flags {
  */
 export function everywhereArgument(
   { name, membership }: EngineOptions,
-  options: (EverywhereOptions & Flags) | undefined,
+  given: (EverywhereOptions & Flags) | undefined,
   ...flags: readonly (keyof Flags)[]
 ): boolean {
+  const options = ownOptions(given);
   namesArgument(name, options, [...flags, 'everywhere']);
   const everywhere = options?.everywhere ?? false;
   const checks = new OptionChecks(name);

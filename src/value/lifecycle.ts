@@ -3,7 +3,7 @@
 import type { Refresher } from '../engine/refresher.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { type MemberStats, memberStats } from '../observe/stats.ts';
-import { durationArgument, namesArgument } from '../option-checks.ts';
+import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
 import type { Execution } from '../schedule/schedule.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -20,7 +20,7 @@ export interface CloseOptions {
 /** The checked option of `close`, in milliseconds. */
 export function closeTimeoutMs(name: string, options: CloseOptions | undefined): number {
   namesArgument(name, options, ['timeout']);
-  return durationArgument(name, 'timeout', options?.timeout ?? defaults.closeTimeout);
+  return durationArgument(name, 'timeout', ownOptions(options)?.timeout ?? defaults.closeTimeout);
 }
 
 /** The engine of a member, for the classes of this package. */

@@ -16,6 +16,7 @@ import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
 import type { Counters } from '../observe/counters.ts';
 import { type FreshnessObjective, objectiveOf } from '../observe/freshness.ts';
+import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
@@ -112,7 +113,8 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   readonly #awaited: CoarseClock;
 
   /** @throws {OptionError} naming every option that breaks a rule. */
-  constructor(options: RefreshingValueOptions<T, Previous>) {
+  constructor(given: RefreshingValueOptions<T, Previous>) {
+    const options = ownOptions(given);
     const load = options?.load as Load<T>;
     const initial = options?.initial as Initial<T> | undefined;
     const resolved = resolveOptions(options, {
@@ -206,7 +208,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
       const versions = refresher.versions(entryOf(this));
       return versions === undefined
         ? load()
-        : ignoreRejection(versions.refresh(load, options?.unpin ?? false));
+        : ignoreRejection(versions.refresh(load, ownOptions(options)?.unpin ?? false));
     } catch (error) {
       return rejected(error);
     }
@@ -307,7 +309,7 @@ export class RefreshingValue<T extends Previous, Previous = T> extends Periodic<
   invalidate(options?: InvalidateEverywhereOptions | InvalidateOptions): Promise<void> | undefined {
     const refresher = refresherOf(this);
     const isForAll = everywhereArgument(refresher.options, options, 'drop');
-    return invalidateIf(isForAll, refresher, entryOf(this), options?.drop ?? false);
+    return invalidateIf(isForAll, refresher, entryOf(this), ownOptions(options)?.drop ?? false);
   }
 
   /**

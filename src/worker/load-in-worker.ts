@@ -1,7 +1,7 @@
 import { isAbsolute, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SHARE_ENV } from 'node:worker_threads';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { splitArguments } from './load-arguments.ts';
 import { runThread, type ThreadPlan } from './thread.ts';
@@ -107,7 +107,7 @@ export function loadInWorker<M = unknown>(
   module: URL | string,
   options?: LoadInWorkerOptions,
 ): WorkerLoad<M> {
-  const { transfer = true, resourceLimits, env, previous, concurrency = 4 } = options ?? {};
+  const { transfer = true, resourceLimits, env, previous, concurrency = 4 } = ownOptions(options ?? {});
   const url = urlOf(module);
   const checks = new OptionChecks('loadInWorker');
   checks.that(url !== undefined, 'module', 'must be an absolute URL or path', module);

@@ -1,0 +1,110 @@
+import { afterEach, expect, it } from 'vitest';
+import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
+import { consoleHandler } from '../../../src/console/index.ts';
+import { RefreshGroup, RefreshingCache, RefreshingValue, refreshing } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { loadInWorker } from '../../../src/worker/index.ts';
+
+const polluted: string[] = [];
+
+/** As a merge bug elsewhere does: enumerable, for every object of the process. */
+function pollute(properties: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(properties)) {
+    polluted.push(name);
+    Object.defineProperty(Object.prototype, name, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  }
+}
+
+afterEach(() => {
+  for (const name of polluted.splice(0)) Reflect.deleteProperty(Object.prototype, name);
+});
+
+const group = new RefreshGroup({ logger: false });
+
+/** Each takes options; a value here breaks the rule of its option, so that it would be refused if it were read. */
+const takers: readonly (readonly [string, Record<string, unknown>, () => unknown])[] = [
+  [
+    'a value',
+    {
+      schedule: -1,
+      timeout: -1,
+      whenTooStale: 'x',
+      initial: 1,
+      accept: 1,
+      propagateWithin: -1,
+      store: 1,
+      lock: 1,
+    },
+    () => new RefreshingValue({ name: 'v', load: () => 1 }),
+  ],
+  [
+    'a cache',
+    {
+      max: -1,
+      maxSize: -1,
+      keyOf: 1,
+      sizeOf: 1,
+      loadMany: 1,
+      jitter: 'x',
+      maxConcurrentLoads: -1,
+      required: 1,
+    },
+    () => new RefreshingCache({ name: 'c', load: () => 1 }),
+  ],
+  [
+    'an executor',
+    { schedule: -1, lock: 1, whenLockUnavailable: 'x' },
+    () => new RefreshGroup().executor(() => {}, { name: 'e' }),
+  ],
+  [
+    'a group',
+    { concurrency: -1, lookAhead: -1, piggyback: 1, maxConcurrentLoads: -1 },
+    () => new RefreshGroup(),
+  ],
+  ['a function', { keyed: 'x', keyOf: 1, loadMany: 1 }, () => refreshing(async (code: string) => code)],
+  ['a lock', { leaseFor: -1, timeout: -1, namespace: 1 }, () => memoryLock({})],
+  [
+    'a store',
+    { codec: 1, schema: 1, hints: 1, timeout: -1, keepVersions: -1, propagateWithin: -1 },
+    () => memoryStore({}),
+  ],
+  [
+    'the console',
+    { actions: 'x', authorize: 1, path: 1, origin: 1, secret: 1, locks: 1 },
+    () => consoleHandler(group, {}),
+  ],
+  [
+    'a thread',
+    { concurrency: -1, transfer: 1, env: 1, previous: 1 },
+    () => loadInWorker(new URL('file:///x.js'), {}),
+  ],
+];
+
+it.each(takers)('%s has options of its own only', (_, properties, make) => {
+  for (const [name, value] of Object.entries(properties)) {
+    pollute({ [name]: value });
+    expect(make, name).not.toThrow();
+    Reflect.deleteProperty(Object.prototype, polluted.pop() as string);
+  }
+});
+
+it('a console that is read-only stays so', () => {
+  pollute({ actions: true });
+  expect([...resolveConsoleOptions().actions, ...resolveConsoleOptions({}).actions]).toEqual([]);
+});
+
+it('a read, an invalidation and the end have options of their own only', async () => {
+  const value = new RefreshingValue({ name: 'read', load: async () => 1, logger: false });
+  await value.get();
+  pollute({ patience: -1, maxAge: -1, signal: 1, everywhere: true, drop: true, timeout: -1 });
+  expect(await value.get({})).toBe(1);
+  value.invalidate({});
+  expect(value.peek()).toBe(1);
+  await value.close({});
+});
