@@ -86,7 +86,9 @@ export class Quarantines implements DataWatch {
     const wasHeld = this.#held.get(instance);
     this.#held.set(instance, held);
     const isPutBack = [...this.#puttingBack].some((order) => order.instance === instance);
-    if (isPutBack && held !== undefined && held !== wasHeld) this.#kept.delete(instance);
+    // A value whose acceptance could not be published is in place, and in quarantine to be tried again.
+    const isTriedAgain = held?.serial === this.#kept.get(instance);
+    if (isPutBack && held !== undefined && held !== wasHeld && !isTriedAgain) this.#kept.delete(instance);
     for (const order of this.#ended) {
       if (order.instance !== instance) continue;
       this.#puttingBack.delete(order);
