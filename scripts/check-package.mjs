@@ -18,7 +18,7 @@ import { parseSync } from 'oxc-parser';
 import { npm, root, tool } from './support/project.mjs';
 import { run } from './support/run.mjs';
 
-const LIMITS = { files: 212, kB: 500 };
+const LIMITS = { files: 220, kB: 520 };
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const workspace = mkdtempSync(join(tmpdir(), 'tickless-package-'));

@@ -50,7 +50,7 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { entry } = this.#host;
     const { promise } = entry;
     const state = sharedStateOf(entry);
-    const { isLocal: wasLocal, invalidatedAt } = state;
+    const { isLocal: wasLocal } = state;
     if (!this.#yieldsTo(version)) return;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,
@@ -63,13 +63,12 @@ export class FollowedValue<T> implements Followed, Reporting {
     const mark = state.unappliedMark;
     const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
     // A load, or a person, was faster. If the load fails the next check finds the version again.
-    if (!this.#yieldsTo(version) || state.invalidatedAt !== invalidatedAt || entry.promise !== promise)
-      return;
+    if (!this.#yieldsTo(version) || entry.promise !== promise) return;
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
     state.foundMark = undefined;
     if (adoption !== undefined) {
       // An invalidation that was made here is answered by a load that began after it, or by a person.
-      const isAnswer = adoption.pin !== undefined || adoption.startedAt > invalidatedAt;
+      const isAnswer = adoption.pin !== undefined || adoption.startedAt > state.invalidatedAt;
       const awaitsLoad = entry.isInvalidated && !isAnswer;
       this.#host.adopt(adoption);
       if (awaitsLoad) state.stillInvalidated(() => this.#host.invalidate(false));

@@ -151,6 +151,23 @@ describe('while a check reads a newer version', () => {
     expect(b.manual.calls.length).toBe(1);
   });
 
+  it('an invalidation that is made here leaves the newer version in place, also where the load fails', async () => {
+    const { cluster, b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
+    b.value.invalidate();
+    await answer();
+    expect(b.value.peek()).toBe('two');
+    await readFor(cluster, 20, [b]);
+    await cluster.fail(b, 0, new Error('down'));
+    expect([b.value.peek(), b.value.inspect().isDue]).toEqual(['two', true]);
+  });
+
+  it('an invalidation that is made here and drops the value is no reason to serve one of before', async () => {
+    const { b, answer } = await whileChecking((a) => a.value.set('two', everywhere));
+    b.value.invalidate({ drop: true });
+    await answer();
+    expect(b.value.peek()).toBe(undefined);
+  });
+
   it('no other check reads it too', async () => {
     const { cluster, b } = await whileChecking((a) => a.value.set('two', everywhere), 100);
     await readFor(cluster, 900, [b]); // the step has a second
