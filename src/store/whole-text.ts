@@ -71,7 +71,9 @@ export function decodeWhole(text: string): unknown {
 
 function kindOf({ value, message }: DevalueError): string {
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
-  if (typeof value === 'object' && value !== null && hasSymbols(value)) return 'a symbol as a key';
   const name: unknown = Object(value).constructor?.name;
-  return typeof name === 'string' && name !== 'Object' ? `a ${name}` : `this value: ${message}`;
+  // Any other class is refused as such, with symbols as keys or without (Node puts some into promises that it follows).
+  const isCommon = typeof name !== 'string' || name === 'Object' || name === 'Array';
+  if (!isCommon) return `a ${name}`;
+  return hasSymbols(Object(value)) ? 'a symbol as a key' : `this value: ${message}`;
 }

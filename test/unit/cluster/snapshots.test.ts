@@ -68,6 +68,8 @@ describe('the default codec', () => {
     'a function (at .f)': { f: () => 1 },
     'a symbol': Symbol('s'),
     'a Promise': new Map([[1, Promise.resolve()]]),
+    'a Promise (at .followed)': { followed: Object.assign(Promise.resolve(), { [Symbol('async_id')]: 1 }) },
+    'a symbol as a key': { [Symbol('key')]: 1 },
   })) {
     it(`refuses ${what} with a line that says so; the value is served all the same`, async () => {
       const { clock, store, instance } = shared();
