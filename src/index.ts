@@ -26,6 +26,7 @@ export type {
   AcquireAnswer,
   AcquireRequest,
   Lease,
+  LeaseExtension,
   LeaseId,
   LeaseRelease,
   ListOptions,

@@ -153,6 +153,11 @@ export class BackendAccess<S> {
     return this.#semaphore.run(step);
   }
 
+  /** As {@link run}, before steps that wait: a lease does not expire because others queue. */
+  runUrgent<R>(step: () => Promise<R>): Promise<R> {
+    return this.#semaphore.runUrgent(step);
+  }
+
   async #try<R>(
     step: (isProbe: boolean) => Promise<R>,
     { clock, isWrite = false, isWanted }: AskOptions,

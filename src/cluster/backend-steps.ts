@@ -9,6 +9,9 @@ export interface LockSteps
   warning?(): Promise<string | undefined>;
 }
 
+/** The steps for many names, which a lock may have. */
+export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany' | 'extendMany'>;
+
 /** The methods of a store that members use. */
 export type StoreSteps = Pick<
   Store,

@@ -1,10 +1,14 @@
 import type { Clock, Timer } from '../time/clock.ts';
+import { setSharedTimeout } from '../time/shared-timer.ts';
 import { limited } from './backend-access.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 
 /** The pause after the first release that failed; each further one is twice as long, up to the longest. */
 const RELEASE_PAUSE_MS = 100;
 const LONGEST_RELEASE_PAUSE_MS = 1000;
+
+/** An extension may come earlier by this part of the lease, together with those of other leases. */
+const EARLY = 0.1;
 
 /** The lock of a lease. */
 interface LeaseHome {
@@ -21,7 +25,9 @@ export type LossReason = 'expired' | 'taken' | 'unreachable';
  *
  * It is valid for `leaseFor` from before it was asked for, by this machine's monotonic clock, so never longer than at the
  * backend. Code that relies on it checks {@link isLost} first: after a pause of the process no other code may have run.
- * It is extended whenever a third of its length has passed between {@link keep} and {@link stop}, and at no other time.
+ * It is extended whenever a third of its length has passed between {@link keep} and {@link stop}, and at no other time; or
+ * up to a tenth of its length earlier, with other leases: so leases that were acquired at different times come to share
+ * their extensions, at most three times in a third.
  */
 export class HeldLease {
   readonly id: LeaseId;
@@ -81,11 +87,11 @@ export class HeldLease {
       const sentAt = this.#clock.monotonic();
       const leaseFor = Math.min(this.#leaseFor, until - sentAt);
       if (sentAt + leaseFor <= this.#validUntil + 1) {
-        checkAfter(Infinity); // it lasts until then
+        checkAtEnd(); // it lasts until then
         return;
       }
       isExtending = true;
-      checkAfter(Infinity); // the answer may never come
+      checkAtEnd(); // the answer may never come
       this.#limited((lock) => lock.extend(this.id, leaseFor)).then(
         (isExtended) => {
           isExtending = false;
@@ -106,10 +112,15 @@ export class HeldLease {
         },
       );
     };
+    const checkAtEnd = (): void => {
+      this.#timer?.cancel();
+      this.#timer = this.#clock.setTimeout(check, Math.max(0, this.leftMs));
+    };
     /** Checks it after `ms` milliseconds, but no later than it expires. */
     const checkAfter = (ms: number): void => {
       this.#timer?.cancel();
-      this.#timer = this.#clock.setTimeout(check, Math.max(0, Math.min(ms, this.leftMs)));
+      const delayMs = Math.max(0, Math.min(ms, this.leftMs));
+      this.#timer = setSharedTimeout(this.#clock, check, delayMs, this.#leaseFor * EARLY);
     };
     /** Checks it when two thirds of it are left; at once if an answer came late and less is left. */
     const checkInTime = (): void => checkAfter(this.leftMs - (2 * this.#leaseFor) / 3);

@@ -1,17 +1,15 @@
 import { Semaphore } from '../time/semaphore.ts';
 import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
-import type { LockSteps, ManyStoreSteps, StoreSteps } from './backend-steps.ts';
-import type { AcquireRequest, LeaseRelease, LockProvider } from './lock-contract.ts';
+import type { LockSteps, ManyLockSteps, ManyStoreSteps, StoreSteps } from './backend-steps.ts';
+import type { AcquireRequest, LeaseExtension, LeaseRelease } from './lock-contract.ts';
 import { reportingSteps } from './reporting-steps.ts';
 import { StepJoiner } from './step-joiner.ts';
 import { StoreAccess } from './store-access.ts';
 import type { SnapshotRead, SnapshotWrite } from './store-contract.ts';
 import { StoreReports } from './store-reports.ts';
 
-/** The steps for many names, which a lock may have. */
-export type ManyLockSteps = Pick<LockProvider, 'acquireMany' | 'releaseMany'>;
-
 type All<S> = { readonly [P in keyof S]-?: NonNullable<S[P]> };
+type ForManyNames = ManyLockSteps & All<Pick<ManyLockSteps, 'acquireMany' | 'releaseMany'>>;
 
 /**
  * The access of all members to a lock. Where the lock has steps for many names, the steps of keys are joined: then the
@@ -22,7 +20,16 @@ export function lockAccess(
   limitMs: number,
   explain?: (error: unknown) => unknown,
 ): BackendAccess<LockSteps> {
-  if (!isForManyNames(steps)) return new BackendAccess(steps, limitMs, explain);
+  const singly: LockSteps = {
+    leaseFor: steps.leaseFor,
+    longestName: steps.longestName,
+    acquire: (request) => steps.acquire(request),
+    extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
+    release: (lease, outcome) => steps.release(lease, outcome),
+    warning: async () => steps.warning?.(),
+  };
+  const access = new BackendAccess(singly, limitMs, explain);
+  if (!isForManyNames(steps)) return access;
   const commands = new Semaphore(MAX_CONCURRENT_STEPS);
   const acquires = new StepJoiner(
     {
@@ -40,13 +47,24 @@ export function lockAccess(
     },
     commands,
   );
+  const urgent: Pick<Semaphore, 'run'> = { run: (command) => commands.runUrgent(command) };
+  const { extendMany } = steps;
+  const extensions =
+    extendMany &&
+    new StepJoiner(
+      {
+        one: ({ lease, leaseFor }: LeaseExtension) => steps.extend(lease, leaseFor),
+        many: (some) => extendMany.call(steps, some),
+        nameOf: ({ lease }) => lease.name,
+      },
+      urgent,
+    );
   const joined: LockSteps = {
-    leaseFor: steps.leaseFor,
-    longestName: steps.longestName,
+    ...singly,
     acquire: (request) => acquires.ask(request),
-    extend: (lease, leaseFor) => steps.extend(lease, leaseFor),
+    extend: (lease, leaseFor) =>
+      extensions?.ask({ lease, leaseFor }) ?? urgent.run(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => releases.ask({ lease, outcome }),
-    warning: async () => steps.warning?.(),
   };
   return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
 }
@@ -94,7 +112,7 @@ export function storeAccess(
   return new StoreAccess(joined, reports, limitMs, explain, Number.POSITIVE_INFINITY);
 }
 
-function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & All<ManyLockSteps> {
+function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & ForManyNames {
   return steps.acquireMany !== undefined && steps.releaseMany !== undefined;
 }
 

@@ -105,6 +105,13 @@ export interface LeaseRelease {
   readonly outcome: ReleaseOutcome;
 }
 
+/** The extension of one of several leases. */
+export interface LeaseExtension {
+  readonly lease: LeaseId;
+  /** In milliseconds from now. */
+  readonly leaseFor: number;
+}
+
 /**
  * State of the last round of a name. `running`: its lease is live, or has expired without a takeover so far.
  * `released`: an operator has ended it.
@@ -279,6 +286,10 @@ export interface LockProvider {
   /** {@link release} of several leases, as {@link acquireMany}. No name occurs twice. */
   readonly releaseMany?:
     | ((releases: readonly LeaseRelease[]) => Promise<readonly (boolean | Error)[]>)
+    | undefined;
+  /** {@link extend} of several leases, as {@link acquireMany}, and optional beside it. No name occurs twice. */
+  readonly extendMany?:
+    | ((extensions: readonly LeaseExtension[]) => Promise<readonly (boolean | Error)[]>)
     | undefined;
   /** The record of a name; `undefined`: never acquired, or deleted after the retention. */
   inspect(name: string): Promise<LockRecord | undefined>;

@@ -3,6 +3,7 @@ import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
 import { LockUnavailableError, StoreUnavailableError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
+import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
 import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
@@ -219,7 +220,7 @@ export class ManualRound implements RoundUnderWay {
   async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
     const ended = new Deferred<boolean>();
     const wake = (): void => ended.resolve(false);
-    const timer = this.#member.options.clock.setTimeout(wake, ms);
+    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
     timer.ref();
     this.#wake = wake;
     void over?.then(() => ended.resolve(true));

@@ -30,12 +30,12 @@ interface Item<Q, A> {
  */
 export class StepJoiner<Q, A> {
   readonly #step: JoinableStep<Q, A>;
-  readonly #commands: Semaphore;
+  readonly #commands: Pick<Semaphore, 'run'>;
   #open: Map<string, Item<Q, A>> | undefined;
   #size = 0;
 
   /** @param commands limits the commands under way. */
-  constructor(step: JoinableStep<Q, A>, commands: Semaphore) {
+  constructor(step: JoinableStep<Q, A>, commands: Pick<Semaphore, 'run'>) {
     this.#step = step;
     this.#commands = commands;
   }

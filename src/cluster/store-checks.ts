@@ -34,7 +34,7 @@ interface Membership {
 }
 
 /** How many names one command asks about. */
-const MOST_NAMES = 1000;
+const MOST_NAMES = 500;
 
 /** Checks come earlier than they must by up to this share of the time, so that instances do not fall into step. */
 const SPREAD = 0.2;

@@ -2,6 +2,7 @@ import type { LoadError, LoadTimeoutError } from '../errors.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
+import { setSharedTimeout } from '../time/shared-timer.ts';
 import { type RetryOptions, retrying } from './retry.ts';
 import type { LoadHandle } from './waiters.ts';
 
@@ -29,7 +30,10 @@ export interface FlightScope {
   readonly signal: AbortSignal;
   /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
   readonly lingersUntil: () => number;
-  /** Resolves after `ms` milliseconds; rejects with the reason when the flight is ended before. */
+  /**
+   * Resolves after half of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the
+   * flight is ended before.
+   */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -120,7 +124,7 @@ export class Flight<A> implements LoadHandle {
       this.#startDeadline();
       const { signal } = this.#abort;
       const lingersUntil = (): number => this.#lingersUntil();
-      const sleep = (ms: number): Promise<void> => this.#sleep(ms);
+      const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 2);
       this.#settleWith(wrap(() => this.#tries(), { signal, lingersUntil, sleep }));
       return;
     }
@@ -297,16 +301,21 @@ export class Flight<A> implements LoadHandle {
     );
   }
 
-  #sleep(ms: number): Promise<void> {
+  /** @param earlyByMs as of `setSharedTimeout`. */
+  #sleep(ms: number, earlyByMs: number = 0): Promise<void> {
     const { signal } = this.#abort;
     return new Promise((resolve, reject) => {
       const wake = (): void => reject(signal.reason);
       if (signal.aborted) return wake();
       signal.addEventListener('abort', wake);
-      this.#startTimer(() => {
-        signal.removeEventListener('abort', wake);
-        resolve();
-      }, ms);
+      this.#startTimer(
+        () => {
+          signal.removeEventListener('abort', wake);
+          resolve();
+        },
+        ms,
+        earlyByMs,
+      );
     });
   }
 
@@ -321,15 +330,18 @@ export class Flight<A> implements LoadHandle {
     this.#plan.gone();
   }
 
-  #startTimer(callback: () => void, delayMs: number): void {
-    if (!this.#isOver) this.#addTimer(callback, delayMs);
+  #startTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
+    if (!this.#isOver) this.#addTimer(callback, delayMs, earlyByMs);
   }
 
-  #addTimer(callback: () => void, delayMs: number): void {
-    const timer = this.#plan.clock.setTimeout(() => {
+  #addTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
+    const { clock } = this.#plan;
+    const fire = (): void => {
       this.#timers.delete(timer);
       callback();
-    }, delayMs);
+    };
+    const timer =
+      earlyByMs > 0 ? setSharedTimeout(clock, fire, delayMs, earlyByMs) : clock.setTimeout(fire, delayMs);
     this.#timers.add(timer);
     if (this.#refs > 0) timer.ref();
   }

@@ -67,6 +67,7 @@ export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockPro
     release: (...args: Parameters<LockProvider['release']>) => lock.release(...args),
     acquireMany: lock.acquireMany?.bind(lock),
     releaseMany: lock.releaseMany?.bind(lock),
+    extendMany: lock.extendMany?.bind(lock),
     inspect: (...args: Parameters<LockProvider['inspect']>) => lock.inspect(...args),
     list: (...args: Parameters<LockProvider['list']>) => lock.list(...args),
     forceRelease: (...args: Parameters<LockProvider['forceRelease']>) => lock.forceRelease(...args),

@@ -1,4 +1,4 @@
-import type { LockSteps } from '../cluster/backend-steps.ts';
+import type { LockSteps, ManyLockSteps } from '../cluster/backend-steps.ts';
 import type {
   AcquireAnswer,
   AcquireRequest,
@@ -10,11 +10,12 @@ import { answerOf, checkRow, endingOf } from './answers.ts';
 import type { LockBackend, LockRow } from './lock-backend.ts';
 
 /** The steps of members: their requests are known to be sound, and they limit the time themselves. */
-export class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany' | 'releaseMany'> {
+export class BackendSteps implements LockSteps, ManyLockSteps {
   readonly leaseFor: number;
   readonly longestName: number | undefined;
   readonly acquireMany: LockProvider['acquireMany'];
   readonly releaseMany: LockProvider['releaseMany'];
+  readonly extendMany: LockProvider['extendMany'];
   readonly #backend: LockBackend;
   #isChecked = false;
 
@@ -22,7 +23,7 @@ export class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany'
     this.leaseFor = leaseFor;
     this.longestName = longestName;
     this.#backend = backend;
-    const { acquireMany, releaseMany } = backend;
+    const { acquireMany, releaseMany, extendMany } = backend;
     if (acquireMany === undefined || releaseMany === undefined) return;
     this.acquireMany = async (requests) => {
       const rows = await acquireMany.call(backend, requests);
@@ -32,6 +33,7 @@ export class BackendSteps implements LockSteps, Pick<LockProvider, 'acquireMany'
       const ends = releases.map(({ lease, outcome }) => ({ lease, ending: endingOf(outcome) }));
       return releaseMany.call(backend, ends);
     };
+    this.extendMany = extendMany?.bind(backend);
   }
 
   async acquire(request: AcquireRequest): Promise<AcquireAnswer> {

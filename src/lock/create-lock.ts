@@ -99,6 +99,7 @@ class CheckedLock implements Lock {
   readonly longestName: number | undefined;
   readonly acquireMany: Lock['acquireMany'];
   readonly releaseMany: Lock['releaseMany'];
+  readonly extendMany: Lock['extendMany'];
   readonly #backend: LockBackend;
   readonly #steps: BackendSteps;
   readonly #timeoutMs: number;
@@ -119,7 +120,7 @@ class CheckedLock implements Lock {
     this.#steps = steps;
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
-    const { acquireMany, releaseMany } = steps;
+    const { acquireMany, releaseMany, extendMany } = steps;
     if (acquireMany !== undefined) {
       this.acquireMany = async (given) => {
         const requests = given.map((one) => this.#completed(one));
@@ -131,6 +132,12 @@ class CheckedLock implements Lock {
       this.releaseMany = async (releases) => {
         for (const { lease, outcome } of releases) this.#checkRelease(lease, outcome);
         return this.#askMany(releases, ({ lease }) => lease.name, releaseMany);
+      };
+    }
+    if (extendMany !== undefined) {
+      this.extendMany = async (extensions) => {
+        for (const { lease, leaseFor } of extensions) this.#checkExtension(lease, leaseFor);
+        return this.#askMany(extensions, ({ lease }) => lease.name, extendMany);
       };
     }
   }
@@ -163,11 +170,15 @@ class CheckedLock implements Lock {
   }
 
   async extend(lease: LeaseId, leaseFor: number = this.leaseFor): Promise<boolean> {
+    this.#checkExtension(lease, leaseFor);
+    return this.#ask(lease.name, () => this.#steps.extend(lease, leaseFor));
+  }
+
+  #checkExtension(lease: LeaseId, leaseFor: number): void {
     this.#check(lease.name, (checks) => {
       checks.storable('requestId', lease.requestId);
       checks.finiteDuration('leaseFor', leaseFor, LONGEST_LEASE_MS);
     });
-    return this.#ask(lease.name, () => this.#steps.extend(lease, leaseFor));
   }
 
   async release(lease: LeaseId, outcome: ReleaseOutcome): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension, LeaseId } from '../cluster/lock-contract.ts';
 import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -82,6 +82,10 @@ class RemoteLock implements LockBackend {
 
   releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
     return this.#object.askMany('releaseMany', ends);
+  }
+
+  extendMany(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
+    return this.#object.askMany('extendMany', extensions);
   }
 
   find(name: string): Promise<LockRow | undefined> {

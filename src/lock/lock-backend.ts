@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId, LockRecord } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension, LeaseId, LockRecord } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { CLOCK_BACK_MS } from '../cluster/plausible.ts';
 
@@ -48,6 +48,10 @@ export interface LockBackend {
     | undefined;
   /** `release` of several leases, as `acquireMany`. */
   readonly releaseMany?: ((ends: readonly LeaseEnd[]) => Promise<readonly (boolean | Error)[]>) | undefined;
+  /** `extend` of several leases, as `acquireMany`, and optional beside it. */
+  readonly extendMany?:
+    | ((extensions: readonly LeaseExtension[]) => Promise<readonly (boolean | Error)[]>)
+    | undefined;
   find(name: string): Promise<LockRow | undefined>;
   /** In any order. */
   list(prefix: string, limit: number): Promise<LockRow[]>;

@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { after, isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -129,6 +129,7 @@ const UNCHANGED = { $mergeObjects: ['$$ROOT', { askedAt: NOW }] };
 class MongodbLock implements LockBackend {
   readonly acquireMany: LockBackend['acquireMany'];
   readonly releaseMany: LockBackend['releaseMany'];
+  readonly extendMany: LockBackend['extendMany'];
   readonly #documents: MongoDocuments;
 
   constructor(options: MongodbLockOptions) {
@@ -136,6 +137,7 @@ class MongodbLock implements LockBackend {
     if (!this.#documents.changesMany) return;
     this.acquireMany = (requests) => this.#acquireEach(requests);
     this.releaseMany = (ends) => this.#releaseEach(ends);
+    this.extendMany = (extensions) => this.#extendEach(extensions);
   }
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
@@ -182,9 +184,27 @@ class MongodbLock implements LockBackend {
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
     if (!isLeaseId(lease)) return false;
-    return this.#documents.change({ ...filterOf(lease), $expr: IS_LIVE }, [
-      { $set: { leaseUntil: after(leaseFor), expireAt: this.#documents.expiry(leaseFor) } },
-    ]);
+    const { filter, pipeline } = this.#extension({ lease, leaseFor });
+    return this.#documents.change(filter, pipeline);
+  }
+
+  /** Those that could not be extended are over, and never live again. */
+  async #extendEach(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
+    const sound = extensions.filter(({ lease }) => isLeaseId(lease));
+    const { matched, errors } = await this.#documents.changeEach(sound.map((one) => this.#extension(one)));
+    const states = matched < sound.length ? await this.#statesOf(sound, IS_LIVE) : undefined;
+    return extensions.map(({ lease }) => {
+      const isExtended = isLeaseId(lease) && (states === undefined || isIn(states, lease, 'running'));
+      return errors.get(lease.name) ?? isExtended;
+    });
+  }
+
+  #extension({ lease, leaseFor }: LeaseExtension): MongoChange {
+    const filter = { ...filterOf(lease), $expr: IS_LIVE };
+    return {
+      filter,
+      pipeline: [{ $set: { leaseUntil: after(leaseFor), expireAt: this.#documents.expiry(leaseFor) } }],
+    };
   }
 
   async release(lease: LeaseId, ending: Ending): Promise<boolean> {
@@ -196,26 +216,24 @@ class MongodbLock implements LockBackend {
   async #releaseEach(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
     const sound = ends.filter(({ lease }) => isLeaseId(lease));
     const { matched, errors } = await this.#documents.changeEach(sound.map((end) => this.#end(end)));
-    const ended = matched < sound.length ? await this.#ended(sound) : sound.map(({ lease }) => lease.name);
-    const answers = releasedLeases(sound, matched, new Set(ended));
+    const states = matched < sound.length ? await this.#statesOf(sound, IS_SOUND) : undefined;
+    const ended = sound.filter(
+      ({ lease, ending }) => states === undefined || isIn(states, lease, ending.state),
+    );
+    const answers = releasedLeases(sound, matched, new Set(ended.map(({ lease }) => lease.name)));
     return ends.map(({ lease: { name } }) => errors.get(name) ?? answers.get(name) ?? false);
   }
 
-  /** The names of the leases that have ended in that way. */
-  async #ended(ends: readonly LeaseEnd[]): Promise<readonly string[]> {
+  /** The states of the records of that kind, by name. */
+  async #statesOf(leases: readonly { readonly lease: LeaseId }[], kind: object): Promise<States> {
     const found = await this.#documents.find(
       [
-        { $match: { _id: { $in: ends.map(({ lease }) => lease.name) }, $expr: IS_SOUND } },
+        { $match: { _id: { $in: leases.map(({ lease }) => lease.name) }, $expr: kind } },
         { $project: { token: 1, requestId: 1, state: 1 } },
       ],
-      ends.length,
+      leases.length,
     );
-    const states = new Map(
-      found.map(({ _id, token, requestId, state }) => [_id, [Number(token), requestId, state]]),
-    );
-    const hasEnded = ({ lease, ending }: LeaseEnd): boolean =>
-      String(states.get(lease.name)) === String([lease.token, lease.requestId, ending.state]);
-    return ends.filter(hasEnded).map(({ lease }) => lease.name);
+    return new Map(found.map(({ _id, token, requestId, state }) => [_id, [Number(token), requestId, state]]));
   }
 
   #end({ lease, ending: { state, holdFor, error, keepFor } }: LeaseEnd): MongoChange {
@@ -259,6 +277,13 @@ class MongodbLock implements LockBackend {
       { $set: { ...released, expireAt: this.#documents.expiry(0) } },
     ]);
   }
+}
+
+/** Token, request and state of each name. */
+type States = ReadonlyMap<string, readonly unknown[]>;
+
+function isIn(states: States, { name, token, requestId }: LeaseId, state: string): boolean {
+  return String(states.get(name)) === String([token, requestId, state]);
 }
 
 /** Callers pass leases in: a filter must not interpret other types as query operators. */

@@ -7,7 +7,7 @@ export function namespacedLock(backend: LockBackend, prefix: string): LockBacken
     name: prefix + named.name,
   });
   const outside = (row: LockRow): LockRow => ({ ...row, name: row.name.slice(prefix.length) });
-  const { acquireMany, releaseMany } = backend;
+  const { acquireMany, releaseMany, extendMany } = backend;
   return {
     acquire: async (request) => outside(await backend.acquire(inside(request))),
     extend: (lease, leaseFor) => backend.extend(inside(lease), leaseFor),
@@ -30,6 +30,13 @@ export function namespacedLock(backend: LockBackend, prefix: string): LockBacken
         releaseMany.call(
           backend,
           ends.map(({ lease, ending }) => ({ lease: inside(lease), ending })),
+        ),
+    }),
+    ...(extendMany && {
+      extendMany: (extensions) =>
+        extendMany.call(
+          backend,
+          extensions.map(({ lease, leaseFor }) => ({ lease: inside(lease), leaseFor })),
         ),
     }),
   };

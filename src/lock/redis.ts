@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
 import { type NameCall, RedisHashes } from '../redis/hashes.ts';
@@ -211,8 +211,13 @@ class RedisLock implements LockBackend {
     });
   }
 
-  async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
-    return isYes(await this.#hashes.run(EXTEND, name, String(token), String(requestId), String(leaseFor)));
+  async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
+    const { name, args } = extendCall({ lease, leaseFor });
+    return isYes(await this.#hashes.run(EXTEND, name, ...args));
+  }
+
+  async extendMany(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
+    return yesOrError(await this.#hashes.runMany(EXTEND, extensions.map(extendCall)));
   }
 
   async release(lease: LeaseId, ending: Ending): Promise<boolean> {
@@ -221,8 +226,7 @@ class RedisLock implements LockBackend {
   }
 
   async releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
-    const replies = await this.#hashes.runMany(RELEASE, ends.map(releaseCall));
-    return replies.map((reply) => (reply instanceof Error ? reply : isYes(reply)));
+    return yesOrError(await this.#hashes.runMany(RELEASE, ends.map(releaseCall)));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -251,10 +255,18 @@ function acquireCall({ name, owner, requestId, host, leaseFor, force }: AcquireR
   return { name, args: [owner, requestId, String(host), String(leaseFor), force ? '1' : '0'] };
 }
 
+function extendCall({ lease: { name, token, requestId }, leaseFor }: LeaseExtension): NameCall {
+  return { name, args: [String(token), String(requestId), String(leaseFor)] };
+}
+
 function releaseCall({ lease: { name, token, requestId }, ending }: LeaseEnd): NameCall {
   const { state, holdFor, keepFor = '', error } = ending;
   const text = error === undefined ? [] : [String(error).slice(0, MAX_ERROR_LENGTH)];
   return { name, args: [String(token), String(requestId), state, String(holdFor), String(keepFor), ...text] };
+}
+
+function yesOrError(replies: readonly unknown[]): (boolean | Error)[] {
+  return replies.map((reply) => (reply instanceof Error ? reply : isYes(reply)));
 }
 
 function isYes(reply: unknown): boolean {

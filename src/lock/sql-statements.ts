@@ -12,10 +12,13 @@ export interface LockStatements {
   /** `acquire` of several names; `givenParameters` has their values. */
   readonly acquireEach: (count: number) => string;
   readonly releaseEach: (count: number) => string;
+  readonly extendEach: (count: number) => string;
   /** Where an UPDATE returns no names: those of the leases that have ended as given. */
   readonly endedOfEach: (count: number) => string;
+  /** Where an UPDATE returns no names: those of the leases that are live. */
+  readonly liveOfEach: (count: number) => string;
   readonly findEach: (count: number) => string;
-  /** `releaseEach` returns the names of those that were released. */
+  /** `releaseEach` and `extendEach` return the names of those that were released or extended. */
   readonly updateReturnsNames: boolean;
   readonly extend: string;
   readonly release: string;
@@ -28,6 +31,7 @@ export interface LockStatements {
 
 /** The values of each name. */
 const ACQUIRED = { name: 'key', owner: 'text', requestId: 'key', host: 'text', leaseFor: 'number' } as const;
+const EXTENDED = { name: 'key', token: 'whole', requestId: 'key', leaseFor: 'number' } as const;
 const RELEASED = {
   name: 'key',
   token: 'whole',
@@ -152,6 +156,8 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     ].join(', ');
   };
   const canEnd = (given: Given): string => `${isOwn(given)} AND (state = ${given('state')} OR ${isLive})`;
+  const extension = (given: Given): string => `lease_until = ${plus(now, given('leaseFor'))}`;
+  const canExtend = (given: Given): string => `${isOwn(given)} AND ${isLive}`;
   const isExpired = `(${plus(dialect.greater('lease_until', 'not_before'), ':retention')} < ${now} OR ${isBrieflyKept})`;
 
   return {
@@ -159,7 +165,11 @@ export function lockStatements(dialect: SqlDialect, table: string): LockStatemen
     returning: `RETURNING ${row}`,
     acquireEach: (count) =>
       `INSERT INTO ${table} ${dialect.row(lease(ofEach), dialect.rows(ACQUIRED, count))} ${takeOver(dialect.incoming)}`,
-    extend: `UPDATE ${table} SET lease_until = ${plus(now, ':leaseFor')} WHERE ${isOwn(ofOne)} AND ${isLive}`,
+    extend: `UPDATE ${table} SET ${extension(ofOne)} WHERE ${canExtend(ofOne)}`,
+    extendEach: (count) =>
+      dialect.updateEach(table, extension(ofEach), dialect.rows(EXTENDED, count), canExtend(ofEach)),
+    liveOfEach: (count) =>
+      `SELECT ${dialect.returned('name')} FROM ${dialect.rows(EXTENDED, count)} JOIN ${table} ON ${canExtend(ofEach)}`,
     release: `UPDATE ${table} SET ${endAs(ofOne)} WHERE ${canEnd(ofOne)}`,
     updateReturnsNames: dialect.updateReturnsNames,
     releaseEach: (count) =>

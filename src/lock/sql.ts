@@ -1,4 +1,4 @@
-import type { AcquireRequest, LeaseId, LockState } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { SqlParameters, SqlRow, SqlValue } from '../sql/client.ts';
 import { eachName } from '../sql/each-name.ts';
@@ -110,12 +110,22 @@ class SqlLock implements LockBackend {
     return { force: force ? 1 : 0, patience: durationParameter(this.#table.timeoutMs) };
   }
 
-  async extend({ name, token, requestId }: LeaseId, leaseFor: number): Promise<boolean> {
-    return this.#finds(this.#statements.extend, {
-      name,
-      token,
-      requestId,
-      leaseFor: durationParameter(leaseFor),
+  async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
+    return this.#finds(this.#statements.extend, extendValues({ lease, leaseFor }));
+  }
+
+  extendMany(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
+    const { extendEach, liveOfEach } = this.#statements;
+    return eachName<LeaseExtension, boolean>(extensions, {
+      nameOf: ({ lease }) => lease.name,
+      // What could not be extended is over, and never live again.
+      send: (some) =>
+        this.#updateEach(some, extendValues, extendEach, async (parameters) => {
+          const live = await this.#table.query(liveOfEach(some.length), parameters);
+          return new Map(live.map(yes));
+        }),
+      missing: () => false,
+      isOfValues: (error) => this.#table.isOfValues(error),
     });
   }
 
@@ -126,9 +136,14 @@ class SqlLock implements LockBackend {
   }
 
   async releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
+    const { releaseEach, endedOfEach } = this.#statements;
     const areReleased = await eachName<LeaseEnd, boolean>(ends, {
       nameOf: ({ lease }) => lease.name,
-      send: (some) => this.#releaseEach(some),
+      send: (some) =>
+        this.#updateEach(some, releaseValues, releaseEach, async (parameters, matched) => {
+          const ended = await this.#table.query(endedOfEach(some.length), parameters);
+          return releasedLeases(some, matched, new Set(ended.map(({ name }) => String(name))));
+        }),
       missing: () => false,
       isOfValues: (error) => this.#table.isOfValues(error),
     });
@@ -136,17 +151,21 @@ class SqlLock implements LockBackend {
     return areReleased;
   }
 
-  async #releaseEach(ends: readonly LeaseEnd[]): Promise<ReadonlyMap<string, boolean | Error>> {
-    const { releaseEach, endedOfEach, updateReturnsNames } = this.#statements;
-    const { length } = ends;
-    const parameters = givenParameters(ends.map(releaseValues));
-    const yes = ({ name }: { readonly name?: unknown }): [string, boolean] => [String(name), true];
-    if (updateReturnsNames)
-      return new Map((await this.#table.query(releaseEach(length), parameters)).map(yes));
-    const { matched } = await this.#table.change(releaseEach(length), parameters);
-    if (matched === length) return new Map(ends.map(({ lease }) => yes(lease)));
-    const ended = await this.#table.query(endedOfEach(length), parameters);
-    return releasedLeases(ends, matched, new Set(ended.map(({ name }) => String(name))));
+  /** @param which asks which leases were changed, where an UPDATE only counts them. */
+  async #updateEach<Q extends { readonly lease: LeaseId }>(
+    requests: readonly Q[],
+    valuesOf: (request: Q) => Record<string, SqlValue>,
+    statementOf: (count: number) => string,
+    which: (parameters: SqlParameters, matched: number) => Promise<ReadonlyMap<string, boolean | Error>>,
+  ): Promise<ReadonlyMap<string, boolean | Error>> {
+    const statement = statementOf(requests.length);
+    const parameters = givenParameters(requests.map(valuesOf));
+    if (this.#statements.updateReturnsNames)
+      return new Map((await this.#table.query(statement, parameters)).map(yes));
+    const { matched } = await this.#table.change(statement, parameters);
+    return matched === requests.length
+      ? new Map(requests.map(({ lease }) => yes(lease)))
+      : which(parameters, matched);
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -187,6 +206,11 @@ function acquireValues({ name, owner, requestId, host, leaseFor }: AcquireReques
   return { name, owner, requestId, host, leaseFor: durationParameter(leaseFor) };
 }
 
+function extendValues({ lease, leaseFor }: LeaseExtension): Record<string, SqlValue> {
+  const { name, token, requestId } = lease;
+  return { name, token, requestId, leaseFor: durationParameter(leaseFor) };
+}
+
 function releaseValues({ lease, ending }: LeaseEnd): Record<string, SqlValue> {
   const { name, token, requestId } = lease;
   const { state, holdFor, keepFor = 0, error } = ending;
@@ -196,6 +220,10 @@ function releaseValues({ lease, ending }: LeaseEnd): Record<string, SqlValue> {
     keptBefore: -durationParameter(keepFor),
     error: error === undefined ? null : storable(error),
   };
+}
+
+function yes({ name }: { readonly name?: unknown }): [string, boolean] {
+  return [String(name), true];
 }
 
 /** How long the record is kept, if that is less than the retention. */

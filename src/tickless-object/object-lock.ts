@@ -1,4 +1,4 @@
-import type { AcquireRequest } from '../cluster/lock-contract.ts';
+import type { AcquireRequest, LeaseExtension } from '../cluster/lock-contract.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
 import { CasLock } from '../lock/cas-lock.ts';
 import type { LeaseEnd, LockRow } from '../lock/lock-backend.ts';
@@ -11,5 +11,9 @@ export class ObjectLock extends CasLock {
 
   releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
     return oneByOne(ends, ({ lease, ending }) => this.release(lease, ending));
+  }
+
+  extendMany(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
+    return oneByOne(extensions, ({ lease, leaseFor }) => this.extend(lease, leaseFor));
   }
 }

@@ -9,7 +9,7 @@ import { ObjectStore } from './object-store.ts';
 const STEPS: Readonly<Record<ObjectStep['about'], ReadonlyMap<string, 'one' | 'each'>>> = {
   lock: new Map([
     ...one('acquire', 'extend', 'release', 'find', 'list', 'forceRelease'),
-    ...each('acquireMany', 'releaseMany'),
+    ...each('acquireMany', 'releaseMany', 'extendMany'),
   ]),
   store: new Map([
     ...one('read', 'write', 'delete', 'history', 'versions', 'reports'),

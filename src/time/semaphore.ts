@@ -7,6 +7,8 @@
 export class Semaphore {
   /** Starts of the actions that wait, the longest wait first. */
   readonly #waiting: Set<() => void> = new Set();
+  /** As `#waiting`, of actions that come before those. */
+  readonly #urgent: Set<() => void> = new Set();
   #free: number;
 
   /** @param limit 1 or more; `Infinity`: no limit. */
@@ -16,7 +18,7 @@ export class Semaphore {
 
   /** How many actions wait for a place. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#urgent.size;
   }
 
   /**
@@ -31,6 +33,16 @@ export class Semaphore {
     if (!this.tryEnter()) await this.#turn(signal);
     try {
       signal?.throwIfAborted(); // between the turn and this microtask
+      return await action();
+    } finally {
+      this.leave();
+    }
+  }
+
+  /** As {@link run}, but it waits for no action that waits too, unless that is urgent itself. */
+  async runUrgent<R>(action: () => Promise<R>): Promise<R> {
+    if (!this.tryEnter()) await new Promise<void>((resolve) => this.#urgent.add(resolve));
+    try {
       return await action();
     } finally {
       this.leave();
@@ -55,12 +67,13 @@ export class Semaphore {
     return () => void this.#waiting.delete(start);
   }
 
-  /** Gives a place back: it goes to the action that has waited longest. */
+  /** Gives a place back: it goes to the action that has waited longest, the urgent ones first. */
   leave(): void {
-    const [next] = this.#waiting;
+    const queue = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
+    const [next] = queue;
     if (next === undefined) this.#free += 1;
     else {
-      this.#waiting.delete(next);
+      queue.delete(next);
       next();
     }
   }
