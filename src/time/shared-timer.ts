@@ -4,7 +4,7 @@ const timersOf: WeakMap<Clock, Set<SharedTimer>> = new WeakMap();
 
 /**
  * Calls `callback` once, at most `delayMs` milliseconds from now and at most `earlyByMs` sooner: with the calls of another
- * timer of the clock that fires within this time, where there is one. What they ask of a backend is then asked in the same
+ * timer of the clock that fires within this time, the last one of those, where there is one. What they ask of a backend is then asked in the same
  * turn of the event loop, and can be one command. Timers of the platform have a turn each, also at the same instant.
  *
  * @param callback must not throw.
@@ -18,7 +18,11 @@ export function setSharedTimeout(
   const timers = timersOf.get(clock) ?? new Set();
   timersOf.set(clock, timers);
   const until = clock.monotonic() + delayMs;
-  const found = [...timers].find(({ at }) => at <= until && at >= until - earlyByMs);
+  let found: SharedTimer | undefined;
+  for (const timer of timers) {
+    const isInTime = timer.at <= until && timer.at >= until - earlyByMs;
+    if (isInTime && timer.at > (found?.at ?? -Infinity)) found = timer;
+  }
   return (found ?? new SharedTimer(clock, timers, until, delayMs)).add(callback);
 }
 

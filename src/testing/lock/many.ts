@@ -1,4 +1,4 @@
-import type { AcquireAnswer, Lease, LockProvider } from '../../cluster/lock-contract.ts';
+import type { AcquireAnswer, Lease, LeaseExtension, LockProvider } from '../../cluster/lock-contract.ts';
 import { isLockUnavailableError, isOptionError } from '../../errors.ts';
 import { withTimeout } from '../../time/with-timeout.ts';
 import { ensure, ofKind, present, rejects, same, sameList } from '../assert.ts';
@@ -28,10 +28,10 @@ function manyCase(
 
 /** The steps for several names of a lock, of which each name must succeed. */
 class Many {
-  readonly #lock: ManySteps;
+  readonly #lock: LockProvider & ManySteps;
 
   constructor(lock: LockProvider) {
-    this.#lock = lock as ManySteps;
+    this.#lock = lock as LockProvider & ManySteps;
   }
 
   async acquire(requests: Parameters<ManySteps['acquireMany']>[0]): Promise<AcquireAnswer[]> {
@@ -40,6 +40,14 @@ class Many {
 
   async release(releases: Parameters<ManySteps['releaseMany']>[0]): Promise<boolean[]> {
     return this.#sound(releases.length, await this.#lock.releaseMany(releases));
+  }
+
+  /** One by one where the lock has no `extendMany`. */
+  async extend(extensions: readonly LeaseExtension[]): Promise<boolean[]> {
+    const extendMany = this.#lock.extendMany?.bind(this.#lock);
+    if (extendMany === undefined)
+      return Promise.all(extensions.map(({ lease, leaseFor }) => this.#lock.extend(lease, leaseFor)));
+    return this.#sound(extensions.length, await extendMany(extensions));
   }
 
   #sound<A>(count: number, answers: readonly (A | Error)[]): A[] {
@@ -182,6 +190,52 @@ export const MANY: readonly Case[] = [
   }),
 
   manyCase(
+    'each lease is extended by its own leaseFor, and no other is touched',
+    async (context, one, another) => {
+      const { unit, long } = context;
+      const names = namesFrom(context.name, [
+        'more',
+        'expired',
+        'token',
+        'request',
+        'absent',
+        'less',
+        'done',
+      ]);
+      const [more, expired, token, request, absent, less, done] = names as [string, ...string[]] & string[];
+      const of = (name: string | undefined): Promise<Lease> => context.lease({ name: name as string });
+      const old = await context.lease({ name: expired as string, leaseFor: unit });
+      await context.expired(expired as string);
+      const leases = [
+        ...[await of(more), old, { ...(await of(token)), token: 1 }],
+        ...[
+          { ...(await of(request)), requestId: 'another' },
+          { ...old, name: absent as string },
+          await of(less),
+        ],
+        await of(done),
+      ];
+      await context.release(leases[6] as Lease, { as: 'done', holdFor: long });
+      const lengths = [2 * long, long, long, long, long, 30 * unit, long];
+      const extensions = leases.map((lease, i) => ({ lease, leaseFor: lengths[i] as number }));
+      const expected = [true, false, false, false, false, true, false];
+      sameList(await one.extend(extensions), expected, 'extendMany');
+      sameList(await another.extend(extensions), expected, 'a repeat, after a lost reply');
+      context.isLeft((await context.record(more)).leaseLeft, 2 * long, 'what is left of the one');
+      context.isLeft((await context.record(less)).leaseLeft, 30 * unit, 'what is left of another one');
+      for (const name of [token, request])
+        context.isLeft(
+          (await context.record(name)).leaseLeft,
+          long,
+          'what is left of one that is not extended',
+        );
+      same((await context.record(expired)).leaseLeft, 0, 'what is left of one that had expired');
+      same((await context.record(done)).state, 'done', 'the state of one that had ended');
+      same(await context.other.inspect(absent as string), undefined, 'the record of a name without a lease');
+    },
+  ),
+
+  manyCase(
     'of overlapping calls in opposite order each name has one winner',
     async (context, one, another) => {
       const names = namesFrom(
@@ -197,6 +251,12 @@ export const MANY: readonly Case[] = [
         );
         const won = answers.flat().flatMap((answer) => (answer.kind === 'acquired' ? [answer.lease] : []));
         sameList(won.map(({ name }) => name).sort(), [...names].sort(), `the winners of round ${round}`);
+        const extensions = won.map((lease) => ({ lease, leaseFor: context.long }));
+        for (const extended of await Promise.all([
+          one.extend(extensions),
+          another.extend(extensions.toReversed()),
+        ]))
+          same(extended.indexOf(false), -1, 'the index of an extension without effect');
         const releases = won.map((lease) => ({ lease, outcome: { as: 'abandoned' } as const }));
         const both = [one.release(releases), another.release(releases.toReversed())];
         for (const ended of await Promise.all(both)) {
@@ -223,6 +283,8 @@ export const MANY: readonly Case[] = [
       names,
       'the names of the leases',
     );
+    const extended = await one.extend(leases.map((lease) => ({ lease, leaseFor: 2 * context.long })));
+    same(extended.indexOf(false), -1, 'the index of an extension without effect');
     const ended = await one.release(leases.map((lease) => ({ lease, outcome: { as: 'done', holdFor: 0 } })));
     same(ended.indexOf(false), -1, 'the index of a release without effect');
     const listed = await context.other.list({ prefix: context.name, limit: names.length + 1 });
@@ -250,7 +312,7 @@ export const MANY: readonly Case[] = [
   manyCase(
     'an invalid request, or a name that occurs twice, is an OptionError without effect',
     async (context) => {
-      const many = context.lock as ManySteps;
+      const many = context.lock as LockProvider & ManySteps;
       const good = context.request();
       const lease = { ...good, token: 1 };
       const outcome = { as: 'abandoned' } as const;
@@ -266,6 +328,9 @@ export const MANY: readonly Case[] = [
         { lease, outcome },
       ];
       await rejects(many.releaseMany(twice), isOptionError, 'a release that occurs twice');
+      for (const extensions of [[1, 1].map((leaseFor) => ({ lease, leaseFor })), [{ lease, leaseFor: 0 }]])
+        if (many.extendMany !== undefined)
+          await rejects(many.extendMany(extensions), isOptionError, 'an extension twice, or to nothing');
       same(await context.lock.inspect(context.name), undefined, 'the record');
       sameList(await many.acquireMany([]), [], 'no requests');
     },
@@ -280,6 +345,11 @@ export const MANY: readonly Case[] = [
       const steps = [
         rejects(lock.acquireMany([request]), isLockUnavailableError, 'acquireMany'),
         rejects(lock.releaseMany([release]), isLockUnavailableError, 'releaseMany'),
+        rejects(
+          new Many(lock).extend([{ lease: release.lease, leaseFor: 1000 }]),
+          isLockUnavailableError,
+          'extendMany',
+        ),
       ];
       await withTimeout(() => Promise.all(steps), 10_000);
     },

@@ -153,6 +153,58 @@ describe.each(ownKinds)('%s', (kind) => {
       }
     },
   );
+
+  it.each(ofThisKind)(
+    '$name: long loads of 500 keys, and instances that wait for them, are a handful of commands',
+    async ({ name: own, connect, acquireCommands }) => {
+      const instances = await Promise.all(Array.from({ length: 4 }, () => connect(server.url)));
+      const place = `long_${own.replaceAll(/\W+/g, '_')}`;
+      const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
+      const keys = Array.from({ length: 500 }, (_, i) => i);
+      const open = instances.map((client) => {
+        const lock = client.lock(place, { ...patient, leaseFor: 3000 });
+        const shared = { lock, store: client.store(place, patient), schedule: { hours: 1 }, timeout: 60_000 };
+        return (name: string, ms: number) =>
+          new RefreshingCache({
+            ...{ ...shared, name },
+            loadMany: async (some: readonly number[]) => {
+              await sleep(ms);
+              return new Map(some.map((key) => [key, `${name} ${key}`]));
+            },
+          });
+      });
+      const [winner, ...others] = open as [(typeof open)[number], ...typeof open];
+      /** What a load costs more than one that ends at once. */
+      const commandsOf = async (name: string, ms: number, crowd: typeof open): Promise<number> => {
+        const before = await server.commandsServed();
+        const first = winner(name, ms);
+        const reads = [first.getMany(keys)];
+        await sleep(200); // it has its leases
+        const caches = crowd.map((instance) => instance(name, 0));
+        reads.push(...caches.map((cache) => cache.getMany(keys)));
+        for (const found of await Promise.all(reads)) expect(found.get(499)).toBe(`${name} 499`);
+        await Promise.all([first, ...caches].map((cache) => cache.close()));
+        await quiet(() => server.commandsServed());
+        return (await server.commandsServed()) - before;
+      };
+      try {
+        for (const one of open) await one(`warm-up ${open.indexOf(one)}`, 0).getMany(keys.slice(0, 2)); // tables, scripts
+        await quiet(() => server.commandsServed());
+        const short = await commandsOf('short', 0, []);
+        const middle = await commandsOf('middle', 2700, []);
+        const long = await commandsOf('long', 6000, []);
+        expect(middle - short).toBeLessThanOrEqual(10); // 2 of each key, and they are acquired by two commands
+        expect(long - short).toBeLessThanOrEqual(20); // within ten a lease
+        // The pauses of one that waits: 25 ms, half as much again each time, at most a second.
+        const crowded = await commandsOf('crowd', 2700, others);
+        console.log(own, { short, middle, long, crowded });
+        expect(crowded - middle).toBeLessThanOrEqual(others.length * 30 * acquireCommands);
+      } finally {
+        for (const client of instances) client.destroy();
+      }
+    },
+    120_000,
+  );
 });
 
 /** Waits until nothing more is asked of a server: old records are purged behind the first release. */

@@ -8,6 +8,7 @@ import {
   extendRecord,
   forceReleaseRecord,
   type LockBackend,
+  type LockOptions,
   releaseRecord,
   rowOfRecord,
 } from '../../../src/lock/index.ts';
@@ -17,7 +18,10 @@ import { FakeClock } from '../../../src/testing/index.ts';
 const KIND = { longestName: undefined, options: [] };
 
 /** A lock and a store with steps for many names, and the commands that they get. */
-function backend(clock: FakeClock, options: { readonly namespace?: string } = {}) {
+function backend(
+  clock: FakeClock,
+  { extendsMany = true, ...options }: LockOptions & { readonly extendsMany?: boolean } = {},
+) {
   const commands: string[] = [];
   const records: Map<string, BackendRecord> = new Map();
   const snapshots: Map<string, { readonly version: number; readonly payload: string }> = new Map();
@@ -51,11 +55,16 @@ function backend(clock: FakeClock, options: { readonly namespace?: string } = {}
       return error as Error;
     }
   };
+  const extend = (...[lease, leaseFor]: Parameters<LockBackend['extend']>) =>
+    put(lease.name, extendRecord(records.get(lease.name), lease, leaseFor, now().at));
   const lock: LockBackend = {
     acquire: (request) => step('acquire', () => acquire(request)),
     acquireMany: (all) => step('acquire', () => all.map((request) => orError(() => acquire(request)))),
-    extend: (lease, leaseFor) =>
-      step('extend', () => put(lease.name, extendRecord(records.get(lease.name), lease, leaseFor, now().at))),
+    extend: (lease, leaseFor) => step('extend', () => extend(lease, leaseFor)),
+    ...(extendsMany && {
+      extendMany: (all) =>
+        step(`extend ${all.length}`, () => all.map(({ lease, leaseFor }) => extend(lease, leaseFor))),
+    }),
     release: (lease, ending) => step('release', () => release(lease, ending)),
     releaseMany: (all) => step('release', () => all.map(({ lease, ending }) => release(lease, ending))),
     forceRelease: async (name, token) => put(name, forceReleaseRecord(records.get(name), token, now().at)),
@@ -70,7 +79,8 @@ function backend(clock: FakeClock, options: { readonly namespace?: string } = {}
       step('write', () => all.map(({ name, payload, token }) => write(name, payload, token))),
     delete: async (name) => snapshots.delete(name),
   };
-  const open = { lock: createLock(lock, options, KIND), store: createStore(store, options, KIND) };
+  const { namespace } = options;
+  const open = { lock: createLock(lock, options, KIND), store: createStore(store, { namespace }, KIND) };
   return { ...open, commands, records };
 }
 
@@ -136,4 +146,96 @@ it('a key whose record is damaged is alone with that', async () => {
   await clock.advance(10);
   expect([...records].map(([name, { state }]) => `${name} ${state}`)).toEqual(['c["a"] done', 'c["b"] done']);
   expect(lines).toHaveLength(1);
+});
+
+const LEASE = { leaseFor: 3000 };
+const slowly = (clock: FakeClock, ms: number) => async (keys: readonly number[]) => {
+  await new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
+  return new Map(keys.map((key) => [key, key]));
+};
+
+it('leases of one instance are extended in one command of at most 500 names, at each third of a lease', async () => {
+  const clock = new FakeClock();
+  const { lock, commands, records } = backend(clock, LEASE);
+  const keys = Array.from({ length: 1200 }, (_, i) => i);
+  const read = cacheOf(clock, { lock, loadMany: slowly(clock, 6000) }).getMany(keys);
+  await clock.advance(10);
+  commands.length = 0;
+  await clock.advance(5900);
+  expect([...records.values()].every(({ leaseUntil }) => leaseUntil > clock.monotonic())).toBe(true);
+  expect(commands).toHaveLength(5 * 3);
+  expect(new Set(commands)).toEqual(new Set(['extend 500', 'extend 200']));
+  await clock.advance(100);
+  expect((await read).size).toBe(1200);
+});
+
+it('leases that were acquired one after the other come to be extended together', async () => {
+  const clock = new FakeClock();
+  const { lock, commands } = backend(clock, LEASE);
+  const cache = cacheOf(clock, { lock, loadMany: slowly(clock, 20_000) });
+  const reads: Promise<unknown>[] = [];
+  for (const key of KEYS.slice(0, 100)) {
+    reads.push(cache.get(key));
+    await clock.advance(20);
+  }
+  commands.length = 0;
+  await clock.advance(3000);
+  expect(commands.length).toBeLessThanOrEqual(10);
+  await clock.advance(30_000);
+  expect(await Promise.all(reads)).toHaveLength(100);
+});
+
+it('without extendMany each lease is extended by a command of its own, 32 at a time, before commands that wait', async () => {
+  const clock = new FakeClock();
+  const { lock, commands, records } = backend(clock, { ...LEASE, extendsMany: false });
+  let [underWay, most] = [0, 0];
+  const slow = asLock({
+    ...lock,
+    ...{ acquireMany: undefined, releaseMany: undefined },
+    async extend(lease, leaseFor) {
+      most = Math.max(most, ++underWay);
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 1));
+      underWay -= 1;
+      return lock.extend(lease, leaseFor as number);
+    },
+    acquire: (request) => lock.acquire(request),
+    release: (lease, outcome) => lock.release(lease, outcome),
+    inspect: (name) => lock.inspect(name),
+    list: (options) => lock.list(options),
+    forceRelease: (name, token) => lock.forceRelease(name, token),
+  });
+  const read = cacheOf(clock, { lock: slow, loadMany: slowly(clock, 2500) }).getMany(KEYS);
+  await clock.advance(10);
+  commands.length = 0;
+  await clock.advance(2400);
+  expect(commands).toEqual(Array.from({ length: 1000 }, () => 'extend'));
+  expect(most).toBe(32);
+  expect([...records.values()].every(({ leaseUntil }) => leaseUntil > clock.monotonic())).toBe(true);
+  await clock.advance(100);
+  expect((await read).size).toBe(500);
+});
+
+it('keys that wait for the load of another instance ask together, at the pace of one', async () => {
+  const commandsOf = async (count: number): Promise<string[]> => {
+    const clock = new FakeClock();
+    const { lock, store, commands } = backend(clock, LEASE);
+    const keys = KEYS.slice(0, count);
+    const winner = cacheOf(clock, { lock, store, loadMany: slowly(clock, 2700) }).getMany(keys);
+    await clock.advance(10);
+    commands.length = 0;
+    const waiting = cacheOf(clock, { lock, store, loadMany: async () => new Map() });
+    const reads: Promise<number>[] = [];
+    for (const key of keys) {
+      reads.push(waiting.get(key));
+      if (key % 100 === 0) await clock.advance(1);
+    }
+    await clock.advance(5000);
+    expect((await winner).size).toBe(count);
+    expect(await Promise.all(reads)).toEqual(keys);
+    return commands.filter((command) => command === 'acquire' || command === 'read');
+  };
+  const alone = await commandsOf(1);
+  const all = await commandsOf(500);
+  expect(alone.length).toBeGreaterThan(8);
+  expect(all.length).toBeLessThanOrEqual(alone.length + 10); // five crowds, of which four come to ask with the first
 });

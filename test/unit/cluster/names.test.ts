@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
 import type { SnapshotRead, SnapshotWrite } from '../../../src/cluster/store-contract.ts';
 import {
   type AcquireRequest,
@@ -121,12 +122,17 @@ describe('a namespace', () => {
           asked.push(...names(ends.map(({ lease }) => lease)));
           return [];
         },
+        extendMany: async (extensions: readonly LeaseExtension[]) => {
+          asked.push(...names(extensions.map(({ lease }) => lease)));
+          return [];
+        },
       } as unknown as LockBackend,
       'shop/',
     );
     const rows = await lock.acquireMany!([{ name: 'a' }, { name: 'b' }] as AcquireRequest[]);
     expect(rows).toEqual([new Error('damaged'), { name: 'b' }]);
     await lock.releaseMany!([{ lease: { name: 'c' } }] as LeaseEnd[]);
+    await lock.extendMany!([{ lease: { name: 'f' } }] as LeaseExtension[]);
     const store = namespacedStore(
       {
         readMany: async (reads: readonly SnapshotRead[]) => {
@@ -142,7 +148,7 @@ describe('a namespace', () => {
     );
     await store.readMany!([{ name: 'd' }]);
     await store.writeMany!([{ name: 'e', payload: '' }]);
-    expect(asked).toEqual(['shop/a', 'shop/b', 'shop/c', 'shop/d', 'shop/e']);
+    expect(asked).toEqual(['shop/a', 'shop/b', 'shop/c', 'shop/f', 'shop/d', 'shop/e']);
   });
 
   it.each(['', 'a\0b', 7, 'x'.repeat(51)])('%j is refused by locks and stores', (namespace) => {

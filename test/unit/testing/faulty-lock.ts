@@ -1,3 +1,4 @@
+import type { LeaseExtension } from '../../../src/cluster/lock-contract.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
 import type { Ending, LeaseEnd, LockBackend, LockRow } from '../../../src/lock/lock-backend.ts';
 import {
@@ -82,6 +83,10 @@ class Backend implements LockBackend {
 
   async releaseMany(ends: readonly LeaseEnd[]): Promise<boolean[]> {
     return Promise.all(ends.map(({ lease, ending }) => this.release(lease, ending)));
+  }
+
+  async extendMany(extensions: readonly LeaseExtension[]): Promise<boolean[]> {
+    return Promise.all(extensions.map(({ lease, leaseFor }) => this.extend(lease, leaseFor)));
   }
 
   async find(name: string): Promise<LockRow | undefined> {
@@ -625,6 +630,30 @@ export const LOCK_FAULTS: readonly LockFault[] = [
       return ends.map(() => true);
     },
   }),
+  fault('one leaseFor for all extensions', {
+    extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
+      const { leaseFor } = extensions[0] as LeaseExtension;
+      return Promise.all(extensions.map(({ lease }) => this.extend(lease, leaseFor)));
+    },
+  }),
+  fault('several extensions return true', {
+    async extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
+      for (const { lease, leaseFor } of extensions) await this.extend(lease, leaseFor);
+      return extensions.map(() => true);
+    },
+  }),
+  fault('extensions after the hundredth are left out', {
+    extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
+      const some = extensions.slice(0, 100);
+      return Promise.all(some.map(({ lease, leaseFor }) => this.extend(lease, leaseFor)));
+    },
+  }),
+  outside('a name may be extended twice', (lock) => ({
+    extendMany: async (extensions) => {
+      const distinct = new Map(extensions.map((one) => [one.lease.name, one]));
+      return (await lock.extendMany?.([...distinct.values()])) ?? [];
+    },
+  })),
   outside('a name may occur twice', (lock) => ({
     acquireMany: async (requests) => {
       const distinct = new Map(requests.map((request) => [request.name, request]));

@@ -18,7 +18,7 @@ function actions(limit: number) {
     };
     return semaphore.run(action, signal);
   };
-  return { run, started, end: (name: string) => ends.get(name) as Deferred<string> };
+  return { semaphore, run, started, end: (name: string) => ends.get(name) as Deferred<string> };
 }
 
 it('runs at most `limit` actions at a time, the others in order, also after one that fails', async () => {
@@ -71,4 +71,20 @@ it('an abort counts also before the call, and between the turn and the start', a
   end('c').resolve('c');
   expect(await c).toBe('c');
   expect(await a).toBe('a');
+});
+
+it('an urgent action comes before those that wait, and after the urgent ones before it', async () => {
+  const { semaphore, run, started, end } = actions(1);
+  const all = [run('a'), run('b')];
+  for (const name of ['c', 'd'])
+    all.push(
+      semaphore.runUrgent(async () => {
+        started.push(name);
+        return name;
+      }),
+    );
+  expect(semaphore.waiting).toBe(3);
+  for (const name of ['a', 'b']) end(name).resolve(name);
+  expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
+  expect(started).toEqual(['a', 'c', 'd', 'b']);
 });
