@@ -1,7 +1,7 @@
 import { isOptionError, showKey } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
-import { limited } from './backend-access.ts';
+import { type AnswerWatch, OverdueError, SilenceError, type StepLimits } from './answer-watch.ts';
 import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
 import { thisHost, thisProcess } from './identity.ts';
@@ -14,7 +14,8 @@ export const TRIES = 2;
 /** Where leases come from. */
 export interface LeaseSource {
   readonly steps: Pick<LockProvider, 'acquire' | 'extend' | 'release'>;
-  /** How long an acquire may take, in milliseconds. */
+  readonly answers: AnswerWatch;
+  /** How long an acquire is waited for while the lock is silent, in milliseconds. */
   readonly limitMs: number;
   /** How long an extension or a release may take, in milliseconds. */
   readonly behindMs: number;
@@ -31,11 +32,11 @@ export type LeaseAnswer =
     })
   | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
 
-/** How often it is asked, and for how long in all. */
+/** How often it is asked, and how long each time. */
 export interface Patience {
   readonly tries: number;
-  /** How long all tries together may take, in milliseconds. @default as any other step */
-  readonly acquireMs?: number;
+  /** @default a time-out of the lock, slow or not */
+  readonly limits?: StepLimits;
 }
 
 /**
@@ -52,24 +53,21 @@ export async function acquireLease(
   wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
   pending: PendingRequest,
   clock: Clock,
-  { tries, acquireMs = source.limitMs }: Patience,
+  { tries, limits = { silenceMs: source.limitMs } }: Patience,
 ): Promise<{ readonly answer: LeaseAnswer; readonly sentAt: number }> {
-  const { steps } = source;
-  const endAt = clock.monotonic() + acquireMs;
+  const { steps, answers } = source;
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
     const sentAt = clock.monotonic();
-    if (left < tries && isOver(endAt, sentAt)) break;
     const request = pending.begin(sentAt, wanted.force);
     const { id: requestId, sentAt: firstSentAt } = request;
-    const asked = callOf(() =>
-      steps.acquire({ ...wanted, requestId, owner: thisProcess(), host: thisHost() }),
-    );
+    const ask = async (): Promise<AcquireAnswer> =>
+      answerOf(await steps.acquire({ ...wanted, requestId, owner: thisProcess(), host: thisHost() }));
+    const late = (answer: AcquireAnswer): void =>
+      pending.answeredLate(request, sentAt, answer, source, clock);
     try {
-      const answer = await limited(() => asked, clock, endAt - sentAt);
-      if (!isAnswer(answer))
-        throw new DamagedRecordError(`acquire() returned ${showKey(answer)}, which is not an answer`);
-      pending.answered(request);
+      const answer = await answers.wait(ask, clock, limits, late);
+      pending.answered(request, answer);
       if (answer.kind !== 'acquired') return { answer, sentAt };
       const { remaining, ...id } = answer.lease;
       // It was given after it was first asked for, so it lasts for at least `leaseFor` from then, however late the answer
@@ -83,28 +81,20 @@ export async function acquireLease(
       cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
       pending.gaveUp(request);
-      void asked.then(
-        (late) => pending.answeredLate(request, sentAt, isAnswer(late) ? late : undefined, source, clock),
-        () => {},
-      );
-      if (isOptionError(thrown)) throw thrown;
+      if (isOptionError(thrown) || thrown instanceof SilenceError || thrown instanceof OverdueError)
+        throw thrown;
       cause = thrown;
     }
   }
   throw cause;
 }
 
-/** Whether that time is used up; a timer may fire up to a millisecond early. */
-export function isOver(endAt: number, now: number): boolean {
-  return now >= endAt - 1;
-}
-
-/** A promise of a step that may throw instead of rejecting. */
-function callOf<R>(step: () => R | PromiseLike<R>): Promise<R> {
-  return new Promise((resolve) => resolve(step()));
-}
-
 /** A user's lock may return anything. */
+function answerOf(answer: AcquireAnswer): AcquireAnswer {
+  if (isAnswer(answer)) return answer;
+  throw new DamagedRecordError(`acquire() returned ${showKey(answer)}, which is not an answer`);
+}
+
 function isAnswer(answer: AcquireAnswer | undefined): boolean {
   if (answer?.kind === 'acquired') {
     return isToken(answer.lease?.token) && isNumber(answer.lease.remaining, 0, Number.MAX_VALUE);

@@ -34,7 +34,7 @@ export class Admission<T> {
   #force = false;
   /** The first pin that was in force during this round. It may be over since, and the value dropped. */
   #pin: Pin | undefined;
-  /** While a reader without a value waits for the first answer of the backends. */
+  /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
   /** The snapshot that was expected when it began, and the last invalidation here before that. */
   #expected: Pick<SharedState, 'expectedToken' | 'invalidatedAt'> | undefined;
@@ -88,6 +88,8 @@ export class Admission<T> {
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined && options.kind !== 'task') {
       const known = await this.snapshots.known(this.#isForced);
+      if (this.snapshots.wasRead && this.#enteredAt !== undefined)
+        this.#enteredAt = options.clock.monotonic();
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     if (lock === undefined) return undefined;

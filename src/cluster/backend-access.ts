@@ -5,15 +5,13 @@ import { Outage } from '../observe/outage.ts';
 import type { Clock } from '../time/clock.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
+import { AnswerWatch, OverdueError } from './answer-watch.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { isDamage } from './damage.ts';
-import { writeTimeoutMs } from './time-limits.ts';
+import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
 
 /** How many steps one lock or store object has under way at a time, however many members and keys use it. */
 export const MAX_CONCURRENT_STEPS = 32;
-
-/** An adapter should limit the time of its steps by itself. One that does not must not delay what comes after. */
-const LONGEST_STEP_MS = 15_000;
 
 /** The result of asking a backend. */
 export type Asked<R> =
@@ -60,11 +58,13 @@ export interface AskOptions {
 export class BackendAccess<S> {
   /** The methods of the object. */
   readonly steps: S;
-  /** How long a step may take that a load waits for, in milliseconds: acquire, read. */
+  /** How long a step is waited for that a load needs, in milliseconds, while the backend is silent: acquire, read. */
   readonly limitMs: number;
-  /** How long a step may take that no reader waits for, in milliseconds: extend, release, write. */
+  /** How long one that no reader waits for: extend, release, write. */
   readonly behindMs: number;
   readonly breaker: CircuitBreaker = new CircuitBreaker();
+  /** Waits for the answers of steps. Any answer closes the breaker. */
+  readonly answers: AnswerWatch;
   /** Its outages, as far as they are logged. */
   readonly outage: Outage = new Outage();
   readonly #semaphore: Semaphore;
@@ -90,6 +90,7 @@ export class BackendAccess<S> {
     this.steps = steps;
     this.limitMs = limitMs;
     this.behindMs = writeTimeoutMs(limitMs);
+    this.answers = new AnswerWatch(limitMs, (now) => this.breaker.succeeded(now));
     this.#semaphore = new Semaphore(maxConcurrent);
   }
 
@@ -173,6 +174,7 @@ export class BackendAccess<S> {
     } catch (thrown) {
       if (isOptionError(thrown)) throw thrown;
       const cause = this.#explain(thrown);
+      if (thrown instanceof OverdueError) return { kind: 'failed', cause }; // the backend answers others
       const isInconclusive = isWrite ? !isOpen : !isProbe && isDamage(thrown);
       if (!isInconclusive || !breaker.failedInconclusively()) {
         breaker.failed(cause, clock.monotonic(), { isProbe: isProbe && !isOpen, isWrite });

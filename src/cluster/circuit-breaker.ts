@@ -5,8 +5,8 @@ const TRUSTED_FOR_MS = 1000;
 const MAX_INCONCLUSIVE = 3;
 
 /** How long the breaker is open after the failure that begins an outage; each failed probe doubles it, up to the longest. */
-const FIRST_OPEN_MS = 1000;
-const LONGEST_OPEN_MS = 30_000;
+const FIRST_OPEN_MS = 250;
+const LONGEST_OPEN_MS = 4000;
 
 /** The time in which a backend does not answer. Instants are monotonic. */
 export interface BackendOutage {
@@ -26,8 +26,9 @@ export interface FailedStep {
 
 /**
  * Remembers whether a backend answers. A failure opens the breaker: the backend is not asked for a while, or each member
- * and each key would wait for it one by one. It is open for 1 second at first, then up to 30; after that it is half-open:
- * one caller probes the backend, and an answer closes it. All instants are monotonic.
+ * and each key would wait for it one by one. It is open for a quarter of a second at first, then up to 4 seconds; after that it is
+ * half-open: one caller probes the backend. Any answer closes it, also one to a step that no caller waits for any longer.
+ * All instants are monotonic.
  */
 export class CircuitBreaker {
   /** Why the backend could not be asked the last time; `undefined`: it answered. */

@@ -14,6 +14,7 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { accessOf } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { thisHost } from './identity.ts';
@@ -23,6 +24,7 @@ import { PendingRequest } from './pending-request.ts';
 import { RunningTasks } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
+import { LONGEST_STEP_MS } from './time-limits.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
@@ -151,6 +153,12 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
   checks.done();
   const running = new RunningTasks(clock);
+  const source = accessOf<LockSteps>(lock) ?? {
+    steps: lock,
+    answers: new AnswerWatch(LONGEST_STEP_MS, () => {}),
+    limitMs: LONGEST_STEP_MS,
+    behindMs: LONGEST_STEP_MS,
+  };
 
   function nameOf(args: A): string {
     if (typeof name !== 'function') return name;
@@ -163,14 +171,9 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
 
   async function acquire(lockName: string, leaseMs: number): ReturnType<typeof acquireLease> {
     const wanted = { name: lockName, leaseFor: leaseMs, force: false };
+    const limits = { silenceMs: source.limitMs, mostMs: LONGEST_STEP_MS };
     try {
-      return await acquireLease(
-        accessOf<LockSteps>(lock) ?? { steps: lock, limitMs: Infinity, behindMs: Infinity },
-        wanted,
-        new PendingRequest(),
-        clock,
-        { tries: TRIES },
-      );
+      return await acquireLease(source, wanted, new PendingRequest(), clock, { tries: TRIES, limits });
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;

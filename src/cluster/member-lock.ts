@@ -1,8 +1,9 @@
-import { type Entry, keyOf } from '../engine/entry.ts';
+import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
-import { acquireLease, isOver, type LeaseSource, TRIES } from './acquire-lease.ts';
+import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
+import { SilenceError } from './answer-watch.ts';
 import type { Asked, BackendAccess } from './backend-access.ts';
-import { acquireLimitMs, type BackendPatience } from './backend-patience.ts';
+import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -57,14 +58,19 @@ export class MemberLock {
   ) {
     this.#context = context;
     this.#access = access;
-    const { limitMs, behindMs } = access;
+    const { answers, limitMs, behindMs } = access;
     const { events, options } = context;
-    const steps = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
+    const counted = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
       events.counters.lockCommands += 1;
     });
+    const steps: LeaseSource['steps'] = {
+      acquire: counted.acquire,
+      extend: async (...lease) => answers.hear(Promise.resolve(counted.extend(...lease)), options.clock),
+      release: async (...end) => answers.hear(Promise.resolve(counted.release(...end)), options.clock),
+    };
     this.#outages = new OutageEvents('lock', events, (cause) => lockUnavailable(cause, options.name));
     const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
-    this.#source = { steps, limitMs, behindMs, forcedEnd };
+    this.#source = { steps, answers, limitMs, behindMs, forcedEnd };
     this.#serverClock = serverClock;
     this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
   }
@@ -87,24 +93,26 @@ export class MemberLock {
     const state = sharedStateOf(entry);
     const name = await this.#context.names.atBackend(entry, longestName);
     const patience = patienceOf();
-    const acquireMs = acquireLimitMs(access.limitMs, timeoutMs, patience, clock.monotonic());
-    let askedAt = Infinity;
+    const silenceMs = acquireSilenceMs(access.limitMs, patience, clock.monotonic());
+    let isUnanswered = false;
     const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
-      if (!isProbe) askedAt = clock.monotonic();
       try {
-        const tries = isProbe ? 1 : TRIES;
-        return await acquireLease(this.#source, { name, leaseFor, force }, state.request, clock, {
-          tries,
-          acquireMs,
+        const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - clock.monotonic() });
+        const wanted = { name, leaseFor, force };
+        return await acquireLease(this.#source, wanted, state.request, clock, {
+          tries: isProbe ? 1 : TRIES,
+          limits,
         });
+      } catch (error) {
+        isUnanswered = !isProbe && error instanceof SilenceError;
+        throw error;
       } finally {
         this.#unanswered.note(state.request, name);
       }
     };
     let asked = await access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
-    const isTimedOut = asked.kind === 'failed' && isOver(askedAt + acquireMs, clock.monotonic());
     // The lock may have given the lease, and no reader is kept waiting.
-    if (isTimedOut && patienceOf().waitsForProbe) asked = await access.askAgain(step, { clock });
+    if (isUnanswered && patienceOf().waitsForProbe) asked = await access.askAgain(step, { clock });
     if (asked.kind === 'open') {
       void asked.probe?.then(
         (probed) => {

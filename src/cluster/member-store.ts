@@ -1,9 +1,9 @@
 import type { VersionRecord } from '../data/version-record.ts';
-import { type Entry, keyOf } from '../engine/entry.ts';
+import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { type Asked, type BackendAccess, limited } from './backend-access.ts';
-import { type BackendPatience, readLimitMs } from './backend-patience.ts';
+import type { Asked, BackendAccess } from './backend-access.ts';
+import { type BackendPatience, readSilenceMs, stepLimits } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { countedSteps } from './counted-steps.ts';
 import { UndecodableError, withDamage } from './damage.ts';
@@ -97,16 +97,19 @@ export class MemberStore {
     newerThan: number,
     patience: BackendPatience,
   ): Promise<ReadSnapshot | 'unread' | undefined> {
-    const { steps, limitMs } = this.#access;
+    const { steps, limitMs, answers } = this.#access;
     const { options, names, log } = this.#context;
     const { clock, timeoutMs } = options;
-    const stepMs = readLimitMs(limitMs, timeoutMs, patience, this.#hasLock);
+    const silenceMs = readSilenceMs(limitMs, patience, this.#hasLock);
     let sentAt = 0;
     try {
       const name = await names.atBackend(entry, steps.longestName);
       const step = (): ReturnType<StoreSteps['read']> => {
         sentAt = clock.monotonic();
-        return limited(() => this.#steps.read(name, newerThan > 0 ? newerThan : undefined), clock, stepMs);
+        const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - sentAt });
+        const read = (): ReturnType<StoreSteps['read']> =>
+          this.#steps.read(name, newerThan > 0 ? newerThan : undefined);
+        return answers.wait(read, clock, limits);
       };
       const asked = await this.#access.ask(step, { clock, waitsForProbe: patience.waitsForProbe });
       if (asked.kind === 'open') {
@@ -122,7 +125,7 @@ export class MemberStore {
       const { version, damage } = stored;
       if (damage === undefined && version <= newerThan) return undefined;
       try {
-        return await this.#decoded(entry, stored, sentAt, paceOf(clock, timeoutMs, stepMs));
+        return await this.#decoded(entry, stored, sentAt, paceOf(clock, timeoutMs, silenceMs));
       } catch (error) {
         this.#rejected(entry, version, error as Error);
         return undefined;
@@ -206,10 +209,11 @@ export class MemberStore {
     call: (name: string) => Promise<R>,
     ...[waitsForProbe = true, limitMs = this.#access.behindMs]: Demand
   ): Promise<R> {
-    const { steps } = this.#access;
-    const { clock, name } = this.#context.options;
+    const { steps, answers } = this.#access;
+    const { clock, name, timeoutMs } = this.#context.options;
     const atBackend = await this.#context.names.atBackend(entry, steps.longestName);
-    const step = (): Promise<R> => limited(() => call(atBackend), clock, limitMs);
+    const limits = stepLimits(limitMs, { timeoutMs, leftMs: Infinity });
+    const step = (): Promise<R> => answers.wait(() => call(atBackend), clock, limits);
     const asked = await this.#access.ask(step, { clock, waitsForProbe });
     if (asked.kind === 'open') asked.probe?.catch(() => {});
     this.#noteRead(asked);

@@ -10,6 +10,8 @@ interface UnansweredRequest {
   readonly sentAt: number;
   /** It ignores the hold of a round that is done. */
   isForced: boolean;
+  /** Of the lease that its first answer has given. */
+  token?: number | undefined;
 }
 
 /** Where the lease of a late answer is given back. */
@@ -58,8 +60,9 @@ export class PendingRequest {
     return request;
   }
 
-  answered(request: UnansweredRequest): void {
+  answered(request: UnansweredRequest, answer: AcquireAnswer): void {
     if (this.#request === request) this.#request = undefined;
+    request.token = answer.kind === 'acquired' ? answer.lease.token : undefined;
   }
 
   /** A call stops waiting. */
@@ -67,17 +70,22 @@ export class PendingRequest {
     if (this.#request === request) this.#waiting -= 1;
   }
 
-  /** The answer has come after its call, sent at `sentAt` (monotonic), gave up. */
+  /**
+   * The answer has come after its call, sent at `sentAt` (monotonic), gave up; or it is the second one, of a request that was
+   * sent twice: its lease is another one if the first had been released by then.
+   */
   answeredLate(
     request: UnansweredRequest,
     sentAt: number,
-    answer: AcquireAnswer | undefined,
+    answer: AcquireAnswer,
     home: LateLeaseHome,
     clock: Clock,
   ): void {
-    if (this.#request !== request || this.#waiting > 0) return;
-    this.#request = undefined;
-    if (answer?.kind !== 'acquired') return;
+    if (this.#request === request) {
+      if (this.#waiting > 0) return;
+      this.#request = undefined;
+    } else if (answer.kind !== 'acquired' || answer.lease.token <= (request.token ?? 0)) return;
+    if (answer.kind !== 'acquired') return;
     const { remaining, ...id } = answer.lease;
     const lease = new HeldLease(home, id, sentAt + remaining, clock, remaining);
     const endsHold = request.isForced || answer.tookOver;

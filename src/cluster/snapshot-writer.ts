@@ -1,7 +1,7 @@
 import { type Entry, keyOf } from '../engine/entry.ts';
 import { isOptionError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
-import { type BackendAccess, limited } from './backend-access.ts';
+import type { BackendAccess } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { MemberContext } from './member-context.ts';
@@ -10,6 +10,7 @@ import { sharedStateOf } from './shared-state.ts';
 import { type Snapshot, withMetadata } from './snapshot.ts';
 import { encodeBody } from './snapshot-body.ts';
 import type { Codec, WriteAnswer } from './store-contract.ts';
+import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
 /** Writes the snapshots of a member to its store, and reports what happens. */
@@ -54,7 +55,7 @@ export class SnapshotWriter {
     metadata: () => Omit<Snapshot, 'value'>,
     lease: HeldLease | undefined,
   ): Promise<WriteAnswer | undefined> {
-    const { steps, behindMs, breaker } = this.#access;
+    const { steps, answers, behindMs, breaker } = this.#access;
     const { options, names, log, events } = this.#context;
     const { clock } = options;
     const token = lease?.id.token;
@@ -76,12 +77,16 @@ export class SnapshotWriter {
         if (state.publishing !== undefined) state.publishing.isSent = true;
         return this.#steps.write(name, payload, token, rejected, keepFor);
       };
+      const write = (): Promise<WriteAnswer> => {
+        const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
+        return answers.wait(writeOnce, clock, { silenceMs: Math.min(behindMs, LONGEST_STEP_MS), mostMs });
+      };
       const step = async (): Promise<WriteAnswer> => {
         try {
-          return await limited(writeOnce, clock, behindMs);
+          return await write();
         } catch (error) {
           if (isOptionError(error) || lease?.isLost) throw error;
-          return limited(writeOnce, clock, behindMs); // the answer of the first may be lost
+          return write(); // the answer of the first may be lost
         }
       };
       const isWanted = (): boolean => lease?.isLost !== true; // while the value was encoded, and the step waited for its turn

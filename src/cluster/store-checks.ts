@@ -228,10 +228,11 @@ export class StoreChecks {
     { options: { clock }, log }: Checker,
     report: InstanceReport | undefined,
   ): Promise<readonly number[] | undefined> {
-    const { steps, limitMs } = this.#access;
+    const { steps, answers, limitMs, behindMs } = this.#access;
     const names = asked.map(([name]) => name);
+    const limits = { silenceMs: limitMs, mostMs: behindMs };
     const step = (): Promise<readonly number[]> =>
-      limited(() => steps.versions(names, report), clock, limitMs);
+      answers.wait(() => steps.versions(names, report), clock, limits);
     const options = { clock, waitsForProbe: true };
     let answer = await this.#access.ask(step, options);
     // Its pause may be longer than the time within which changes are to be known.

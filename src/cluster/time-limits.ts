@@ -6,6 +6,9 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
  */
 export const DEFAULT_TIMEOUT_MS = 1000;
 
+/** An adapter should limit the time of its steps by itself. One that does not must not delay what comes after. */
+export const LONGEST_STEP_MS = 15_000;
+
 /** A write carries a payload, and no reader waits for it. */
 const WRITE_FACTOR = 3;
 
@@ -14,13 +17,17 @@ export function writeTimeoutMs(timeoutMs: number): number {
   return WRITE_FACTOR * timeoutMs;
 }
 
+/** Slow is not dead: a client waits for longer than a caller does where the backend is silent. */
+const CLIENT_FACTOR = 5;
+
+/** How long a client keeps a command where a silent backend is waited for during `timeoutMs`. */
+export function clientTimeoutMs(timeoutMs: number): number {
+  return CLIENT_FACTOR * timeoutMs;
+}
+
 /** How long the client of a lock or a store keeps a command, in milliseconds: one that is not sent by then never is. */
-export function commandTimeoutMs(
-  about: 'lock' | 'store',
-  timeout: DurationLike = DEFAULT_TIMEOUT_MS,
-): number {
-  const timeoutMs = toMillis(timeout);
-  return about === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
+export function commandTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
+  return clientTimeoutMs(toMillis(timeout));
 }
 
 /** The longest time of a signal. */

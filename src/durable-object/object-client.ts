@@ -40,7 +40,7 @@ export class ObjectClient {
     this.#binding = binding;
     this.#object = object;
     this.#settings = { retentionMs, keepVersions };
-    this.#timeoutMs = commandTimeoutMs(about, options.timeout);
+    this.#timeoutMs = commandTimeoutMs(options.timeout);
   }
 
   /**

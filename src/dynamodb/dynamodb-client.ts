@@ -27,7 +27,7 @@ export class Dynamodb {
     checks.methods('client', client, METHODS);
     checks.done();
     this.client = client;
-    this.timeoutMs = commandTimeoutMs(about, timeout);
+    this.timeoutMs = commandTimeoutMs(timeout);
     client.middlewareStack.add(this.#watch, { step: 'deserialize', priority: 'low' });
   }
 

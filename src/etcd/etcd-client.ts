@@ -94,7 +94,7 @@ export class EtcdClient {
     this.#endpoints = all.map((one) => one.replace(/[/]+$/, ''));
     this.#user = user;
     this.#fetch = fetch;
-    this.timeoutMs = commandTimeoutMs(about, timeout);
+    this.timeoutMs = commandTimeoutMs(timeout);
   }
 
   /**

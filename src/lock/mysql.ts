@@ -52,7 +52,7 @@ export function mysqlLock(options: MysqlLockOptions): Lock {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlLock(options, {
-    client: new MysqlSql(options.client, timeoutOf('lock', options)),
+    client: new MysqlSql(options.client, timeoutOf(options)),
     dialect: MYSQL,
     definition: mysqlLockTable,
     definedBy: 'mysqlLockTable()',

@@ -48,7 +48,7 @@ export interface PostgresLockOptions extends SqlLockOptions {
 export function postgresLock(options: PostgresLockOptions): Lock {
   const client = postgresClient('lock', options?.client);
   return sqlLock(options, {
-    client: new PostgresSql(client, timeoutOf('lock', options)),
+    client: new PostgresSql(client, timeoutOf(options)),
     dialect: POSTGRES,
     definition: postgresLockTable,
     definedBy: 'postgresLockTable()',

@@ -46,7 +46,7 @@ export class MongoDocuments {
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
     this.#collection = collection;
-    this.#timeoutMs = commandTimeoutMs(about, timeout);
+    this.#timeoutMs = commandTimeoutMs(timeout);
   }
 
   /**

@@ -61,7 +61,7 @@ export class RedisHashes {
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
-    this.#timeoutMs = commandTimeoutMs(about, timeout);
+    this.#timeoutMs = commandTimeoutMs(timeout);
   }
 
   /** The server is a cluster, and the hashes are in several slots: one script can't access them all. */

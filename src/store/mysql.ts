@@ -50,7 +50,7 @@ export function mysqlStore(options: MysqlStoreOptions): Store {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlStore(options, {
-    client: new MysqlSql(options.client, timeoutOf('store', options)),
+    client: new MysqlSql(options.client, timeoutOf(options)),
     dialect: MYSQL,
     definition: mysqlStoreTable,
     versionsDefinition: mysqlVersionsTable,

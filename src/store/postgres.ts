@@ -56,7 +56,7 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
 export function postgresStore(options: PostgresStoreOptions): Store {
   const client = postgresClient('store', options?.client);
   return sqlStore(options, {
-    client: new PostgresSql(client, timeoutOf('store', options)),
+    client: new PostgresSql(client, timeoutOf(options)),
     dialect: POSTGRES,
     definition: postgresStoreTable,
     versionsDefinition: postgresVersionsTable,

@@ -1,0 +1,197 @@
+import type { Clock, Timer } from '../time/clock.ts';
+import { showDuration } from '../time/show-duration.ts';
+import { clientTimeoutMs, writeTimeoutMs } from './time-limits.ts';
+
+/** Silence is seen in this many turns of the event loop at least: in one turn of a busy process answers lie unread. */
+const TURNS_OF_SILENCE = 4;
+
+/** A backend that answers this slowly is silent after this many times as long. */
+const SLOWEST_FACTOR = 2;
+
+/** How much of the slowness remains with each quicker answer. */
+const SLOWNESS_LEFT = 0.5;
+
+/** A timer may fire up to a millisecond early. */
+const EARLY_MS = 1;
+
+/** The backend has answered nothing at all while it was waited for. */
+export class SilenceError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** The backend answers others, not this step: that says nothing of the backend. */
+export class OverdueError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** How long a step is waited for, in milliseconds. */
+export interface StepLimits {
+  /** While the backend answers nothing at all; longer where it has answered slowly. */
+  readonly silenceMs: number;
+  /** In all, while it answers other steps. @default silenceMs */
+  readonly mostMs?: number;
+}
+
+/** A step that is waited for. Instants are monotonic, `silentFrom` is a reading of `attentiveMs`. */
+interface Waiting {
+  readonly silentFrom: number;
+  readonly silenceMs: number;
+  readonly sentAt: number;
+  readonly mostMs: number;
+  repeat: (() => void) | undefined;
+  fail(error: Error): void;
+}
+
+/**
+ * Waits for the answers of one backend, and distinguishes a slow backend from a silent one:
+ *
+ *  - *silent*: for the whole time-out it has answered nothing, neither this step nor another one. The time in which this
+ *    process stood still or was busy does not count, since no answer was read then;
+ *  - *slow*: it answers, later. Where it has needed longer than half of the time-out, it is silent after twice that time, at most
+ *    after the time for which clients keep a command;
+ *  - *overdue*: it answers other steps, but not this one. The step is sent once more after three time-outs, because its
+ *    answer may be lost, and the first answer counts.
+ *
+ * One timer for all steps runs while a step is waited for.
+ */
+export class AnswerWatch {
+  readonly #timeoutMs: number;
+  readonly #onAnswer: (now: number) => void;
+  readonly #waiting: Set<Waiting> = new Set();
+  /** How long this process could have heard an answer, in milliseconds, as far as it was waiting for one. */
+  #attentiveMs = 0;
+  #countedAt = 0;
+  /** The reading of `#attentiveMs` at the last answer. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  /** How long answers take, in milliseconds, the slow ones above all. */
+  #slownessMs = 0;
+  #timer: Timer | undefined;
+  #timerAt = 0;
+  /** How much of the time until the timer may still count: a turn of the event loop may take any time. */
+  #uncountedMs = 0;
+
+  /** @param onAnswer called with each answer, also with one that is waited for no longer. */
+  constructor(timeoutMs: number, onAnswer: (now: number) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Hears of the answer of a step that is sent now, and is waited for elsewhere. @returns the same promise. */
+  hear<R>(answer: Promise<R>, clock: Clock): Promise<R> {
+    answer.then(this.#sent(clock), () => {});
+    return answer;
+  }
+
+  #sent(clock: Clock): () => void {
+    const sentAt = clock.monotonic();
+    return () => {
+      const now = clock.monotonic();
+      this.#count(now);
+      this.#heardAt = this.#attentiveMs;
+      this.#slownessMs = Math.max(now - sentAt, SLOWNESS_LEFT * this.#slownessMs);
+      this.#onAnswer(now);
+    };
+  }
+
+  /**
+   * Sends a step and waits for its answer. The step may be sent twice, so that it has to be one of which the second time
+   * changes nothing.
+   *
+   * Rejects with the error of the step, with {@link SilenceError} or with {@link OverdueError}.
+   *
+   * @param late called with each further answer.
+   */
+  wait<R>(
+    step: () => R | PromiseLike<R>,
+    clock: Clock,
+    { silenceMs, mostMs = silenceMs }: StepLimits,
+    late: (answer: R) => void = () => {},
+  ): Promise<R> {
+    return new Promise((resolve, reject) => {
+      let underWay = 0;
+      const settle = (): boolean => {
+        const isFirst = this.#waiting.delete(waiting);
+        if (this.#waiting.size === 0) this.#stop();
+        return isFirst;
+      };
+      const send = (): void => {
+        underWay += 1;
+        const heard = this.#sent(clock);
+        new Promise<R>((start) => start(step())).then(
+          (answer) => {
+            heard();
+            if (settle()) resolve(answer);
+            else late(answer);
+          },
+          (error) => {
+            underWay -= 1;
+            if (underWay === 0 && settle()) reject(error);
+          },
+        );
+      };
+      const sentAt = clock.monotonic();
+      this.#count(sentAt);
+      const waiting: Waiting = {
+        silentFrom: this.#attentiveMs,
+        silenceMs,
+        sentAt,
+        mostMs: Math.max(mostMs, silenceMs),
+        repeat: send,
+        fail: (error) => void (settle() && reject(error)),
+      };
+      this.#waiting.add(waiting);
+      this.#checkAt(this.#nextCheckOf(waiting, sentAt), sentAt, clock);
+      send();
+    });
+  }
+
+  #count(now: number): void {
+    const counted = this.#timer === undefined ? 0 : Math.min(now - this.#countedAt, this.#uncountedMs);
+    this.#attentiveMs += counted;
+    this.#uncountedMs -= counted;
+    this.#countedAt = now;
+  }
+
+  #checkAt(instant: number, now: number, clock: Clock): void {
+    if (this.#timer !== undefined && instant >= this.#timerAt) return;
+    this.#timer?.cancel();
+    this.#timerAt = instant;
+    this.#uncountedMs = Math.max(0, instant - now);
+    this.#timer = clock.setTimeout(() => this.#check(clock), this.#uncountedMs);
+  }
+
+  #check(clock: Clock): void {
+    const now = clock.monotonic();
+    this.#count(now);
+    this.#stop();
+    for (const waiting of [...this.#waiting]) {
+      const { sentAt, mostMs, repeat } = waiting;
+      const text = `no answer within ${showDuration(Math.round(now - sentAt))}`;
+      if (this.#silenceLeft(waiting) <= EARLY_MS) {
+        this.#slownessMs = 0;
+        waiting.fail(new SilenceError(text));
+      } else if (now - sentAt >= mostMs - EARLY_MS) waiting.fail(new OverdueError(text));
+      else if (repeat !== undefined && now - sentAt >= writeTimeoutMs(this.#timeoutMs) - EARLY_MS) {
+        waiting.repeat = undefined;
+        repeat();
+      }
+    }
+    for (const waiting of this.#waiting) this.#checkAt(this.#nextCheckOf(waiting, now), now, clock);
+  }
+
+  #stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #silenceLeft({ silentFrom, silenceMs, mostMs }: Waiting): number {
+    const slowMs = Math.min(SLOWEST_FACTOR * this.#slownessMs, clientTimeoutMs(this.#timeoutMs), mostMs);
+    return Math.max(silenceMs, slowMs) - (this.#attentiveMs - Math.max(silentFrom, this.#heardAt));
+  }
+
+  #nextCheckOf(waiting: Waiting, now: number): number {
+    const { sentAt, silenceMs, mostMs } = waiting;
+    const turnMs = Math.min(this.#silenceLeft(waiting), silenceMs / TURNS_OF_SILENCE);
+    return Math.min(now + Math.max(0, turnMs), sentAt + mostMs);
+  }
+}
