@@ -6,7 +6,10 @@ import { clientTimeoutMs, writeTimeoutMs } from './time-limits.ts';
 const TURNS_OF_SILENCE = 4;
 
 /** A backend that answers this slowly is silent after this many times as long. */
-const SLOWEST_FACTOR = 2;
+const SLOWNESS_FACTOR = 2;
+
+/** A time-out is for as many steps as one command may have; each as many more that are waited for make it longer. */
+const STEPS_OF_TIMEOUT = 500;
 
 /** How much of the slowness remains with each quicker answer. */
 const SLOWNESS_LEFT = 0.5;
@@ -46,9 +49,9 @@ interface Waiting {
  * Waits for the answers of one backend, and distinguishes a slow backend from a silent one:
  *
  *  - *silent*: for the whole time-out it has answered nothing, neither this step nor another one. The time in which this
- *    process stood still or was busy does not count, since no answer was read then;
- *  - *slow*: it answers, later. Where it has needed longer than half of the time-out, it is silent after twice that time, at most
- *    after the time for which clients keep a command;
+ *    process stood still does not count, and less of the time in which its own timers are late: the machine is busy;
+ *  - *slow*: it answers, later. Where it has needed longer than half of the time-out, it is silent after twice that time. Where
+ *    more than 500 steps are waited for, one time-out is for each 500. Both at most for the time for which clients keep a command;
  *  - *overdue*: it answers other steps, but not this one. The step is sent once more after three time-outs, because its
  *    answer may be lost, and the first answer counts.
  *
@@ -67,6 +70,7 @@ export class AnswerWatch {
   #slownessMs = 0;
   #timer: Timer | undefined;
   #timerAt = 0;
+  #delayMs = 0;
   /** How much of the time until the timer may still count: a turn of the event loop may take any time. */
   #uncountedMs = 0;
 
@@ -156,13 +160,15 @@ export class AnswerWatch {
     if (this.#timer !== undefined && instant >= this.#timerAt) return;
     this.#timer?.cancel();
     this.#timerAt = instant;
-    this.#uncountedMs = Math.max(0, instant - now);
-    this.#timer = clock.setTimeout(() => this.#check(clock), this.#uncountedMs);
+    this.#delayMs = this.#uncountedMs = Math.max(0, instant - now);
+    this.#timer = clock.setTimeout(() => this.#check(clock), this.#delayMs);
   }
 
   #check(clock: Clock): void {
     const now = clock.monotonic();
     this.#count(now);
+    const lateMs = Math.max(0, now - this.#timerAt);
+    this.#attentiveMs -= (this.#delayMs * lateMs) / (this.#delayMs + lateMs || 1);
     this.#stop();
     for (const waiting of [...this.#waiting]) {
       const { sentAt, mostMs, repeat } = waiting;
@@ -185,8 +191,10 @@ export class AnswerWatch {
   }
 
   #silenceLeft({ silentFrom, silenceMs, mostMs }: Waiting): number {
-    const slowMs = Math.min(SLOWEST_FACTOR * this.#slownessMs, clientTimeoutMs(this.#timeoutMs), mostMs);
-    return Math.max(silenceMs, slowMs) - (this.#attentiveMs - Math.max(silentFrom, this.#heardAt));
+    const crowdMs = silenceMs * Math.ceil(this.#waiting.size / STEPS_OF_TIMEOUT);
+    const slowMs = Math.max(SLOWNESS_FACTOR * this.#slownessMs, crowdMs);
+    const mostSilenceMs = Math.min(slowMs, clientTimeoutMs(this.#timeoutMs), mostMs);
+    return Math.max(silenceMs, mostSilenceMs) - (this.#attentiveMs - Math.max(silentFrom, this.#heardAt));
   }
 
   #nextCheckOf(waiting: Waiting, now: number): number {

@@ -1,5 +1,5 @@
 import { Semaphore } from '../time/semaphore.ts';
-import { BackendAccess, MAX_CONCURRENT_STEPS } from './backend-access.ts';
+import { BackendAccess } from './backend-access.ts';
 import type { LockSteps, ManyLockSteps, ManyStoreSteps, StoreSteps } from './backend-steps.ts';
 import type { AcquireRequest, LeaseExtension, LeaseRelease } from './lock-contract.ts';
 import { reportingSteps } from './reporting-steps.ts';
@@ -7,6 +7,9 @@ import { StepJoiner } from './step-joiner.ts';
 import { StoreAccess } from './store-access.ts';
 import type { SnapshotRead, SnapshotWrite } from './store-contract.ts';
 import { StoreReports } from './store-reports.ts';
+
+/** Fewer than a pool has connections, or the commands would wait for each other there, and no step could join them. */
+const MAX_CONCURRENT_COMMANDS = 8;
 
 type All<S> = { readonly [P in keyof S]-?: NonNullable<S[P]> };
 type ForManyNames = ManyLockSteps & All<Pick<ManyLockSteps, 'acquireMany' | 'releaseMany'>>;
@@ -30,7 +33,7 @@ export function lockAccess(
   };
   const access = new BackendAccess(singly, limitMs, explain);
   if (!isForManyNames(steps)) return access;
-  const commands = new Semaphore(MAX_CONCURRENT_STEPS);
+  const commands = new Semaphore(MAX_CONCURRENT_COMMANDS);
   const acquires = new StepJoiner(
     {
       one: (request: AcquireRequest) => steps.acquire(request),
@@ -78,7 +81,7 @@ export function storeAccess(
   const reports = new StoreReports(plain);
   const steps = reportingSteps(plain, reports);
   if (!isForManySnapshots(steps)) return new StoreAccess(steps, reports, limitMs, explain);
-  const commands = new Semaphore(MAX_CONCURRENT_STEPS);
+  const commands = new Semaphore(MAX_CONCURRENT_COMMANDS);
   const reads = new StepJoiner(
     {
       one: ({ name, newerThan }: SnapshotRead) => steps.read(name, newerThan),

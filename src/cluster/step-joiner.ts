@@ -21,9 +21,17 @@ interface Item<Q, A> {
   readonly reject: (error: unknown) => void;
 }
 
+/** The steps of one command, until it is sent. */
+interface Batch<Q, A> {
+  readonly items: Map<string, Item<Q, A>>;
+  size: number;
+  /** It waits for its place among the commands under way, and further steps may join it. */
+  isQueued: boolean;
+}
+
 /**
- * Joins steps for single keys that are asked for in the same turn of the event loop into one command for all of them. A
- * step that is alone stays the single step that it is. For its caller a joined step is the same as a single one: it has an
+ * Joins steps for single keys that are asked for in the same turn of the event loop into one command for all of them; and
+ * those that come while it waits for other commands, so that a slow backend gets fewer and larger ones. A step that is alone stays the single step that it is. For its caller a joined step is the same as a single one: it has an
  * answer or an error of its own, and may be asked for again.
  *
  * A command never has the same name twice: the second step begins another command.
@@ -31,8 +39,7 @@ interface Item<Q, A> {
 export class StepJoiner<Q, A> {
   readonly #step: JoinableStep<Q, A>;
   readonly #commands: Pick<Semaphore, 'run'>;
-  #open: Map<string, Item<Q, A>> | undefined;
-  #size = 0;
+  #open: Batch<Q, A> | undefined;
 
   /** @param commands limits the commands under way. */
   constructor(step: JoinableStep<Q, A>, commands: Pick<Semaphore, 'run'>) {
@@ -44,29 +51,37 @@ export class StepJoiner<Q, A> {
     return new Promise((resolve, reject) => {
       const name = this.#step.nameOf(request);
       const size = this.#step.sizeOf?.(request) ?? 0;
-      if (this.#open?.has(name) || this.#size + size > MOST_CHARACTERS) this.#start();
+      if (this.#open?.items.has(name) || (this.#open?.size ?? 0) + size > MOST_CHARACTERS) this.#close();
       const open = this.#open ?? this.#begin();
-      open.set(name, { request, resolve, reject });
-      this.#size += size;
-      if (open.size === MOST_KEYS) this.#start();
+      open.items.set(name, { request, resolve, reject });
+      open.size += size;
+      if (open.items.size === MOST_KEYS) this.#close();
     });
   }
 
-  #begin(): Map<string, Item<Q, A>> {
-    const items: Map<string, Item<Q, A>> = new Map();
-    this.#open = items;
-    const isOver = (): boolean => this.#open !== items;
-    whenQuiet({ size: () => items.size, checks: QUIET_MICROTASKS, soon: soonInTurn, isOver }, () =>
-      this.#start(),
-    );
-    return items;
+  #begin(): Batch<Q, A> {
+    const batch: Batch<Q, A> = { items: new Map(), size: 0, isQueued: false };
+    this.#open = batch;
+    const isOver = (): boolean => batch.isQueued;
+    const size = (): number => batch.items.size;
+    whenQuiet({ size, checks: QUIET_MICROTASKS, soon: soonInTurn, isOver }, () => this.#queue(batch));
+    return batch;
   }
 
-  #start(): void {
-    const items = [...(this.#open?.values() ?? [])];
+  /** No step joins it any longer. */
+  #close(): void {
+    const batch = this.#open;
     this.#open = undefined;
-    this.#size = 0;
-    if (items.length > 0) void this.#commands.run(() => this.#send(items));
+    if (batch !== undefined) this.#queue(batch);
+  }
+
+  #queue(batch: Batch<Q, A>): void {
+    if (batch.isQueued) return;
+    batch.isQueued = true;
+    void this.#commands.run(() => {
+      if (this.#open === batch) this.#open = undefined;
+      return this.#send([...batch.items.values()]);
+    });
   }
 
   /** Never rejects. */

@@ -18,7 +18,7 @@ export function writeTimeoutMs(timeoutMs: number): number {
 }
 
 /** Slow is not dead: a client waits for longer than a caller does where the backend is silent. */
-const CLIENT_FACTOR = 5;
+const CLIENT_FACTOR = 10;
 
 /** How long a client keeps a command where a silent backend is waited for during `timeoutMs`. */
 export function clientTimeoutMs(timeoutMs: number): number {

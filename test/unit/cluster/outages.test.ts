@@ -45,7 +45,7 @@ describe('a backend that never answers', () => {
     }
     const pauses = askedAt.slice(1).map((at, index) => (at - askedAt[index]!) / 1000);
     // Each probe takes a second itself.
-    expect(pauses).toEqual([1.25, 1.5, 2, 3, 5, 5, 5, 5]);
+    expect(pauses).toEqual([1.5, 1.5, 2, 3, 5, 5, 5, 5]);
   });
 
   it('delays the reload of a warm value by two time-outs, the next one not at all', async () => {
