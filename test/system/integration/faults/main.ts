@@ -23,6 +23,7 @@ import {
   type Stage,
 } from './scenario.ts';
 import { stops } from './stops.ts';
+import { storms } from './storms.ts';
 import { undisturbed } from './undisturbed.ts';
 
 /** A scenario with an engine. */
@@ -86,6 +87,12 @@ const SCENARIOS: readonly Scenario[] = [
   },
   { number: 6, title: 'answers are lost', play: served(lostReplies), leftOut: NO_SERVER },
   { number: 7, title: 'the load of one instance fails', play: failingLoads },
+  {
+    number: 8,
+    title: 'a storm of late, lost and cut answers',
+    play: served(storms),
+    leftOut: NO_SERVER,
+  },
 ];
 
 /** By how much the wall clock of each instance is off. */
