@@ -463,6 +463,34 @@ export const simulation: readonly SimulationFault[] = [
     by: '(task, options) => original(task, { ...options, lockAtLeastFor: 0 })',
   },
   {
+    name: 'lockAtLeastFor counts from the request of the lease',
+    rules: ['tasks'],
+    seeds: [1],
+    in: 'src/cluster/held-lease.ts',
+    replace: 'HeldLease.release',
+    by: `(outcome) => {
+      const sentAt = this.#validUntil - this.#leaseFor;
+      return original(() => {
+        const { as, holdFor } = outcome();
+        const sinceRequest = sentAt + this.#leaseFor / 2 - this.#clock.monotonic();
+        return as === 'done' && this.id.name === 'nightly' ? { as, holdFor: Math.max(0, sinceRequest) } : outcome();
+      });
+    }`,
+  },
+  {
+    name: 'lockAtLeastFor counts from the end of the task',
+    rules: ['tasks'],
+    seeds: [1],
+    in: 'src/cluster/held-lease.ts',
+    replace: 'HeldLease.release',
+    by: `(outcome) =>
+      original(() => {
+        const { as, ...others } = outcome();
+        const isOfTask = as === 'done' && this.id.name === 'nightly';
+        return isOfTask ? { as, holdFor: this.#leaseFor / 2 } : { as, ...others };
+      })`,
+  },
+  {
     name: 'the slack of a hold carries a value beyond its age limit',
     rules: ['results'],
     seeds: [23],

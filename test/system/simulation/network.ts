@@ -57,6 +57,8 @@ export interface Message {
   readonly instance?: string;
   /** Of `release`. */
   readonly as?: 'done' | 'failed' | 'abandoned';
+  /** Of `release`: how long the next round is held back, in milliseconds. */
+  readonly holdFor?: number;
 }
 
 /** A listener of a connection. */
@@ -102,7 +104,9 @@ export class Link {
           this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request)),
         extend: (lease, ms) => this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms)),
         release: (lease, ending) =>
-          this.#send({ step: 'release', ...lease, as: ending.state }, () => backend.release(lease, ending)),
+          this.#send({ step: 'release', ...lease, as: ending.state, holdFor: ending.holdFor }, () =>
+            backend.release(lease, ending),
+          ),
         find: none,
         list: none,
         forceRelease: none,

@@ -6,14 +6,15 @@ import type { World } from './world.ts';
 const ROUNDING_MS = 3;
 
 /**
- * The locked task: after a successful run no instance runs it again before `lockAtLeastFor` has passed since its start.
+ * The locked task: after a successful run no instance runs it again before `lockAtLeastFor` has passed since it started,
+ * by the clock of the backend, and no longer than that is it held back. A run whose release does not reach the backend
+ * holds others back until its lease is over.
  */
 export class Nightly {
   readonly #world: World;
   readonly #atLeastMs: number;
-  /** The time of the first request of each lease. */
-  readonly #askedAt: Map<string, number> = new Map();
-  /** The last successful run. */
+  readonly #runs: Map<number, LoadRun> = new Map();
+  /** The successful run with the highest token. */
   #last: LoadRun | undefined;
 
   constructor(world: World) {
@@ -21,17 +22,24 @@ export class Nightly {
     this.#atLeastMs = world.scenario.leaseFor / 2;
   }
 
-  sent({ name, requestId }: Message): void {
-    if (name !== 'nightly' || requestId === undefined || this.#askedAt.has(requestId)) return;
-    this.#askedAt.set(requestId, this.#world.timeline.now);
+  /** A release: the hold is what is left of the time since the start of the run. */
+  sent({ name, token, as, holdFor = 0 }: Message): void {
+    const run = name === 'nightly' && as === 'done' ? this.#runs.get(token as number) : undefined;
+    if (run === undefined) return;
+    const { subject, begunAtOwn, serial } = run;
+    const left = Math.max(0, begunAtOwn + this.#atLeastMs - subject.instance.machine.monotonic());
+    this.#world.referee.holds('tasks', Math.abs(holdFor - left) < ROUNDING_MS, () => {
+      return `${subject.id}: run ${serial} holds the next one back for ${holdFor.toFixed(1)} ms, not ${left.toFixed(1)}`;
+    });
   }
 
   began(run: LoadRun): void {
-    const { serial, subject } = run;
+    const { serial, subject, token } = run;
+    if (token !== undefined) this.#runs.set(token, run);
     const lease = this.#leaseOf(this.#last);
     // A backend that has lost its data may grant a lease while the answer of an earlier one is on its way.
-    if (lease === undefined || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
-    const from = (this.#askedAt.get(lease.requestId) ?? 0) + this.#atLeastMs - ROUNDING_MS;
+    if (lease?.ending !== 'done' || lease.isForgotten || this.#leaseOf(run)?.isForgotten) return;
+    const from = (this.#last as LoadRun).begunAt + this.#atLeastMs - ROUNDING_MS;
     const early = from - this.#world.timeline.now;
     this.#world.referee.holds('tasks', early <= 0, () => {
       return `${subject.id}: run ${serial} begins ${early.toFixed(1)} ms before lockAtLeastFor is over`;
@@ -39,7 +47,8 @@ export class Nightly {
   }
 
   ended(run: LoadRun): void {
-    if (run.brought !== 'error' && !run.wasStopped) this.#last = run;
+    if (run.brought === 'error' || run.wasStopped) return;
+    if ((run.token ?? 0) > (this.#last?.token ?? 0)) this.#last = run;
   }
 
   #leaseOf(run: LoadRun | undefined): ReturnType<World['leases']['of']> {
