@@ -60,6 +60,12 @@ export class Adoption<T> implements RemoteResult<T> {
     return this.#remote.pin;
   }
 
+  isInPlace(entry: Entry<T>): boolean {
+    const { version, isLocal } = sharedStateOf(entry);
+    const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
+    return !isTask && entry.isLoaded && !isLocal && version === this.version;
+  }
+
   applyTo(entry: Entry<T>, timing: Timing): void {
     const { version, loadedAt, dueAt, took, maxStalenessMs, isDueTimeOverridden, pin } = this.#remote;
     const { options } = this.#member;

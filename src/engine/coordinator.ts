@@ -210,6 +210,8 @@ export interface RemoteResult<T> {
   readonly isUnlessAwaited: boolean;
   /** A person has pinned it: it ends a load under way. */
   readonly isPinned?: boolean;
+  /** A check of the store was faster: the entry has that version already. */
+  isInPlace?(entry: Entry<T>): boolean;
   /** Sets the times of the entry. A value is in place already. */
   applyTo(entry: Entry<T>, timing: Timing): void;
   /** Emits the event of an adoption, once all is in place. */

@@ -112,6 +112,10 @@ export class Outcomes<T> {
     }
     const remote = outcome.kind === 'loaded' ? round?.remote : undefined;
     if (remote !== undefined && remote.result === undefined) return this.#deferred(run, remote);
+    if (remote?.isInPlace?.(entry)) {
+      const isForAll = superseded === undefined;
+      return { kind: 'loaded', value: entry.value as T, isForAll, settled: undefined };
+    }
     if (outcome.kind === 'loaded' && isKept(outcome.result) && entry.promise !== run.previous) {
       void round?.discard();
       return { kind: 'again', wanted: 'forced' }; // "not modified", of a value that is not in place any more

@@ -199,3 +199,22 @@ it('a caller whose round gives its lease back for a pinned version gets a value,
   await cluster.end(b, 0, 'three');
   expect(await read).toBe('three');
 });
+
+it('a round and a check that read the same version put it in place once', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, { schedule: 1000, propagateWithin: 300 });
+  await cluster.clock.advance(600);
+  await cluster.refresh(a, 1, 'two');
+  await cluster.clock.advance(500);
+  const changes: unknown[] = [];
+  b.value.on('changed', ({ cause, version }) => changes.push([cause, version]));
+  const answered = new Deferred<void>();
+  b.link.break(answered.promise, 'read');
+  await cluster.read(b); // due, and a check is due
+  await cluster.clock.advance(10);
+  expect(b.link.commands.filter(({ step }) => step === 'read').length).toBeGreaterThan(1);
+  answered.resolve();
+  await cluster.clock.advance(10);
+  expect([b.value.current, b.manual.calls.length, b.value.inspect().isDue]).toEqual(['two', 0, false]);
+  expect(changes).toEqual([['adopted', a.value.inspect().lock?.version]]);
+});
