@@ -51,6 +51,62 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     replace: 'Waiters.reject',
     by: "(error, settled) => { if (error?.name !== 'ClosedError') original(error, settled); }",
   },
+  {
+    name: 'what a check was faster to put into place is put there again',
+    rules: [13],
+    seeds: [1],
+    in: 'src/cluster/remote-result.ts',
+    replace: 'Adoption.isInPlace',
+    by: '() => false',
+  },
+  {
+    name: 'a snapshot with fields that are not known is refused',
+    rules: ['upgrade'],
+    seeds: [1],
+    in: 'src/cluster/snapshot.ts',
+    replace: 'readHeader',
+    by: `(line) => {
+      const header = original(line);
+      const known = 'tickless publisher format kind name isBase64 isAbsent age dueIn isDueSaid took maxStaleness';
+      const all = [...known.split(' '), 'tags', 'isPinned', 'mark', 'length', 'bodySum', 'sum'];
+      for (const field of Object.keys(header)) {
+        if (!all.includes(field)) throw new UndecodableError('its envelope is damaged');
+      }
+      return header;
+    }`,
+  },
+  {
+    name: 'a snapshot without the fields that came later is refused',
+    rules: ['upgrade'],
+    seeds: [1],
+    in: 'src/cluster/snapshot.ts',
+    replace: 'checkMaker',
+    by: '(header, reader) => original({ kind: undefined, name: "", ...header }, reader)',
+  },
+  {
+    name: 'a report with fields that are not known is skipped',
+    rules: ['upgrade'],
+    seeds: [1],
+    in: 'src/cluster/fleet-report.ts',
+    replace: 'memberIn',
+    by: "(member, seenAgo, of) => ('further' in member ? [] : original(member, seenAgo, of))",
+  },
+  {
+    name: 'a lock that is slow counts as dead',
+    rules: [29],
+    seeds: [1],
+    in: 'src/cluster/backend-patience.ts',
+    replace: 'acquireLimitMs',
+    by: '(limitMs, timeoutMs, patience, now) => original(limitMs, timeoutMs, patience, now) / 2',
+  },
+  {
+    name: 'what others have loaded counts as older',
+    rules: ['rest'],
+    seeds: [1],
+    in: 'src/cluster/remote-snapshots.ts',
+    replace: 'RemoteSnapshots.#isOlder',
+    by: '() => this.#entry.isLoaded',
+  },
 ];
 
 export const ofDeployed: readonly SimulationFault[] = faults.map((fault) => ({

@@ -17,12 +17,23 @@ export interface Weather {
   readonly lateWrite: number;
   /** Refused at once: the message does not arrive. */
   readonly isCut: boolean;
+  /** A command takes so much of the time that its sender waits for it, there and back: at least, and at most. */
+  readonly takes?: readonly [number, number];
 }
 
 /** Qualities of connections, by name. */
-export const WEATHER: Readonly<Record<'sound' | 'slow' | 'lossy' | 'cut', Weather>> = {
+export const WEATHER: Readonly<Record<'sound' | 'slow' | 'crowded' | 'lossy' | 'cut', Weather>> = {
   sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: false },
   slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, lateWrite: 0.3, isCut: false },
+  crowded: {
+    longestWay: 3,
+    lostThere: 0,
+    lostBack: 0,
+    twice: 0,
+    lateWrite: 0,
+    isCut: false,
+    takes: [0.5, 1.05],
+  },
   lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, lateWrite: 0.2, isCut: false },
   cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: true },
 };
@@ -61,12 +72,30 @@ export interface Message {
   readonly holdFor?: number;
 }
 
+/** What one machine adds to its connection. */
+export interface LinkOptions {
+  /** @default 1 */
+  readonly keepVersions?: number;
+  /** How long a command is waited for that a reader waits for, in milliseconds. @default as long as the client waits */
+  readonly waitsMs?: number;
+  /** Writes snapshots and reports as another version of the library does. @default as this one */
+  readonly dialect?: Dialect;
+}
+
+/** The texts of another version of the library, made of those of this one. */
+export interface Dialect {
+  snapshot(text: string): string;
+  report(text: string): string;
+}
+
 /** A listener of a connection. */
 export interface Wire {
   sent(message: Message): void;
   /** The fault that the message met. */
   failed(message: Message, how: 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice'): void;
   arrived(message: Message, answer: unknown): void;
+  /** The answer has reached the machine. */
+  answered?(message: Message): void;
 }
 
 /** The connection of one machine to the backend, with adapters like the real ones on top. */
@@ -81,6 +110,7 @@ export class Link {
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #wire: Wire;
+  readonly #waitsMs: number;
 
   constructor(
     machine: Machine,
@@ -89,13 +119,18 @@ export class Link {
     random: Random,
     wire: Wire,
     leaseFor: number,
-    keepVersions: number = 1,
+    { keepVersions = 1, waitsMs = CLIENT_TIMEOUT_MS, dialect }: LinkOptions = {},
   ) {
     this.#machine = machine;
     this.#backend = backend;
     this.#timeline = timeline;
     this.#random = random;
     this.#wire = wire;
+    this.#waitsMs = waitsMs;
+    const asReported = (report: InstanceReport | undefined): InstanceReport | undefined =>
+      report === undefined || dialect === undefined
+        ? report
+        : { ...report, text: dialect.report(report.text) };
     const kind = { longestName: undefined, options: [], clock: machine };
     const none = async (): Promise<never> => Promise.reject(new Error('not simulated'));
     this.lock = createLock(
@@ -117,20 +152,26 @@ export class Link {
     this.store = createStore(
       {
         takesReports: true,
-        read: (name, newerThan, version, report) =>
-          this.#send({ step: 'read', name, token: version, ...reportIn(report) }, () =>
+        read: (name, newerThan, version, given) => {
+          const report = asReported(given);
+          return this.#send({ step: 'read', name, token: version, ...reportIn(report) }, () =>
             backend.read(name, newerThan, version, report),
-          ),
-        write: (name, payload, token, _rejected, _keepFor, report) =>
-          this.#send({ step: 'write', name, token, payload, ...reportIn(report) }, () =>
+          );
+        },
+        write: (name, text, token, _rejected, _keepFor, given) => {
+          const payload = dialect?.snapshot(text) ?? text;
+          const report = asReported(given);
+          return this.#send({ step: 'write', name, token, payload, ...reportIn(report) }, () =>
             backend.write(name, payload, token, report),
-          ),
+          );
+        },
         history: (name) =>
           this.#send({ step: 'history', name, token: undefined }, () => backend.history(name)),
-        versions: (names, report) =>
-          this.#send({ step: 'versions', name: names.join(), token: undefined, ...reportIn(report) }, () =>
-            backend.versionsOf(names, report),
-          ),
+        versions: (names, given) => {
+          const report = asReported(given);
+          const about = { step: 'versions', name: names.join(), token: undefined } as const;
+          return this.#send({ ...about, ...reportIn(report) }, () => backend.versionsOf(names, report));
+        },
         delete: none,
       },
       { timeout: CLIENT_TIMEOUT_MS, keepVersions },
@@ -154,6 +195,12 @@ export class Link {
     return false;
   }
 
+  /** How long a command takes in a crowd. One that no reader waits for may take longer. */
+  #took(step: Step, [least, most]: readonly [number, number]): number {
+    const isBehind = STEPS_BEHIND_READERS.includes(step) && this.#random.chance(0.2);
+    return (isBehind ? 3 * CLIENT_TIMEOUT_MS : this.#waitsMs) * this.#random.between(least, most);
+  }
+
   async #send<R>(message: Message, carryOut: () => R | Promise<R>): Promise<R> {
     this.#wire.sent(message);
     const { weather } = this;
@@ -174,7 +221,8 @@ export class Link {
       };
       if (weather.isCut) return refuse();
       const isLostBack = random.chance(weather.lostBack);
-      const wayBack = way();
+      const took = weather.takes === undefined ? undefined : this.#took(message.step, weather.takes);
+      const wayBack = took === undefined ? way() : random.between(0, took);
       const arrive = (isFirst: boolean): void => {
         if (!this.#backend.isUp) {
           if (isFirst) refuse();
@@ -184,11 +232,16 @@ export class Link {
           this.#wire.arrived(message, answer);
           if (isFirst && isLostBack) this.#wire.failed(message, 'loses its answer');
           if (!isFirst) this.#wire.failed(message, 'is carried out twice');
-          if (isFirst && !isLostBack) this.#machine.receive(wayBack, () => answered(resolve)(answer));
+          if (!isFirst || isLostBack) return;
+          this.#machine.receive(wayBack, () => {
+            this.#wire.answered?.(message);
+            answered(resolve)(answer);
+          });
         });
       };
       const isLate = message.step === 'write' && random.chance(weather.lateWrite);
-      const wayThere = isLate ? random.between(200, LATEST_WRITE_MS) : way();
+      const usual = (): number => (took === undefined ? way() : took - wayBack);
+      const wayThere = isLate ? random.between(200, LATEST_WRITE_MS) : usual();
       if (random.chance(weather.lostThere)) this.#wire.failed(message, 'is lost');
       else this.#timeline.plan(wayThere, () => arrive(true));
       if (random.chance(weather.twice)) {

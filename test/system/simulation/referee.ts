@@ -1,4 +1,4 @@
-/** One of the design's 18 rules, or another promise of the documentation. */
+/** One of the design's rules, or another promise of the documentation. */
 export type Rule =
   | number
   | 'group'
@@ -10,7 +10,8 @@ export type Rule =
   | 'starts'
   | 'changed'
   | 'quarantine'
-  | 'everywhere';
+  | 'everywhere'
+  | 'upgrade';
 
 /** A violated rule. */
 export interface Violation {

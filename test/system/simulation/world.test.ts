@@ -125,5 +125,7 @@ const WORDS_OF_KEYS = [
 
 const WORDS_OF_DEPLOYED = [
   ...['is replaced', 'first read: 0', 'cause restored', 'cause loaded', 'cause adopted', 'load-kept'],
+  ...['writes as the older', 'writes as the newer', 'the lock is crowded', 'the store is crowded'],
+  ...['refresh everywhere', 'drop everywhere', 'everywhere', 'cause set'],
   ...['its connection to the store is cut', 'comes back empty', 'lease-held-elsewhere', 'load-failed'],
 ];

@@ -8,9 +8,11 @@ import {
   RefreshingValue,
 } from '../../../../src/index.ts';
 import type { Machine } from '../machine.ts';
-import { Link } from '../network.ts';
+import { CLIENT_TIMEOUT_MS, Link } from '../network.ts';
 import { Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
+import { Answers } from './answers.ts';
+import { dialects } from './dialects.ts';
 import type { DeployedWorld } from './world.ts';
 
 /** A value of that world: the number of its load; 0: the initial one. */
@@ -24,6 +26,10 @@ export class DeployedInstance extends Process {
   readonly doubled: Derived<number>;
   /** Its connection to the store. */
   readonly storeLink: Link;
+  /** Of the lock. */
+  readonly answers: Answers;
+  /** Its id in reports. */
+  id: string | undefined;
   /** It has been read. */
   isRead: boolean = false;
   running = 0;
@@ -36,12 +42,18 @@ export class DeployedInstance extends Process {
 
   constructor(name: string, machine: Machine, world: DeployedWorld) {
     const { scenario, timeline, random, backend, storeBackend } = world;
-    const { leaseFor, period, timeout, coolDown, hasInitial } = scenario;
-    const link = new Link(machine, backend, timeline, random, world.wireOf(name, 'lock'), leaseFor);
+    const { leaseFor, period, timeout, coolDown, hasInitial, propagateWithin, isUpgraded } = scenario;
+    const version = isUpgraded ? random.pick(['older', 'this', 'newer'] as const) : 'this';
+    const waitsMs = Math.min(CLIENT_TIMEOUT_MS, timeout / 4);
+    const options = { waitsMs, ...(version !== 'this' && { dialect: dialects[version] }) };
+    const wire = world.wireOf(name, 'lock', () => this);
+    const link = new Link(machine, backend, timeline, random, wire, leaseFor, options);
     super(name, machine, link, world);
     this.#world = world;
-    const wire = world.wireOf(name, 'store');
-    this.storeLink = new Link(machine, storeBackend, timeline, random, wire, leaseFor);
+    world.trace.add(name, () => `writes as ${version === 'this' ? 'this' : `the ${version}`} version does`);
+    this.answers = new Answers(machine, scenario);
+    const storeWire = world.wireOf(name, 'store', () => this);
+    this.storeLink = new Link(machine, storeBackend, timeline, random, storeWire, leaseFor, options);
     this.rates = new RefreshingValue<Rate>({
       name: 'rates',
       load: (context) => this.#load(context),
@@ -54,6 +66,7 @@ export class DeployedInstance extends Process {
       logger: false,
       lock: link.lock,
       store: this.storeLink.store,
+      ...(propagateWithin < Number.POSITIVE_INFINITY && { propagateWithin }),
       ...(hasInitial && { initial: { value: { serial: 0 }, loadedAt: 0 } }),
     });
     this.doubled = derive(this.rates, ({ serial }) => serial * 2, { logger: false });
@@ -103,7 +116,10 @@ export class DeployedInstance extends Process {
     });
   }
 
-  async #load({ previous }: LoadContext<Rate>): Promise<Rate> {
+  async #load({ previous, token }: LoadContext<Rate>): Promise<Rate> {
+    this.#world.referee.holds(29, token !== undefined || !this.answers.isThere, () => {
+      return `${this.name}: a load begins without a lease, and the lock has answered in time`;
+    });
     this.running += 1;
     try {
       return await this.#world.answer(this, previous?.value);
@@ -115,6 +131,9 @@ export class DeployedInstance extends Process {
   #emitted(event: EventOf<EventType>): void {
     const { trace, referee } = this.#world;
     trace.add(this.name, () => wordsOf(event));
+    referee.holds('upgrade', event.type !== 'snapshot-rejected', () => {
+      return `${this.name}: it can't use what another instance has written: ${wordsOf(event)}`;
+    });
     if (event.type !== 'changed') return;
     const serial = this.rates.peek()?.serial;
     // An instance that adopts what another one has kept hears of it as of any adopted value.

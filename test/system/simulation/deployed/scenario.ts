@@ -13,6 +13,14 @@ export interface DeployedScenario extends Faults {
   readonly readsEvery: number;
   /** From one replacement of an instance by the next version to another. */
   readonly replacesEvery: number;
+  /** `Infinity`: none. */
+  readonly propagateWithin: number;
+  /** The instances are of different versions of the library. */
+  readonly isUpgraded: boolean;
+  /** At times the backends answer as late as they may, or a little later. */
+  readonly isCrowded: boolean;
+  /** From one order of an operator to another. */
+  readonly ordersEvery: number;
 }
 
 export function drawDeployedScenario(random: Random): DeployedScenario {
@@ -29,5 +37,9 @@ export function drawDeployedScenario(random: Random): DeployedScenario {
     readsEvery: random.pick([40, 150]),
     replacesEvery: random.pick([300, 1000, 3000]),
     misfortuneEvery: random.pick([1000, 3000, Number.POSITIVE_INFINITY]),
+    propagateWithin: random.pick([200, 1000, Number.POSITIVE_INFINITY]),
+    isUpgraded: random.chance(0.5),
+    isCrowded: random.chance(0.5),
+    ordersEvery: random.pick([1500, 5000, Number.POSITIVE_INFINITY]),
   };
 }

@@ -1,6 +1,7 @@
 import { keep } from '../../../../src/index.ts';
 import { Backend } from '../backend.ts';
 import { Cluster } from '../cluster.ts';
+import { type Deed, drawDeed } from '../deed.ts';
 import { LeaseBook } from '../lease-book.ts';
 import { Machine } from '../machine.ts';
 import { type Misfortune, Misfortunes } from '../misfortunes.ts';
@@ -17,8 +18,41 @@ const STREAM = 0x64_65_70_6c;
 /** All waits have ended after that: leases, deadlines, cool-downs, rests of the backends. */
 const LONGEST_MS = 60_000;
 const READS_EVERY_MS = 1000;
+/** Ten rounds. */
+const SETTLES_MS = 20_000;
+/** What an operator does on all instances. */
+const orders: Readonly<
+  Record<string, Deed<{ readonly world: DeployedWorld; readonly instance: DeployedInstance }>>
+> = {
+  set: {
+    weight: 2,
+    act: ({ world, instance }) =>
+      world.order(instance, `set ${world.next()}`, () =>
+        instance.rates.set({ serial: world.last }, { everywhere: true }),
+      ),
+  },
+  refresh: {
+    weight: 2,
+    act: ({ world, instance }) =>
+      world.order(instance, 'refresh', () => instance.rates.refresh({ everywhere: true })),
+  },
+  drop: {
+    weight: 1,
+    act: ({ world, instance }) =>
+      world.order(instance, 'drop', () => instance.rates.invalidate({ everywhere: true, drop: true })),
+  },
+};
 
 const own: Readonly<Record<string, Misfortune<DeployedWorld>>> = {
+  crowd: {
+    weight: 6,
+    act: ({ world: { random, trace, instances, scenario } }) => {
+      if (!scenario.isCrowded) return;
+      const at = random.pick(['link', 'storeLink'] as const);
+      trace.add('world', () => `the ${at === 'link' ? 'lock' : 'store'} is crowded from now on`);
+      for (const instance of instances) instance[at].weather = WEATHER.crowded;
+    },
+  },
   storeWeather: {
     weight: 8,
     act: ({ world: { random, trace, instances }, index }) => {
@@ -49,7 +83,10 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   readonly storeBackend: Backend;
   readonly #misfortunes: Misfortunes<DeployedWorld>;
   #loads = 0;
+  #last = 0;
   #isOver = false;
+  /** The source has no further values. */
+  #isSettled = false;
 
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
@@ -69,11 +106,15 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
 
   /** Runs all events, repairs the faults, and checks that all is well then. */
   async run(): Promise<Verdict> {
-    const { instances, lasts, readsEvery, replacesEvery } = this.scenario;
+    const { instances, lasts, readsEvery, replacesEvery, ordersEvery } = this.scenario;
     const isOver = (): boolean => this.#isOver;
     for (let index = 0; index < instances; index++) {
       this.nowAndThen(index, readsEvery, isOver, (instance) => instance.read());
       this.nowAndThen(index, replacesEvery * instances, isOver, (instance) => this.#replace(index, instance));
+      if (ordersEvery === Number.POSITIVE_INFINITY) continue;
+      this.nowAndThen(index, ordersEvery * instances, isOver, (instance) => {
+        if (instance.isRead) drawDeed(orders, this.random).act({ world: this, instance });
+      });
     }
     this.#misfortunes.begin();
     await this.until(() => this.timeline.now >= lasts);
@@ -88,12 +129,33 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     this.instances[index] = this.start(index);
   }
 
+  /** The last number of a value. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The number of the next value. */
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  order(instance: DeployedInstance, words: string, ask: () => Promise<unknown>): void {
+    this.trace.add(instance.name, () => `${words} everywhere`);
+    instance.waiting += 1;
+    const end = (): void => {
+      instance.waiting -= 1;
+    };
+    ask().then(end, end);
+  }
+
   /** The answer of the source to a load. */
   async answer({ machine, name }: DeployedInstance, previous: Rate | undefined): Promise<Rate> {
     this.#loads += 1;
-    const serial = this.#loads;
+    const serial = this.next();
     const { random, scenario, trace } = this;
-    const isKept = previous !== undefined && previous.serial > 0 && random.chance(scenario.keeps);
+    const keeps = this.#isSettled ? 1 : scenario.keeps;
+    const isKept = previous !== undefined && previous.serial > 0 && random.chance(keeps);
     const fails = !this.#isOver && random.chance(0.1);
     trace.add(name, () => `load ${serial}${isKept ? ' keeps' : ''}${fails ? ' fails' : ''}`);
     await new Promise<void>((resolve) => machine.receive(random.between(1, 300), resolve));
@@ -102,10 +164,12 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   }
 
   /** Its rules are about events, reads and the backends, which are judged when they happen. */
-  protected override check(): void {}
+  protected override check(): void {
+    for (const { machine, answers } of this.instances) if (!machine.isAwake) answers.failed();
+  }
 
   async #rest(): Promise<void> {
-    const { timeline, backend, storeBackend, instances, random, referee } = this;
+    const { timeline, backend, storeBackend, instances, referee } = this;
     this.#misfortunes.end();
     this.#isOver = true;
     this.trace.add('world', () => 'all is mended');
@@ -116,25 +180,17 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       storeLink.weather = WEATHER.sound;
       machine.goOn();
     }
-    const until = timeline.now + LONGEST_MS;
-    const again = (): void => {
-      if (timeline.now >= until) return;
-      for (const instance of instances) {
-        if (instance.closing !== 'no') continue;
-        instance.machine.receive(random.between(0, READS_EVERY_MS), () => instance.read());
-      }
-      timeline.plan(READS_EVERY_MS, again);
-    };
-    again();
-    timeline.plan(LONGEST_MS, () => {});
-    await this.until(() => timeline.now >= until);
-    for (const { name, closing, rates } of instances) {
-      if (closing !== 'no') continue;
+    await this.#readsFor(LONGEST_MS);
+    for (const { name, rates } of this.#open()) {
       const serial = rates.peek()?.serial ?? 0;
       referee.holds('rest', serial > 0, () => `${name}: it has no value of the source`);
     }
+    this.#isSettled = true;
+    await this.#readsFor(SETTLES_MS);
+    if (referee.violation === undefined) await this.#agree();
+    const until = timeline.now + LONGEST_MS;
     timeline.plan(LONGEST_MS, () => {});
-    await this.until(() => timeline.now >= until + LONGEST_MS);
+    await this.until(() => timeline.now >= until);
     for (const { name, machine, waiting, closing } of [...instances, ...this.closed]) {
       if (machine.hasCrashed || closing === 'closing') continue;
       referee.holds(8, machine.timersAhead === 0, () => `${name}: a timer runs without reads`);
@@ -142,14 +198,66 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     }
   }
 
-  /** @param at the backend at the other end. */
-  wireOf(name: string, at: 'lock' | 'store'): Wire {
+  /** The instances that have not closed. */
+  #open(): DeployedInstance[] {
+    return this.instances.filter(({ closing }) => closing === 'no');
+  }
+
+  /** Every instance is read each second. */
+  async #readsFor(ms: number): Promise<void> {
+    const { timeline, random } = this;
+    const until = timeline.now + ms;
+    const again = (): void => {
+      if (timeline.now >= until) return;
+      for (const instance of this.#open()) {
+        instance.machine.receive(random.between(0, READS_EVERY_MS), () => instance.read());
+      }
+      timeline.plan(READS_EVERY_MS, again);
+    };
+    again();
+    timeline.plan(ms, () => {});
+    await this.until(() => timeline.now >= until);
+  }
+
+  /** All instances have one value, and those that check the store are in the fleet with its version. */
+  async #agree(): Promise<void> {
+    const { referee, scenario, storeBackend } = this;
+    const open = this.#open();
+    const serials = open.map(({ rates }) => rates.peek()?.serial);
+    referee.holds('rest', new Set(serials).size <= 1, () => `the instances have the values ${serials}`);
+    if (scenario.propagateWithin === Number.POSITIVE_INFINITY) return;
+    const fleet = await storeBackend.fleet();
+    for (const { name, id } of open) {
+      const member = fleet.instances.find((instance) => instance.id === id)?.members[0];
+      const isThere = member?.name === 'rates' && (member.version ?? 0) > 0;
+      referee.holds('upgrade', isThere, () => `${name}: the fleet does not show its version`);
+    }
+  }
+
+  /**
+   * @param at the backend at the other end.
+   * @param instanceOf the process, once it is made.
+   */
+  wireOf(name: string, at: 'lock' | 'store', instanceOf: () => DeployedInstance): Wire {
     const what = ({ step, name: of, token }: Message): string => `${step} ${of}${token ? ` ${token}` : ''}`;
     return {
-      sent: (message) => this.trace.add(name, () => `${what(message)} →`),
-      failed: (message, how) => this.trace.add(name, () => `${what(message)} ${how}`),
-      arrived: (message, answer) =>
-        this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`),
+      sent: (message) => {
+        this.trace.add(name, () => `${what(message)} →`);
+        const instance = instanceOf();
+        if (at === 'lock') instance.answers.sent(message, instance.rates.peek() === undefined);
+      },
+      failed: (message, how) => {
+        this.trace.add(name, () => `${what(message)} ${how}`);
+        if (at === 'lock' && message.step === 'acquire' && how !== 'is carried out twice')
+          instanceOf().answers.failed(message);
+      },
+      arrived: (message, answer) => {
+        this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
+        instanceOf().id ??= message.instance;
+      },
+      answered: (message) => {
+        if (at === 'lock' && message.step === 'acquire') instanceOf().answers.answered(message);
+      },
     };
   }
 }
