@@ -29,6 +29,7 @@ interface Pin {
  *
  * - the backend has lost or damaged its data since: nothing is pinned any longer, or it can't be read;
  * - a rollback that has rejected, though its version may be in the store;
+ * - a `refresh()` on an instance that publishes the end of the pin: its load begins after that;
  * - a value that was set, or accepted, here only: it is served here while the pin lasts;
  * - an instance that does not know of the pin, and reaches neither lock nor store: it loads for itself, and does not publish;
  * - a rollback that fails on an instance which cannot read the store then: what was put into place gives way to a load;
@@ -75,7 +76,7 @@ export class Pins implements DataWatch {
     if (kind === 'rollback') this.#rollbacks.set(id, order);
     const pin = this.#pin;
     if (pin !== undefined) this.#before.set(order, { pin, isKnown: this.#known.get(instance) === pin });
-    if (kind === 'drop' || mark === 'dropped') this.#known.delete(instance);
+    if (kind === 'drop' || mark === 'dropped' || this.#unpinning.has(order)) this.#known.delete(instance);
     if (kind === 'rollback' || kind === 'unpin') instance.troubledAt = this.#world.timeline.now;
   }
 
