@@ -95,7 +95,7 @@ export interface Wire {
   failed(message: Message, how: 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice'): void;
   arrived(message: Message, answer: unknown): void;
   /** The answer has reached the machine. */
-  answered?(message: Message): void;
+  answered?(message: Message, answer: unknown): void;
 }
 
 /** The connection of one machine to the backend, with adapters like the real ones on top. */
@@ -234,7 +234,7 @@ export class Link {
           if (!isFirst) this.#wire.failed(message, 'is carried out twice');
           if (!isFirst || isLostBack) return;
           this.#machine.receive(wayBack, () => {
-            this.#wire.answered?.(message);
+            this.#wire.answered?.(message, answer);
             answered(resolve)(answer);
           });
         });

@@ -9,13 +9,17 @@ const PART_OF_LOCK = 0.25;
 
 /**
  * Rule 29: slow is not dead. A lock that has answered in time the last time that it was asked counts as there. In time is an
- * answer to an acquire within the time-out of the lock, a quarter of the deadline of the load and the lease: the shortest of them.
+ * answer to an acquire within the time-out of the lock, a quarter of the deadline of the load and the lease that it tells of: the
+ * shortest of them.
  */
 export class Answers {
   readonly #machine: Machine;
   readonly #limitMs: number;
-  readonly #sentAt: Map<Message, { readonly at: number; readonly limitMs: number }> = new Map();
+  readonly #sentAt: Map<Message, { readonly sentAt: number; readonly at: number; readonly limitMs: number }> =
+    new Map();
   #isInTime = true;
+  /** The last answer that was late: asked again at once, the lock has what is left of the same time. */
+  #late: { readonly sentAt: number; readonly at: number } | undefined;
 
   constructor(
     machine: Machine,
@@ -37,12 +41,17 @@ export class Answers {
     if (message.step !== 'acquire') return;
     const ofLock = isWaitedFor ? CLIENT_TIMEOUT_MS * PART_OF_LOCK : CLIENT_TIMEOUT_MS;
     const limitMs = Math.min(this.#limitMs, ofLock) - SLACK_MS;
-    this.#sentAt.set(message, { at: this.#machine.monotonic(), limitMs });
+    const now = this.#machine.monotonic();
+    const at = this.#late?.at === now ? this.#late.sentAt : now;
+    this.#sentAt.set(message, { sentAt: now, at, limitMs });
   }
 
-  answered(message: Message): void {
-    const { at, limitMs } = this.#sentAt.get(message) ?? { at: 0, limitMs: 0 };
-    this.#isInTime = this.#machine.monotonic() - at < limitMs;
+  /** @param leaseLeft how long the lease lasts that it tells of, in milliseconds from the request on at least. */
+  answered(message: Message, leaseLeft: number): void {
+    const { sentAt, at, limitMs } = this.#sentAt.get(message) ?? { sentAt: 0, at: 0, limitMs: 0 };
+    const now = this.#machine.monotonic();
+    this.#isInTime = now - at < limitMs && (leaseLeft === 0 || now - sentAt < leaseLeft - SLACK_MS);
+    this.#late = this.#isInTime ? undefined : { sentAt: at, at: now };
     this.#sentAt.delete(message);
   }
 

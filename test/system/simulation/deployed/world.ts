@@ -1,4 +1,5 @@
 import { keep } from '../../../../src/index.ts';
+import type { LockRow } from '../../../../src/lock/index.ts';
 import { Backend } from '../backend.ts';
 import { Cluster } from '../cluster.ts';
 import { type Deed, drawDeed } from '../deed.ts';
@@ -255,8 +256,9 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
         instanceOf().id ??= message.instance;
       },
-      answered: (message) => {
-        if (at === 'lock' && message.step === 'acquire') instanceOf().answers.answered(message);
+      answered: (message, answer) => {
+        if (at !== 'lock' || message.step !== 'acquire') return;
+        instanceOf().answers.answered(message, (answer as LockRow).leaseLeft);
       },
     };
   }
