@@ -194,6 +194,51 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     replace: 'SharedState.reported',
     by: '(written) => this.reading || original(written)',
   },
+  {
+    name: 'a hint is ignored',
+    rules: ['hints'],
+    seeds: [1],
+    in: 'src/cluster/store-checks.ts',
+    replace: 'StoreChecks.checkWithin',
+    by: '() => {}',
+  },
+  {
+    name: 'a hint puts off the check that is due anyway',
+    rules: [24],
+    seeds: [1],
+    in: 'src/cluster/store-checks.ts',
+    replace: 'StoreChecks.checkWithin',
+    by: `(ms) => {
+      original(ms);
+      const [first] = this.#members.values();
+      if (first === undefined || ms < LEAST_APART_MS) return;
+      this.#dueAt = this.#hintedAt = first.checker.options.clock.monotonic() + 60_000;
+      this.#plan();
+    }`,
+  },
+  {
+    name: 'a storm of hints is a storm of checks',
+    rules: ['hints'],
+    seeds: [1],
+    in: 'src/cluster/store-checks.ts',
+    replace: 'StoreChecks.checkWithin',
+    by: `() => {
+      this.#hintedAt = this.#beganAt;
+      this.#plan();
+    }`,
+  },
+  {
+    name: 'a message of others is taken for a hint',
+    rules: ['hints'],
+    seeds: [1],
+    in: 'src/hints/message.ts',
+    replace: 'decodeHint',
+    by: `(text) => {
+      const hint = original(text);
+      if (hint === undefined) throw new Error('it is no hint');
+      return hint;
+    }`,
+  },
 ];
 
 export const ofData: readonly SimulationFault[] = faults.map((fault) => ({

@@ -4,6 +4,7 @@ import type {
   InstanceReport,
   LeaseId,
   Store,
+  StoredReport,
   StoredSnapshot,
   WriteAnswer,
 } from '../../../src/index.ts';
@@ -94,6 +95,11 @@ export class Backend {
 
   async versionsOf(names: readonly string[], report?: InstanceReport): Promise<number[]> {
     return [...(await this.#snapshots.versions(names, report))];
+  }
+
+  async reports(beginning: string): Promise<readonly StoredReport[]> {
+    const reports = await this.#snapshots.reports();
+    return reports.filter(({ instance }) => instance.startsWith(beginning));
   }
 
   /** The reports of instances that it has. */

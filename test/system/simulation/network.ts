@@ -1,6 +1,6 @@
 import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
 import { createLock, type Lock } from '../../../src/lock/index.ts';
-import { createStore } from '../../../src/store/index.ts';
+import { createStore, type Hints } from '../../../src/store/index.ts';
 import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
@@ -49,7 +49,7 @@ const LATEST_TWIN_MS = 8000;
 const LATEST_WRITE_MS = 1400;
 
 /** The commands to the backend. */
-type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history' | 'versions';
+type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'history' | 'versions' | 'reports';
 
 /** A sent message. */
 export interface Message {
@@ -80,6 +80,8 @@ export interface LinkOptions {
   readonly waitsMs?: number;
   /** Writes snapshots and reports as another version of the library does. @default as this one */
   readonly dialect?: Dialect;
+  /** Of the store. @default none */
+  readonly hints?: Hints | undefined;
 }
 
 /** The texts of another version of the library, made of those of this one. */
@@ -119,7 +121,7 @@ export class Link {
     random: Random,
     wire: Wire,
     leaseFor: number,
-    { keepVersions = 1, waitsMs = CLIENT_TIMEOUT_MS, dialect }: LinkOptions = {},
+    { keepVersions = 1, waitsMs = CLIENT_TIMEOUT_MS, dialect, hints }: LinkOptions = {},
   ) {
     this.#machine = machine;
     this.#backend = backend;
@@ -172,9 +174,11 @@ export class Link {
           const about = { step: 'versions', name: names.join(), token: undefined } as const;
           return this.#send({ ...about, ...reportIn(report) }, () => backend.versionsOf(names, report));
         },
+        reports: (beginning) =>
+          this.#send({ step: 'reports', name: '', token: undefined }, () => backend.reports(beginning)),
         delete: none,
       },
-      { timeout: CLIENT_TIMEOUT_MS, keepVersions },
+      { timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(hints && { hints }) },
       kind,
     );
   }

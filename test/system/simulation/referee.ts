@@ -11,6 +11,7 @@ export type Rule =
   | 'changed'
   | 'quarantine'
   | 'everywhere'
+  | 'hints'
   | 'upgrade';
 
 /** A violated rule. */

@@ -34,7 +34,10 @@ export class DataInstance extends Process implements Holder {
     const { scenario, timeline, random, backend, source } = world;
     const wire = world.wireOf(name, () => this);
     const { leaseFor, keepVersions } = scenario;
-    const link = new Link(machine, backend, timeline, random, wire, leaseFor, { keepVersions });
+    const link = new Link(machine, backend, timeline, random, wire, leaseFor, {
+      keepVersions,
+      hints: world.hints?.of(() => this),
+    });
     super(name, machine, link, world);
     const { lock, store } = link;
     this.withinMs = world.marks.drawWithin(world.markRandom);

@@ -21,8 +21,9 @@ export class DataRest {
   }
 
   async come(): Promise<void> {
-    const { timeline, persons, misfortunes, source, backend, instances, trace } = this.#world;
+    const { timeline, persons, misfortunes, hints, source, backend, instances, trace } = this.#world;
     misfortunes.end();
+    hints?.end();
     persons.end();
     source.end();
     trace.add('world', () => 'all is mended');

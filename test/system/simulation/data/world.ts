@@ -4,6 +4,7 @@ import { type Misfortune, Misfortunes } from '../misfortunes.ts';
 import { type Message, type Wire, wordsOfAnswer } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
+import { HintNetwork } from './hints.ts';
 import { DataInstance } from './instance.ts';
 import { drawMarksScenario, type MarksScenario } from './marks.ts';
 import { Persons } from './persons.ts';
@@ -20,6 +21,9 @@ const STREAM = 0x64_61_74_61;
 
 /** Those of marks are not those of the rest of a data world. */
 const STREAM_OF_MARKS = 0x6d_61_72_6b;
+
+/** Nor are those of hints. */
+const STREAM_OF_HINTS = 0x68_69_6e_74;
 
 const mood: Misfortune<DataWorld> = {
   weight: 6,
@@ -38,6 +42,8 @@ export class DataWorld extends Cluster<DataInstance> {
   readonly scenario: DataScenario;
   readonly marks: MarksScenario;
   readonly markRandom: Random;
+  /** `undefined`: they find changes by checks alone. */
+  readonly hints: HintNetwork | undefined;
   readonly source: DataSource<DataInstance>;
   readonly persons: Persons;
   readonly misfortunes: Misfortunes<DataWorld>;
@@ -58,6 +64,9 @@ export class DataWorld extends Cluster<DataInstance> {
     this.scenario = scenario;
     this.markRandom = new Random(seed ^ STREAM_OF_MARKS);
     this.marks = drawMarksScenario(this.markRandom, scenario);
+    const hintRandom = new Random(seed ^ STREAM_OF_HINTS);
+    const hasHints = this.marks.isMarked && hintRandom.chance(0.5);
+    this.hints = hasHints ? new HintNetwork(this, hintRandom) : undefined;
     this.source = new DataSource<DataInstance>(this);
     this.persons = new Persons(this);
     this.misfortunes = new Misfortunes<DataWorld>(this, { mood });
@@ -82,6 +91,7 @@ export class DataWorld extends Cluster<DataInstance> {
     this.source.begin();
     this.persons.begin();
     this.misfortunes.begin();
+    this.hints?.begin();
     await this.until(() => this.timeline.now >= this.scenario.lasts);
     if (this.referee.violation === undefined) await this.#rest.come();
     return this.verdict(this.runs.size);

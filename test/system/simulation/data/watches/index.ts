@@ -2,6 +2,7 @@ import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 import { BadLoads } from './bad-loads.ts';
 import { Fleet } from './fleet.ts';
+import { HintedChecks } from './hints.ts';
 import { Marks } from './marks.ts';
 import { Pins } from './pins.ts';
 import { Previous } from './previous.ts';
@@ -24,6 +25,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     new Versions(world),
     new Promises(world),
     ...(marks.isMarked ? [new Marks(world)] : []),
+    ...(world.hints !== undefined ? [new HintedChecks(world)] : []),
     ...(hasLock && hasStore ? [new Reports(world), new Fleet(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];

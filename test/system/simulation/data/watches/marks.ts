@@ -82,9 +82,9 @@ export class Marks implements DataWatch {
   }
 
   ordered(order: Order): void {
-    const { kind, serial, at } = order;
+    const { kind, serial, at, unpins } = order;
     if (serial !== undefined) this.#begun.set(serial, at);
-    if (kind !== 'refresh') this.#underWay.add(order);
+    if (kind !== 'refresh' || unpins) this.#underWay.add(order); // one that ends a pin publishes that first
     if (kind === 'set' || kind === 'mark') this.#waiting.add(order);
   }
 
