@@ -20,6 +20,7 @@ import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
 import { shownDifference } from './shown-value.ts';
 import { TooMany, TurnsOfOperators } from './turns-of-operators.ts';
+import { WatchTime } from './watch-time.ts';
 
 /** Of a name or a message in an audit record, in characters. */
 const LONGEST_TEXT = 1000;
@@ -44,8 +45,9 @@ export class Api {
     this.#options = options;
     this.#tokens = tokens;
     this.#pauses = backend && new Pauses(group, backend);
-    this.#overviews = new Overviews(group);
-    this.#live = new Live(group, this.#overviews, refreshEveryMs, () => this.#pauses?.check());
+    const time = new WatchTime();
+    this.#overviews = new Overviews(group, time);
+    this.#live = new Live(group, this.#overviews, time, refreshEveryMs, () => this.#pauses?.check());
     this.#locks = new Locks(group, locks);
     this.#audit = new Audit(backend, onAudit);
   }
@@ -194,7 +196,7 @@ export class Api {
   async #member(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
     if (member === undefined) return problem('not-found', 'there is no such member');
-    const events = this.#live.eventsOf(query.get('id') ?? '');
+    const events = this.#live.eventsOf(member.name);
     const { showValue } = this.#options;
     if (!query.has('key')) return this.#json(await detailOf(this.#group, member, [], events, showValue));
     const key =

@@ -9,43 +9,39 @@ export interface OverviewChanges extends Omit<Overview, 'members'> {
   readonly order?: readonly string[];
 }
 
-/** Times that are computed from ages differ by this much without a change, in milliseconds. */
-const JITTER_MS = 1500;
+/** The changes from one overview to the next, for all pages: each of them has seen some. */
+export class Changes {
+  /** How many overviews differed from the one before. A page that has seen none is at 0. */
+  #revision = 0;
+  #rows: ReadonlyMap<string, { readonly row: MemberRow; readonly since: number }> = new Map();
+  #order: { readonly ids: readonly string[]; readonly since: number } = { ids: [], since: 0 };
 
-/** The rows that were sent last, so that only changes follow. */
-export class SentRows {
-  #rows: ReadonlyMap<string, { readonly row: MemberRow; readonly text: string }> = new Map();
-  #order = '';
+  get revision(): number {
+    return this.#revision;
+  }
 
-  /** @returns what differs from the overview before; all of it the first time. */
-  next({ members, ...overview }: Overview): OverviewChanges {
-    const changed: MemberRow[] = [];
-    const rows = new Map<string, { readonly row: MemberRow; readonly text: string }>();
+  /** Takes the next overview into account. A row that has not changed is the same object as before. */
+  take(members: readonly MemberRow[]): void {
+    const since = this.#revision + 1;
+    const rows = new Map<string, { readonly row: MemberRow; readonly since: number }>();
+    let isChanged = this.#revision === 0;
     for (const row of members) {
       const before = this.#rows.get(row.id);
-      const steady = before === undefined ? row : withTimesOf(before.row, row);
-      const text = JSON.stringify(steady);
-      if (text !== before?.text) changed.push(steady);
-      rows.set(row.id, { row: steady, text });
+      const isSame = before?.row === row;
+      isChanged ||= !isSame;
+      rows.set(row.id, isSame ? before : { row, since });
     }
-    this.#rows = rows;
     const ids = members.map(({ id }) => id);
-    const order = JSON.stringify(ids);
-    const isSame = order === this.#order;
-    this.#order = order;
-    return { ...overview, changed, ...(isSame ? {} : { order: ids }) };
+    const isOrdered =
+      ids.length === this.#order.ids.length && ids.every((id, at) => id === this.#order.ids[at]);
+    if (!isOrdered || this.#revision === 0) this.#order = { ids, since };
+    if (isChanged || !isOrdered) this.#revision = since;
+    this.#rows = rows;
   }
-}
 
-/** The row with the earlier times where they differ by jitter only. */
-function withTimesOf(before: MemberRow, row: MemberRow): MemberRow {
-  const earlier = new Map(before.cells.map((cell) => [cell.on, cell.loadedAt]));
-  const cells = row.cells.map((cell) => steady(cell, earlier.get(cell.on)));
-  return { ...row, here: steady(row.here, before.here.loadedAt), cells };
-}
-
-function steady<Timed extends { readonly loadedAt?: number }>(now: Timed, before: number | undefined): Timed {
-  const { loadedAt } = now;
-  const isJitter = loadedAt !== undefined && before !== undefined && Math.abs(loadedAt - before) < JITTER_MS;
-  return isJitter ? { ...now, loadedAt: before } : now;
+  /** What has changed for a page that has seen the revision. */
+  since(revision: number): Pick<OverviewChanges, 'changed' | 'order'> {
+    const changed = [...this.#rows.values()].flatMap(({ row, since }) => (since > revision ? [row] : []));
+    return { changed, ...(this.#order.since > revision ? { order: this.#order.ids } : {}) };
+  }
 }

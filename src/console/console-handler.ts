@@ -16,7 +16,10 @@ export interface ConsoleHandler {
    * @param context is passed to `authorize`: the request or the context of your framework.
    */
   (request: Request, context?: unknown): Promise<Response>;
-  /** Ends all streams to open pages, and the member that keeps marks of paused members. Never rejects. */
+  /**
+   * Ends all streams to open pages, and the member that keeps marks of paused members. From then on requests are answered with
+   * 503; actions that were begun before are carried out. Never rejects.
+   */
   close(): Promise<void>;
 }
 
@@ -52,17 +55,20 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
   const { base, origin, secret } = resolved;
   const tokens = new CsrfTokens(secret);
   const api = new Api(group, resolved, tokens);
+  let isClosed = false;
   const [reads, actions] = [new Rates(READS), new Rates(ACTIONS)];
 
   async function handle(request: Request, context: unknown): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === base) return respond(308, 'text/plain', null, { location: `${base}/` });
     if (!pathname.startsWith(`${base}/`)) return problem('not-found', 'there is nothing here');
+    if (isClosed) return closed();
     const path = pathname.slice(base.length + 1);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead && request.method !== 'POST')
       return problem('method', 'use GET or POST', { allow: 'GET, HEAD, POST' });
     const access = await accessOf(request, context, resolved);
+    if (isClosed) return closed();
     if (access instanceof Response) return access;
     if (typeof access === 'string') return refused(path, access);
     const reason = crossSiteReason(request, origin);
@@ -93,7 +99,15 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
       return problem('failed', 'the console failed; the request may have been carried out');
     }
   };
-  return Object.assign(handler, { close: () => api.close() });
+  const close = (): Promise<void> => {
+    isClosed = true;
+    return api.close();
+  };
+  return Object.assign(handler, { close });
+}
+
+function closed(): Response {
+  return problem('unavailable', 'the console is closed');
 }
 
 function busy(seconds: number): Response {

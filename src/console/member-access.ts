@@ -3,9 +3,20 @@ import type { GroupMember, RefreshGroup } from '../index.ts';
 import { shownText } from './redact.ts';
 import { keyText, shortId } from './short-id.ts';
 
+const ids: WeakMap<GroupMember, string> = new WeakMap();
+
+/** The id of a member in the API: it is looked for among all, with each request. */
+export function memberId(member: GroupMember): string {
+  const known = ids.get(member);
+  if (known !== undefined) return known;
+  const id = shortId(member.name);
+  ids.set(member, id);
+  return id;
+}
+
 /** The member that an id of the API names; `undefined`: there is none, or two have the same. */
 export function memberOf(group: RefreshGroup, id: unknown): GroupMember | undefined {
-  const [found, second] = group.members().filter(({ name }) => shortId(name) === id);
+  const [found, second] = group.members().filter((member) => memberId(member) === id);
   return second === undefined ? found : undefined;
 }
 

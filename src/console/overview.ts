@@ -1,6 +1,9 @@
 import type { Fleet, RefreshGroup } from '../index.ts';
 import { shownJson } from './redact.ts';
 import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker } from './rows.ts';
+import { ShownTexts } from './shown-texts.ts';
+import { steadyRow } from './steady-row.ts';
+import type { WatchTime } from './watch-time.ts';
 
 /** All members on all instances. */
 export interface Overview {
@@ -20,13 +23,6 @@ export interface Overview {
 /** Reads the fleet at most this much of the time. */
 const FLEET_SHARE = 0.1;
 
-/** Rows and their texts are made for this long in one turn of the event loop, in milliseconds. */
-const SLICE_MS = 10;
-
-/** An overview that took longer than this is shared by the requests of a while: {@link SHARE} of the time is spent on it. */
-const SHORT_MS = 50;
-const SHARE = 0.1;
-
 /** Names of members are shown as they are: an operator has to tell them apart. */
 export function namesOf({
   members,
@@ -36,24 +32,30 @@ export function namesOf({
   return new Set(members.map(({ name }) => name));
 }
 
-/** The state of a group and its fleet. Starts no load. */
+/**
+ * The state of a group and its fleet, for all operators: what they see does not depend on their rights. Starts no load. A row
+ * is made and redacted again where it has changed; where that takes more than its share of the time, the last overview is
+ * shared meanwhile.
+ */
 export class Overviews {
   readonly #group: RefreshGroup;
+  readonly #time: WatchTime;
+  readonly #shown: ShownTexts = new ShownTexts();
   #fleet: { readonly fleet?: Fleet; readonly error?: string; readonly nextAt: number } = { nextAt: 0 };
   #reading: Promise<void> | undefined;
   #making: Promise<Overview> | undefined;
-  /** The last one, where it took long. */
-  #made: { readonly overview: Overview; readonly took: number; readonly until: number } | undefined;
-  readonly #texts: WeakMap<Overview, Promise<string>> = new WeakMap();
+  #last: Overview | undefined;
+  readonly #texts: WeakMap<MemberRow, string> = new WeakMap();
+  readonly #heads: WeakMap<Overview, string> = new WeakMap();
 
-  constructor(group: RefreshGroup) {
+  constructor(group: RefreshGroup, time: WatchTime) {
     this.#group = group;
+    this.#time = time;
   }
 
   /** Callers at the same time share one. Never rejects. */
   now(): Promise<Overview> {
-    if (this.#made !== undefined && performance.now() < this.#made.until)
-      return Promise.resolve(this.#made.overview);
+    if (this.#last !== undefined && this.#time.waitMs > 0) return Promise.resolve(this.#last);
     this.#making ??= this.#make().finally(() => {
       this.#making = undefined;
     });
@@ -63,49 +65,57 @@ export class Overviews {
   async #make(): Promise<Overview> {
     const group = this.#group;
     const { fleet, error } = await this.#readFleet();
-    const begun = performance.now();
     const now = Date.now();
-    const { name, paused, closed, members: statuses } = group.inspect({ values: false });
-    const { ok, problems } = group.health({ start: false });
-    const rowOf = rowMaker(problems, fleet, now);
-    const all = group.members().slice(0, statuses.length).entries();
-    const rows = await inSlices(all, ([at, member]) => rowOf(member, statuses[at] as object));
-    const members = LEVELS.flatMap((level) => rows.filter((row) => row.level === level));
-    const overview = {
+    this.#shown.begin();
+    const [{ name, paused, closed, members: statuses }, members] = await this.#time.step(() => {
+      return [group.inspect({ values: false }), group.members()] as const;
+    });
+    const { ok, problems } = await this.#time.step(() => group.health({ start: false }));
+    const show = (text: string): string => this.#shown.of(text);
+    const rowOf = await this.#time.step(() => rowMaker(problems, fleet, now, show));
+    const before = new Map(this.#last?.members.map((row) => [row.id, row]));
+    const all = members.slice(0, statuses.length).entries();
+    const rows = await this.#time.each(all, ([at, member]) => {
+      const row = rowOf(member, statuses[at] as object);
+      return steadyRow(before.get(row.id), row);
+    });
+    this.#last = {
       at: now,
       group: { name, paused, closed },
       ok,
       ...(error === undefined ? {} : { fleetError: error }),
       instances: columnsOf(fleet, now),
-      members,
+      members: LEVELS.flatMap((level) => rows.filter((row) => row.level === level)),
     };
-    this.#share(overview, performance.now() - begun);
-    return overview;
-  }
-
-  /** Of one that took long. */
-  #share(overview: Overview, took: number): void {
-    this.#made = took > SHORT_MS ? { overview, took, until: performance.now() + took / SHARE } : undefined;
+    return this.#last;
   }
 
   /** As JSON, for operators. Never rejects. */
   async text(): Promise<string> {
     const overview = await this.now();
-    const known = this.#texts.get(overview);
+    const rows = await this.rowTexts(overview, overview.members);
+    return `${this.headText(overview)},"members":[${rows.join()}]}`;
+  }
+
+  /** All of an overview but its rows, as JSON for operators, without the last brace. */
+  headText(overview: Overview): string {
+    const known = this.#heads.get(overview);
     if (known !== undefined) return known;
-    const text = this.#textOf(overview);
-    this.#texts.set(overview, text);
+    const { members, ...others } = overview;
+    const text = this.#time.turn(() => shownJson(others, namesOf({ members })).slice(0, -1));
+    this.#heads.set(overview, text);
     return text;
   }
 
-  async #textOf(overview: Overview): Promise<string> {
-    const begun = performance.now();
-    const { members, ...others } = overview;
+  /** Rows of an overview as JSON for operators, each made once. */
+  rowTexts(overview: Overview, rows: readonly MemberRow[]): Promise<readonly string[]> {
     const names = namesOf(overview);
-    const rows = await inSlices(members, (row) => shownJson(row, names));
-    const made = this.#made?.overview === overview ? this.#made.took : 0;
-    this.#share(overview, made + performance.now() - begun);
-    return `${shownJson(others, names).slice(0, -1)},"members":[${rows.join()}]}`;
+    const shown = { has: (text: string): boolean => names.has(text) || this.#shown.has(text) };
+    return this.#time.each(rows, (row) => {
+      const text = this.#texts.get(row) ?? shownJson(row, shown);
+      this.#texts.set(row, text);
+      return text;
+    });
   }
 
   /** Several callers share a read, and a slow store is not asked all the time. */
@@ -127,18 +137,4 @@ export class Overviews {
     this.#fleet = { ...found, nextAt: ended + (ended - begun) / FLEET_SHARE };
     this.#reading = undefined;
   }
-}
-
-/** Lets others have their turn meanwhile. */
-async function inSlices<From, To>(all: Iterable<From>, make: (one: From) => To): Promise<To[]> {
-  const made: To[] = [];
-  let begun = performance.now();
-  for (const one of all) {
-    if (performance.now() - begun > SLICE_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      begun = performance.now();
-    }
-    made.push(make(one));
-  }
-  return made;
 }

@@ -85,9 +85,9 @@ export function shownText(text: string, longest: number): string {
 /**
  * JSON for operators: credentials in its texts are hidden, of whatever they are part. `Infinity` becomes null.
  *
- * @param shown texts that are left as they are: names that the service has chosen.
+ * @param shown texts that are left as they are: names that the service has chosen, or texts without credentials.
  */
-export function shownJson(data: unknown, shown?: ReadonlySet<string>): string {
+export function shownJson(data: unknown, shown?: Pick<ReadonlySet<string>, 'has'>): string {
   return JSON.stringify(data, (_, field: unknown) => {
     if (typeof field === 'string') return shown?.has(field) ? field : withoutCredentials(field);
     return typeof field === 'bigint' || typeof field === 'symbol' ? String(field) : field;

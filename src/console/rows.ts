@@ -3,18 +3,14 @@ import type {
   CacheStatus,
   ExecutionStatus,
   Fleet,
-  FleetInstance,
   GroupMember,
   HealthProblem,
   InstanceName,
   ReportedMember,
   ValueStatus,
 } from '../index.ts';
-import { shownText } from './redact.ts';
-import { shortId } from './short-id.ts';
-
-/** Of an error, in characters. */
-const LONGEST_MESSAGE = 1000;
+import { memberId } from './member-access.ts';
+import { type ShowMessage, shownMessage } from './shown-texts.ts';
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
 export const LEVELS = ['bad', 'warn', 'note', 'ok'] as const;
@@ -101,29 +97,30 @@ export interface MemberRow {
 
 type Status = ExecutionStatus | ValueStatus<unknown> | CacheStatus;
 
-/** Makes the row of a member from its status. Pure. */
+/** Makes the row of a member from its status. Pure. @param show makes messages as operators see them. */
 export function rowMaker(
   problems: readonly HealthProblem[],
   fleet: Fleet | undefined,
   now: number,
+  show: ShowMessage,
 ): (member: GroupMember, status: object) => MemberRow {
-  const cells = cellsOf(fleet, now);
+  const reports = reportsOf(fleet);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
   const labels = instanceLabels(fleet?.instances ?? []);
   const byName = grouped(problems);
   return (member, status) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
-    const here = hereOf(kind, status as Status, now);
+    const here = hereOf(kind, status as Status, now, show);
     const own = (byName.get(name) ?? []).map(({ kind: of, isFatal, message }) => ({
       kind: of,
       isFatal,
-      message: shownText(message, LONGEST_MESSAGE),
+      message: show(message),
     }));
-    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels);
+    const elsewhere = line === undefined ? [] : elsewhereOf(line, here, labels, show);
     const all: readonly RowProblem[] = [...own, ...elsewhere];
     return {
-      id: shortId(name),
+      id: memberId(member),
       name,
       ...(namespace === undefined ? {} : { namespace }),
       kind,
@@ -131,7 +128,7 @@ export function rowMaker(
       problems: all,
       here,
       ...(line === undefined ? {} : { fleet: countsOf(line) }),
-      cells: cells.get(idOf(member)) ?? [],
+      cells: (reports.get(idOf(member)) ?? []).map((report) => cellOf(report, line?.version, now, show)),
     };
   };
 }
@@ -163,6 +160,7 @@ function elsewhereOf(
   line: Fleet['members'][number],
   here: HereStatus,
   labels: ReadonlyMap<string, string>,
+  show: ShowMessage,
 ): RowProblem[] {
   const { behind, failing, quarantine } = line;
   const named = (all: readonly InstanceName[]): string =>
@@ -170,6 +168,9 @@ function elsewhereOf(
       .slice(0, 3)
       .map(({ id, host }) => labels.get(id) ?? host)
       .join(', ')}${all.length > 3 ? ` and ${all.length - 3} more` : ''}`;
+  const elsewhere = (kind: RowProblem['kind'], message: string): RowProblem => {
+    return { kind, isFatal: false, message: show(message) };
+  };
   const found: RowProblem[] = [];
   if (failing.length > 0 && here.failures === undefined) {
     found.push(
@@ -188,41 +189,43 @@ function countsOf({ of, holding, version }: Fleet['members'][number]): NonNullab
   return { of, holding, ...(version === undefined ? {} : { version }) };
 }
 
-function elsewhere(kind: RowProblem['kind'], message: string): RowProblem {
-  return { kind, isFatal: false, message: shownText(message, LONGEST_MESSAGE) };
+/** What an instance has reported of a member. */
+interface InstanceReport {
+  /** The id of the instance. */
+  readonly on: string;
+  readonly member: ReportedMember;
 }
 
-function cellsOf(fleet: Fleet | undefined, now: number): Map<string, Cell[]> {
-  const newest = new Map(fleet?.members.map((member) => [idOf(member), member.version]));
-  const cells = new Map<string, Cell[]>();
-  for (const instance of fleet?.instances ?? []) {
-    for (const member of instance.members) {
+/** By member. */
+function reportsOf(fleet: Fleet | undefined): Map<string, InstanceReport[]> {
+  const reports = new Map<string, InstanceReport[]>();
+  for (const { id: on, members } of fleet?.instances ?? []) {
+    for (const member of members) {
       const id = idOf(member);
-      const cell = cellOf(instance, member, newest.get(id), now);
-      const others = cells.get(id);
-      if (others === undefined) cells.set(id, [cell]);
-      else others.push(cell);
+      const others = reports.get(id);
+      if (others === undefined) reports.set(id, [{ on, member }]);
+      else others.push({ on, member });
     }
   }
-  return cells;
+  return reports;
 }
 
 function cellOf(
-  { id }: FleetInstance,
-  member: ReportedMember,
+  { on, member }: InstanceReport,
   newest: number | undefined,
   now: number,
+  show: ShowMessage,
 ): Cell {
   const { version, takingOver = 0, age, failures, error, pinned, quarantine } = member;
   const isEmpty = version === undefined && age === undefined;
   const isBehind = newest !== undefined && version !== newest && takingOver < newest;
   return {
-    on: id,
+    on,
     ...(version === undefined ? {} : { version }),
     ...(age === undefined ? {} : { loadedAt: now - age }),
     ...(!isEmpty && isBehind ? { behind: true as const } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(error === undefined ? {} : { error: shownText(error, LONGEST_MESSAGE) }),
+    ...(error === undefined ? {} : { error: show(error) }),
     ...(pinned === undefined ? {} : { pinnedBy: pinned.by }),
     ...(quarantine === undefined ? {} : { quarantine: quarantine.reason }),
   };
@@ -232,7 +235,12 @@ function cellOf(
 const AT_ONCE_MS = 100;
 
 /** The state of a member here. Pure. */
-export function hereOf(kind: GroupMember['kind'], status: Status, now: number): HereStatus {
+export function hereOf(
+  kind: GroupMember['kind'],
+  status: Status,
+  now: number,
+  show: ShowMessage = shownMessage,
+): HereStatus {
   const flags = {
     ...(status.paused ? { paused: true as const } : {}),
     ...(status.closed ? { closed: true as const } : {}),
@@ -254,7 +262,7 @@ export function hereOf(kind: GroupMember['kind'], status: Status, now: number): 
     ...(isAhead ? { nextAt: one.nextExecuteTime } : {}),
     ...(Number.isFinite(maxStaleness) ? { maxStaleness } : {}),
     ...(failures > 0 ? { failures } : {}),
-    ...(lastError === undefined ? {} : { error: shownText(lastError.message, LONGEST_MESSAGE) }),
+    ...(lastError === undefined ? {} : { error: show(lastError.message) }),
     ...(lock?.version === undefined ? {} : { version: lock.version }),
     ...(lock?.isHolder ? { isHolder: true as const } : {}),
     ...(pinned === undefined ? {} : { pinned: pinOf(pinned) }),

@@ -1,7 +1,8 @@
 import type { TicklessEvent } from '../index.ts';
 import { shownKey } from './member-access.ts';
-import { shownText } from './redact.ts';
+import { shownJson } from './redact.ts';
 import { shortId } from './short-id.ts';
+import { shownMessage } from './shown-texts.ts';
 
 /** An event as operators see it: no value, no key longer than 200 characters. */
 export interface ShownEvent {
@@ -24,22 +25,47 @@ export interface ShownEvent {
   readonly error?: string;
 }
 
-/** In characters. */
-const LONGEST_ERROR = 1000;
+/** How much of a message is kept until it is shown, in characters: more than is shown. */
+const MOST_KEPT = 10_000;
 
 const FIELDS = ['duration', 'trigger', 'attempts', 'version', 'token', 'host'] as const;
 
-export function shownEvent(event: TicklessEvent, number: number): ShownEvent {
-  const details = event as unknown as Readonly<Record<string, unknown>>;
-  const { key, error } = details;
-  const shown = FIELDS.flatMap((field) => (details[field] === undefined ? [] : [[field, details[field]]]));
-  return {
-    number,
-    id: shortId(event.name),
-    type: event.type,
-    at: event.at,
-    ...Object.fromEntries(shown),
-    ...(key === undefined ? {} : { key: shownKey(key).text }),
-    ...(error instanceof Error ? { error: shownText(error.message, LONGEST_ERROR) } : {}),
-  };
+/** An event that was heard. It is made ready when it is shown: the turn in which it was emitted is that of a load. */
+export class HeardEvent {
+  readonly number: number;
+  /** Of the member. */
+  readonly name: string;
+  readonly #fields: Pick<ShownEvent, 'type' | 'at' | (typeof FIELDS)[number]>;
+  readonly #key: readonly [key?: unknown];
+  readonly #message: string | undefined;
+  #shown: ShownEvent | undefined;
+  #text: string | undefined;
+
+  constructor(event: TicklessEvent, number: number) {
+    const { name, type, at, key, error } = event as TicklessEvent & Readonly<Record<string, unknown>>;
+    const details = event as unknown as Readonly<Record<string, unknown>>;
+    const given = FIELDS.filter((field) => details[field] !== undefined);
+    this.number = number;
+    this.name = name;
+    this.#fields = { type, at, ...Object.fromEntries(given.map((field) => [field, details[field]])) };
+    this.#key = key === undefined ? [] : [key];
+    this.#message = error instanceof Error ? String(error.message).slice(0, MOST_KEPT) : undefined;
+  }
+
+  get shown(): ShownEvent {
+    this.#shown ??= {
+      number: this.number,
+      id: shortId(this.name),
+      ...this.#fields,
+      ...(this.#key.length === 0 ? {} : { key: shownKey(this.#key[0]).text }),
+      ...(this.#message === undefined ? {} : { error: shownMessage(this.#message) }),
+    };
+    return this.#shown;
+  }
+
+  /** As JSON. */
+  get text(): string {
+    this.#text ??= shownJson(this.shown);
+    return this.#text;
+  }
 }

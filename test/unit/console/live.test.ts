@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { OverviewChanges } from '../../../src/console/changes.ts';
-import { SentRows } from '../../../src/console/changes.ts';
-import type { Overview } from '../../../src/console/overview.ts';
+import { Changes, type OverviewChanges } from '../../../src/console/changes.ts';
+import * as redact from '../../../src/console/redact.ts';
 import type { MemberRow } from '../../../src/console/rows.ts';
 import type { ShownEvent } from '../../../src/console/shown-event.ts';
+import { steadyRow } from '../../../src/console/steady-row.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { BASE, TestConsole } from '../../support/console.ts';
 
@@ -153,21 +153,21 @@ describe('a page that is open', () => {
 
   it('that does not read has one turn waiting, and is sent what has changed when it has read that', async () => {
     const { made, group, value, open, setDown } = watched();
-    for (let at = 0; at < 400; at++) group.value({ name: `${at} ${'x'.repeat(150)}`, load: () => 1 });
     const inspect = vi.spyOn(group, 'inspect');
-    const turns = (count: number) => expect.poll(() => inspect.mock.calls.length).toBeGreaterThan(count);
+    const turns = (count: number) =>
+      expect.poll(() => inspect.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(count);
     const page = await open();
     closes.push(() => made.handler.close());
-    await turns(1); // the first one has sent more than 64 kB, which wait now
+    await turns(1); // the first one has sent the rows, which wait now
     setDown(true);
     await value.get().catch(() => {});
     await turns(inspect.mock.calls.length + 2);
     setDown(false);
     await value.refresh();
     await turns(inspect.mock.calls.length + 2);
-    expect((await page.overview()).changed).toHaveLength(401);
+    expect((await page.overview()).changed.map(({ here }) => here.state)).toEqual(['empty']);
     const { changed } = await page.overview();
-    expect(changed.filter(({ id }) => id === 'v').map(({ here }) => here.failures)).toEqual([undefined]);
+    expect(changed.map(({ here }) => [here.state, here.failures])).toEqual([['fresh', undefined]]);
     const events = (await page.next('events'))?.data as ShownEvent[];
     expect(events.map(({ type }) => type)).toContain('load-failed');
   });
@@ -211,6 +211,128 @@ describe('a page that is open', () => {
   });
 });
 
+describe('many pages', () => {
+  /** A console with many members that fail, and pages of several operators. */
+  function crowd(count: number) {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const authorize = (request: Request): { by: string; actions: boolean } => {
+      const by = request.headers.get('cookie') ?? 'ann';
+      return { by, actions: by === 'ann' };
+    };
+    const made = new TestConsole({ refreshEvery: 250, actions: true, authorize }, group);
+    const members = Array.from({ length: count }, (_, at) =>
+      group.value({
+        name: `member ${at}`,
+        coolDown: { minutes: 1 },
+        load: async () => {
+          throw new Error(`${at} is down: password=hunter2, see https://wiki.example/${'x'.repeat(200)}`);
+        },
+      }),
+    );
+    const open = async (by: string): Promise<Response> =>
+      made.handler(new Request(new URL('api/live', BASE), { headers: { cookie: by } }));
+    closes.push(
+      () => made.handler.close(),
+      () => group.close(),
+    );
+    const fail = (): Promise<unknown> => Promise.allSettled(members.map((member) => member.refresh()));
+    return { group, made, members, open, fail };
+  }
+
+  it('share the rows: each is redacted once, also for a page that joins later, and only where it has changed', async () => {
+    const { members, open, fail } = crowd(50);
+    await fail();
+    const redacted = vi.spyOn(redact, 'shownText');
+    const serialised = vi.spyOn(redact, 'shownJson');
+    const rows = (): number => serialised.mock.calls.filter(([data]) => 'cells' in (data as object)).length;
+    const read = async (page: Reader): Promise<number> => (await page.overview()).changed.length;
+    const pages = (await Promise.all(['ann', 'bob', 'cid', 'bob'].map(open))).map((one) => new Reader(one));
+    expect(await Promise.all(pages.map(read))).toEqual([50, 50, 50, 50]);
+    const texts = (): number => redacted.mock.calls.filter(([text]) => text.includes('is down')).length;
+    expect([texts(), rows()]).toEqual([100, 50]); // the error and the problem of each
+    expect(await Promise.all(pages.map(read))).toEqual([0, 0, 0, 0]);
+    const late = new Reader(await open('dee'));
+    expect(await read(late)).toBe(50);
+    expect([texts(), rows()]).toEqual([100, 50]);
+    await members[7]?.refresh().catch(() => {});
+    const next = async (page: Reader): Promise<readonly string[]> => {
+      for (;;) {
+        const { changed } = await page.overview();
+        if (changed.some(({ here }) => here.failures === 2)) return changed.map(({ name }) => name);
+      }
+    };
+    expect(await Promise.all([...pages, late].map(next))).toEqual(
+      Array.from({ length: 5 }, () => ['member 7']),
+    );
+    expect(rows()).toBeLessThanOrEqual(52); // it was running meanwhile, and failed
+    vi.restoreAllMocks();
+  });
+
+  it('are sent the same, whatever their operators may do, and no credentials', async () => {
+    const { open, fail } = crowd(3);
+    await fail();
+    const texts = await Promise.all(
+      ['ann', 'bob'].map(async (by) => {
+        const reader = (await open(by)).body!.getReader();
+        let text = '';
+        while (!text.includes('event: overview'))
+          text += new TextDecoder().decode((await reader.read()).value);
+        await reader.cancel();
+        return text.replace(/"at":\d+/, '');
+      }),
+    );
+    expect(texts[0]).toBe(texts[1]);
+    expect(texts[0]).toContain('is down: password=[hidden]');
+  });
+
+  it('of other operators have a share of the streams, also where some operators have them all', async () => {
+    const { open } = crowd(1);
+    const status = async (by: string): Promise<number> => (await open(by)).status;
+    const first = new Reader(await open('a0'));
+    for (let by = 0; by < 10; by++) for (let at = 0; at < (by === 0 ? 9 : 10); at++) await open(`a${by}`);
+    expect([await status('a1'), await status('new')]).toEqual([429, 200]);
+    expect(await first.next('overview')).toBeUndefined(); // the one that lost its place
+    for (let at = 0; at < 8; at++) expect(await status('new')).toBe(200);
+    expect([await status('new'), await status('newer')]).toEqual([429, 200]);
+    expect(await status('a0')).toBe(429); // it has as many as the others
+  });
+
+  it('keep a page waiting that does not read for a while only, and its place is free then', async () => {
+    vi.useFakeTimers();
+    const { open } = crowd(1);
+    const pages = await Promise.all(Array.from({ length: 10 }, () => open('ann')));
+    const reader = new Reader(pages[0] as Response);
+    for (let at = 0; at < 60; at++) {
+      await vi.advanceTimersByTimeAsync(250);
+      await reader.overview();
+    }
+    expect((await open('ann')).status).toBe(200);
+    await vi.advanceTimersByTimeAsync(250);
+    await reader.overview();
+    for (const page of pages.slice(1)) await expect(page.text()).rejects.toThrow('does not read');
+  });
+
+  it('are refused once the console is closed, as all requests are', async () => {
+    const { made, open } = crowd(1);
+    const page = new Reader(await open('ann'));
+    await page.overview();
+    let permit = (): void => {};
+    const slow = new TestConsole({
+      authorize: () => new Promise((resolve) => (permit = () => resolve('ann'))),
+    });
+    const late = slow.handler(new Request(new URL('api/live', BASE)));
+    await Promise.all([made.handler.close(), slow.handler.close()]);
+    permit();
+    expect([(await late).status, (await open('ann')).status]).toEqual([503, 503]);
+    expect((await made.get('')).status).toBe(503);
+    expect((await made.get('api/overview')).body.error.code).toBe('unavailable');
+    const post = new Request(new URL('api/actions/refresh', BASE), { method: 'POST', body: '{}' });
+    expect((await made.handler(post)).status).toBe(503);
+    expect((await made.handler(new Request('http://admin.example/other'))).status).toBe(404);
+    expect(await page.next('overview')).toBeUndefined();
+  });
+});
+
 describe('changes', () => {
   const row = (id: string, loadedAt: number, level: MemberRow['level'] = 'ok'): MemberRow => ({
     id,
@@ -221,29 +343,60 @@ describe('changes', () => {
     here: { state: 'fresh', loadedAt },
     cells: [{ on: 'a', loadedAt }],
   });
-  const overview = (...members: MemberRow[]): Overview => ({
-    at: 0,
-    group: { name: 'g', paused: false, closed: false },
-    ok: true,
-    instances: [],
-    members,
-  });
+  const ids = ({ changed }: Pick<OverviewChanges, 'changed'>): string[] => changed.map(({ id }) => id);
 
   it('leave out rows whose times only jitter, also when that adds up', () => {
-    const sent = new SentRows();
-    sent.next(overview(row('a', 1000), row('b', 1000)));
-    for (let jitter = 0; jitter < 1500; jitter += 100) {
-      expect(sent.next(overview(row('a', 1000 + jitter), row('b', 1000))).changed).toEqual([]);
-    }
-    expect(sent.next(overview(row('a', 2600), row('b', 1000))).changed.map(({ id }) => id)).toEqual(['a']);
+    const first = row('a', 1000);
+    let last = first;
+    for (let jitter = 0; jitter < 1500; jitter += 100) last = steadyRow(last, row('a', 1000 + jitter));
+    expect(last).toBe(first);
+    expect(steadyRow(first, row('a', 2600))).toEqual(row('a', 2600));
+    expect(steadyRow(first, row('a', 1100, 'bad'))).toEqual(row('a', 1000, 'bad'));
+    expect(steadyRow(undefined, first)).toBe(first);
+    const due = (jitter: number): MemberRow => {
+      const pinned = { by: 'ann', until: 9000 + jitter };
+      return { ...first, here: { ...first.here, nextAt: 5000 + jitter, pinned } };
+    };
+    const before = due(0);
+    expect(steadyRow(before, due(1))).toBe(before);
+    expect(steadyRow(before, due(2000))).toEqual(due(2000));
+  });
+
+  it('are those that a page has not seen, whatever others have', () => {
+    const changes = new Changes();
+    const [a, b] = [row('a', 0), row('b', 0)];
+    changes.take([a, b]);
+    const seen = changes.revision;
+    expect([ids(changes.since(0)), changes.since(0).order]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    changes.take([a, b]);
+    expect([changes.revision, ids(changes.since(seen))]).toEqual([seen, []]);
+    changes.take([a, row('b', 2000)]);
+    const later = changes.revision;
+    changes.take([row('a', 2000), row('b', 4000)]);
+    expect([ids(changes.since(seen)), ids(changes.since(later)), ids(changes.since(0))]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    expect(ids(changes.since(changes.revision))).toEqual([]);
   });
 
   it('have the order only where it changes', () => {
-    const sent = new SentRows();
-    expect(sent.next(overview(row('a', 0), row('b', 0))).order).toEqual(['a', 'b']);
-    expect(sent.next(overview(row('a', 0), row('b', 0))).order).toBeUndefined();
-    expect(sent.next(overview(row('b', 0, 'bad'), row('a', 0))).order).toEqual(['b', 'a']);
-    const { order, changed } = sent.next(overview(row('b', 0, 'bad')));
-    expect([order, changed]).toEqual([['b'], []]);
+    const changes = new Changes();
+    const [a, b, bad] = [row('a', 0), row('b', 0), row('b', 0, 'bad')];
+    const orders = (...members: MemberRow[]): (readonly string[] | undefined)[] => {
+      const { revision } = changes;
+      changes.take(members);
+      return [changes.since(revision).order, changes.since(changes.revision).order];
+    };
+    expect(orders(a, b)).toEqual([['a', 'b'], undefined]);
+    expect(orders(a, b)).toEqual([undefined, undefined]);
+    expect(orders(bad, a)).toEqual([['b', 'a'], undefined]);
+    expect(orders(bad)).toEqual([['b'], undefined]);
+    expect(orders()).toEqual([[], undefined]);
+    expect(new Changes().since(0)).toEqual({ changed: [] });
   });
 });
