@@ -209,6 +209,7 @@ const schemas: Readonly<Record<string, Schema>> = {
         result: oneOf('done', 'failed', 'refused'),
         message: text,
         host: text,
+        'unwritten?': { ...yes, description: 'it is on the instance that answers, until it can be written' },
       }),
     ),
     'problem?': text,

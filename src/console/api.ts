@@ -39,7 +39,7 @@ export class Api {
   readonly #keySearch: KeySearch = new KeySearch(this.#turns);
 
   constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
-    const { lock, store, locks, onAudit, refreshEveryMs } = options;
+    const { lock, store, locks, refreshEveryMs } = options;
     const backend = lock && store && { lock, store };
     this.#group = group;
     this.#options = options;
@@ -47,9 +47,12 @@ export class Api {
     this.#pauses = backend && new Pauses(group, backend);
     const time = new WatchTime();
     this.#overviews = new Overviews(group, time);
-    this.#live = new Live(group, this.#overviews, time, refreshEveryMs, () => this.#pauses?.check());
+    this.#live = new Live(group, this.#overviews, time, refreshEveryMs, () => {
+      this.#pauses?.check();
+      void this.#audit.flush();
+    });
     this.#locks = new Locks(group, locks);
-    this.#audit = new Audit(backend, onAudit);
+    this.#audit = new Audit(backend, options);
   }
 
   #json(data: unknown): Response {
@@ -138,7 +141,7 @@ export class Api {
 
   async close(): Promise<void> {
     this.#live.close();
-    await this.#pauses?.close();
+    await Promise.all([this.#audit.close(), this.#pauses?.close()]);
   }
 
   /** The record that a request names; an error: its lock does not answer. */

@@ -1,4 +1,4 @@
-import type { LockProvider, Store } from '../index.ts';
+import type { LockProvider, Store, WaitUntil } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -70,6 +70,11 @@ export interface ConsoleOptions {
   /** Receives each audit record, for a log of yours. Its errors are ignored. @default none */
   readonly onAudit?: ((record: AuditRecord) => void) | undefined;
   /**
+   * Receives a promise of what goes on behind an answer: audit records on their way to the store. For platforms that drop it
+   * otherwise, such as workerd. Its errors are ignored. @default none
+   */
+  readonly waitUntil?: WaitUntil | undefined;
+  /**
    * How often an open page is sent what has changed without an event, in milliseconds: from 250 to 60,000. Nothing runs while
    * no page is open. @default 2000
    */
@@ -90,6 +95,7 @@ export interface ResolvedConsoleOptions {
   readonly lock: LockProvider | undefined;
   readonly store: Store | undefined;
   readonly onAudit: ConsoleOptions['onAudit'];
+  readonly waitUntil: ConsoleOptions['waitUntil'];
   readonly refreshEveryMs: number;
 }
 
@@ -104,6 +110,7 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
   'lock',
   'store',
   'onAudit',
+  'waitUntil',
   'refreshEvery',
 ];
 
@@ -111,10 +118,10 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
 export function resolveConsoleOptions(options: ConsoleOptions = {}): ResolvedConsoleOptions {
   const given = ownOptions(options);
   const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
-  const { locks = [], lock, store, onAudit, refreshEvery = 2000 } = given;
+  const { locks = [], lock, store, onAudit, waitUntil, refreshEvery = 2000 } = given;
   const checks = new OptionChecks('console');
   checks.names('', given, NAMES);
-  for (const [option, received] of Object.entries({ authorize, showValue, onAudit })) {
+  for (const [option, received] of Object.entries({ authorize, showValue, onAudit, waitUntil })) {
     if (received !== undefined) checks.function(option, received);
   }
   const rule = `must be true, false or a list of ${ACTION_NAMES.join(', ')}`;
@@ -150,6 +157,7 @@ export function resolveConsoleOptions(options: ConsoleOptions = {}): ResolvedCon
     lock,
     store,
     onAudit,
+    waitUntil,
     refreshEveryMs: refreshEvery,
   };
 }

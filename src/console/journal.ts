@@ -1,4 +1,4 @@
-import type { LockProvider, SnapshotStore } from '../index.ts';
+import type { Lease, LockProvider, SnapshotStore } from '../index.ts';
 
 /** A lock and a store that all instances share. */
 export interface JournalBackend {
@@ -9,11 +9,17 @@ export interface JournalBackend {
 /** How long a lease lasts where the instance is killed while it writes. */
 const LEASE_MS = 5000;
 
-/** How often a lease that another instance holds is asked for, with pauses of up to {@link LONGEST_PAUSE_MS}. */
-const TRIES = 20;
+/** How often a lease that another instance holds is asked for, with pauses of up to {@link LONGEST_PAUSE_MS}: longer than it lasts. */
+export const TRIES = 40;
 const LONGEST_PAUSE_MS = 250;
 
 const FORMAT = 'tickless-journal/1\n';
+
+/** Why a list can't be changed now. */
+export const BUSY = 'other instances kept the journal busy';
+
+/** The right to change a list. */
+export type JournalLease = Pick<Lease, 'name' | 'requestId' | 'token'>;
 
 /** A change of a list. */
 type Change = (list: readonly unknown[]) => readonly unknown[];
@@ -50,8 +56,35 @@ export class Journal {
   }
 
   async #change(change: Change): Promise<readonly unknown[]> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const lease = await this.ask();
+      if (typeof lease !== 'number') return this.write(lease, change);
+      await journalPause(lease);
+    }
+    throw new Error(BUSY);
+  }
+
+  /**
+   * Asks for the lease, in one command. Rejects when the lock can't be used.
+   *
+   * @returns a number: another instance has it, for at least as many milliseconds.
+   */
+  async ask(): Promise<JournalLease | number> {
+    const owner = crypto.randomUUID();
+    const answer = await this.#backend.lock.acquire({
+      name: this.#name,
+      owner,
+      requestId: owner,
+      leaseFor: LEASE_MS,
+      host: 'console',
+      force: true,
+    });
+    return answer.kind === 'acquired' ? answer.lease : answer.retryAfter;
+  }
+
+  /** Changes the list under a lease, and gives that back. As {@link change}. */
+  async write(lease: JournalLease, change: Change): Promise<readonly unknown[]> {
     const { lock, store } = this.#backend;
-    const lease = await this.#acquire();
     try {
       const list = change(await this.read());
       const answer = await store.write(this.#name, FORMAT + JSON.stringify(list), lease.token);
@@ -61,23 +94,13 @@ export class Journal {
       await lock.release(lease, { as: 'abandoned' }).catch(() => false);
     }
   }
+}
 
-  async #acquire(): Promise<{ readonly name: string; readonly requestId: string; readonly token: number }> {
-    const owner = crypto.randomUUID();
-    const request = {
-      name: this.#name,
-      owner,
-      requestId: owner,
-      leaseFor: LEASE_MS,
-      host: 'console',
-      force: true,
-    };
-    for (let tries = 0; tries < TRIES; tries++) {
-      const answer = await this.#backend.lock.acquire(request);
-      if (answer.kind === 'acquired') return answer.lease;
-      const pauseMs = Math.min(answer.retryAfter, LONGEST_PAUSE_MS * (0.5 + Math.random() / 2));
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    throw new Error('other instances kept the journal busy');
-  }
+/** Before the lease is asked for again. @param heldFor the answer of `ask`. */
+export function journalPause(heldFor: number): Promise<void> {
+  const pauseMs = Math.min(heldFor, LONGEST_PAUSE_MS * (0.5 + Math.random() / 2));
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, pauseMs);
+    (timer as { unref?(): void }).unref?.();
+  });
 }

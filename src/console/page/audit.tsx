@@ -1,12 +1,12 @@
 import type { ComponentChild } from 'preact';
-import type { AuditRecord } from '../audit-record.ts';
+import type { ListedRecord } from '../audit.ts';
 import { text, time } from './format.ts';
 import { usePolled } from './polled.ts';
 import { Scroll } from './scroll.tsx';
 
 /** What operators have done. */
 export function Audit(): ComponentChild {
-  const { data, error } = usePolled<{ records: readonly AuditRecord[]; problem?: string }>('audit');
+  const { data, error } = usePolled<{ records: readonly ListedRecord[]; problem?: string }>('audit');
   const found = data.value;
   return (
     <>
@@ -28,7 +28,10 @@ export function Audit(): ComponentChild {
             </thead>
             <tbody>
               {found.records.map(
-                ({ at, by, action, name, lock, key, everywhere, note, result, message, host }, index) => (
+                (
+                  { at, by, action, name, lock, key, everywhere, note, result, message, host, unwritten },
+                  index,
+                ) => (
                   <tr key={`${at} ${index}`} class={result === 'done' ? '' : 'warn'}>
                     <td>{time(at)}</td>
                     <td>
@@ -45,6 +48,7 @@ export function Audit(): ComponentChild {
                     </td>
                     <td>
                       <b>{result}</b> <bdi>{text(message)}</bdi>
+                      {unwritten && <div class="quiet">on this instance only, until it can be written</div>}
                     </td>
                   </tr>
                 ),

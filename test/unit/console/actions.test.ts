@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   RefreshGroup as Group,
   lockedTask,
@@ -59,6 +59,29 @@ function instances() {
     return { console, group, prices };
   };
   return { source, lock, store, make };
+}
+
+const HELD = {
+  kind: 'held',
+  retryAfter: 5,
+  heldFor: 5,
+  owner: 'x',
+  host: 'x',
+  token: 1,
+  isBackoff: false,
+} as const;
+
+/** The notes of the audit, as an instance lists it; of those that are on it only. */
+async function notes({ console }: Instance): Promise<string[]> {
+  const { records } = (await console.get('api/audit')).body;
+  return records.map(({ note }: { note: string }) => note).sort();
+}
+
+async function unwritten({ console }: Instance): Promise<string[]> {
+  const { records } = (await console.get('api/audit')).body;
+  return records
+    .flatMap((record: { note: string; unwritten?: true }) => (record.unwritten ? [record.note] : []))
+    .sort();
 }
 
 const detail = async (console: TestConsole, id: string): Promise<Answer['body']> =>
@@ -306,8 +329,7 @@ describe('on all instances', () => {
         console.act('resume', { id: 'prices', note: `${at}` }),
       ),
     );
-    const { records } = (await other.console.get('api/audit')).body;
-    expect(records.map(({ note }: { note: string }) => note).sort()).toEqual(['0', '1', '2', '3']);
+    await expect.poll(() => notes(other)).toEqual(['0', '1', '2', '3']);
     expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
   });
 
@@ -320,7 +342,102 @@ describe('on all instances', () => {
       200,
       expect.stringContaining('the audit record is of this instance only'),
     ]);
-    expect((await console.get('api/audit')).body.records).toHaveLength(1);
+    expect((await console.get('api/audit')).body.records).toMatchObject([
+      { name: 'prices', unwritten: true },
+    ]);
+  });
+
+  it('an action waits for one command of the audit at most: not for another instance that has its lock', async () => {
+    const { make, lock, store } = instances();
+    const acquire = lock.acquire.bind(lock);
+    const [one, other] = [make(), make()];
+    await one.console.act('resume', { id: 'prices', note: '0' });
+    await expect.poll(() => notes(other)).toEqual(['0']);
+    let isFree = (): void => {};
+    const free = new Promise<void>((resolve) => {
+      isFree = resolve;
+    });
+    let asked = 0;
+    lock.acquire = async (request) => {
+      if (request.name !== 'tickless-console-audit') return acquire(request);
+      asked += 1;
+      if (asked > 1) await free;
+      if (asked > 1) return acquire(request);
+      return { ...HELD, now: Date.now() };
+    };
+    for (let at = 1; at <= 5; at++) {
+      const { body } = await one.console.act('resume', { id: 'prices', note: `${at}` });
+      expect(body).toMatchObject({
+        result: 'done',
+        message: expect.stringContaining('kept the journal busy'),
+      });
+    }
+    expect(await unwritten(one)).toEqual(['1', '2', '3', '4', '5']);
+    expect(await notes(other)).toEqual(['0']);
+    const write = vi.spyOn(store, 'write');
+    isFree();
+    await expect.poll(() => unwritten(one), { interval: 300, timeout: 20_000 }).toEqual([]); // it tries again as its list is shown
+    expect(await notes(other)).toEqual(['0', '1', '2', '3', '4', '5']);
+    expect(write.mock.calls.filter(([name]) => name === 'tickless-console-audit')).toHaveLength(1);
+    expect((await one.console.act('resume', { id: 'prices' })).body.message).not.toContain('audit');
+  });
+
+  it('an action does not wait for its audit record to be written', async () => {
+    const { make, lock, store } = instances();
+    const instance = make();
+    const { read } = store;
+    const waiting: (() => void)[] = [];
+    const isOver: Promise<unknown>[] = [];
+    store.read = async (...args) => {
+      if (args[0] === 'tickless-console-audit') await new Promise<void>((resolve) => waiting.push(resolve));
+      return read(...args);
+    };
+    const console = new TestConsole(
+      {
+        actions: true,
+        lock: asLock(lock),
+        store: asStore(store),
+        waitUntil: (promise) => void isOver.push(promise),
+      },
+      instance.group,
+    );
+    closes.push(() => console.handler.close());
+    const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
+    expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
+    expect([waiting.length, isOver.length]).toEqual([1, 1]);
+    store.read = read;
+    for (const resume of waiting) resume();
+    await Promise.all(isOver);
+    expect((await console.get('api/audit')).body.records).toMatchObject([{ note: 'x' }]);
+  });
+
+  it('a record whose write was answered by an error is there once, also where it was written', async () => {
+    const { make, store } = instances();
+    const [one, other] = [make(), make()];
+    const { write } = store;
+    let isLost = true;
+    store.write = async (...args) => {
+      const answer = await write(...args);
+      if (isLost && args[0] === 'tickless-console-audit') throw new Error('ECONNRESET');
+      return answer;
+    };
+    await one.console.act('resume', { id: 'prices', note: '0' });
+    await expect.poll(() => notes(other)).toEqual(['0']);
+    expect([await notes(one), await unwritten(one)]).toEqual([['0'], []]);
+    isLost = false;
+    await one.console.act('resume', { id: 'prices', note: '1' });
+    await expect.poll(() => notes(other)).toEqual(['0', '1']);
+  });
+
+  it('close() of the console tries once more to write what is kept here', async () => {
+    const { make, lock } = instances();
+    const [one, other] = [make(), make()];
+    const { acquire } = lock;
+    lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
+    await one.console.act('resume', { id: 'prices', note: '0' });
+    lock.acquire = acquire;
+    await one.console.handler.close();
+    expect(await notes(other)).toEqual(['0']);
   });
 
   it('a pause is refused without a lock and a store of the console', async () => {
