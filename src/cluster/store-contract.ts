@@ -45,11 +45,11 @@ export interface StoredSnapshot {
 
 /** A version that a store has under a name, as its backend lists it. `createStore` makes a {@link VersionRecord} of it. */
 export interface StoredVersion extends Pick<VersionRecord, 'version' | 'age' | 'bytes' | 'damage'> {
-  /** The first 16,384 characters of the payload, or more: a snapshot names its publisher there. */
+  /** The first line of the payload, as far as its first 16,384 characters have it, or more: a snapshot names its publisher there. */
   readonly beginning: string;
 }
 
-/** How many characters of a payload {@link StoredVersion} has at least. */
+/** How many characters of the first line of a payload {@link StoredVersion} has at least. */
 export const BEGINNING_LENGTH = 16_384;
 
 /** The read of one of several names. */

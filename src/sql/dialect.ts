@@ -62,6 +62,8 @@ export interface SqlDialect {
   deleteBoth(table: string, other: string): string | SqlBatch;
   /** A text expression in the returned row. */
   text(expression: string): string;
+  /** A text up to its first line break. */
+  firstLine(expression: string): string;
   /** The length of a text in bytes of UTF-8. */
   bytes(column: string): string;
   /** A column of the stored row, in such an assignment. */

@@ -105,6 +105,7 @@ export const MYSQL: SqlDialect = {
   deleteBoth: (table, other) =>
     `DELETE m, v FROM ${table} AS m LEFT JOIN ${other} AS v ON v.name = m.name WHERE m.name = :name`,
   text: (expression) => `CAST(${expression} AS BINARY)`,
+  firstLine: (expression) => `SUBSTRING_INDEX(${expression}, '\n', 1)`, // a line break in the statement: no escape
   bytes: (column) => `LENGTH(${column})`,
   stored: (_, column) => column,
   incoming: (column) => `incoming.new_${column}`,

@@ -86,6 +86,7 @@ export const POSTGRES: SqlDialect = {
   deleteBoth: (table, other) =>
     `WITH others AS (DELETE FROM ${other} WHERE name = :name) DELETE FROM ${table} WHERE name = :name`,
   text: (expression) => expression,
+  firstLine: (expression) => `split_part(${expression}, chr(10), 1)`,
   bytes: (column) => `octet_length(${column})`,
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,

@@ -66,6 +66,7 @@ export const SQLITE: SqlDialect = {
     answer: 'SELECT changes() AS changed',
   }),
   text: (expression) => expression,
+  firstLine: (expression) => `substr(${expression}, 1, instr(${expression} || char(10), char(10)) - 1)`,
   bytes: (column) => `length(CAST(${column} AS BLOB))`,
   stored: (table, column) => `${table.split('.').at(-1)}.${column}`,
   incoming: (column) => `excluded.${column}`,

@@ -127,7 +127,8 @@ export class CasStore implements StoreBackend {
       const beginning = edition.parts === undefined ? edition.text : texts[inParts.indexOf(edition)];
       const about = { version, age: ageOf(edition, span), bytes };
       if (beginning === undefined) return { ...about, beginning: '', damage: LOST };
-      return { ...about, beginning: beginning.slice(0, BEGINNING_LENGTH) };
+      const [line = ''] = beginning.slice(0, BEGINNING_LENGTH).split('\n', 1);
+      return { ...about, beginning: line };
     });
   }
 

@@ -268,7 +268,10 @@ function allVersions(name: string): object[] {
   const ofText = (expression: object, other: unknown): object => ({
     $cond: [{ $eq: [{ $type: '$payload' }, 'string'] }, expression, other],
   });
-  const beginning = ofText({ $substrCP: ['$payload', 0, BEGINNING_LENGTH] }, null);
+  const beginning = ofText(
+    { $arrayElemAt: [{ $split: [{ $substrCP: ['$payload', 0, BEGINNING_LENGTH] }, '\n'] }, 0] },
+    null,
+  );
   return [
     ...eachVersion(name),
     { $project: { ...read(beginning), bytes: ofText({ $strLenBytes: '$payload' }, 0) } },

@@ -117,7 +117,7 @@ if not found[2] then return {version, 'payload'} end
 return {version, digits(now - writtenAt), found[2]}
 `);
 
-/** Returns each version with its age, its bytes and the beginning of its payload; of a damaged one, the damaged field. */
+/** Returns each version with its age, its bytes and the first line of its payload; of a damaged one, the damaged field. */
 const HISTORY = new Script(`
 local held = redis.call('HMGET', key, 'version', 'older')
 local records = {}
@@ -126,7 +126,7 @@ local function add(text, at)
   local writtenAt, payload = whole(found[1]), found[2]
   local damage = not plausible(text) and 'version' or not writtenAt and 'writtenAt' or not payload and 'payload'
   records[#records + 1] = damage and {digits(version or 0), damage}
-    or {digits(version), digits(now - writtenAt), string.sub(payload, 1, ${4 * BEGINNING_LENGTH}), #payload}
+    or {digits(version), digits(now - writtenAt), string.match(string.sub(payload, 1, ${4 * BEGINNING_LENGTH}), '^[^\\n]*'), #payload}
 end
 if held[1] or redis.call('EXISTS', key) == 1 then add(held[1], '') end
 for old in string.gmatch(held[2] or '', '%d+') do add(old, ':' .. old) end

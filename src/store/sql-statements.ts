@@ -2,7 +2,7 @@ import type { SqlDialect } from '../sql/dialect.ts';
 import { type Given, ofEach, ofOne } from '../sql/given.ts';
 import { isPlausible, successorOf } from '../sql/plausible.ts';
 import { PURGED_NAMES, type SqlTableOptions } from '../sql/sql-table.ts';
-import { type VersionStatements, versionStatements } from './sql-versions.ts';
+import { historyColumns, type VersionStatements, versionStatements } from './sql-versions.ts';
 
 /** The table of the versions of a store, and the text that creates it. */
 export interface VersionsTable {
@@ -16,6 +16,8 @@ export type BriefColumns = 'set' | 'clear' | 'none';
 /** The statements of a store on one table. */
 export interface StoreStatements {
   readonly read: string;
+  /** All versions, without their payloads. */
+  readonly history: string;
   readonly write: (brief: BriefColumns) => string;
   readonly writeWithToken: (brief: BriefColumns) => string;
   /** `read` and the writes of several names; `givenParameters` has their values. */
@@ -122,6 +124,8 @@ export function storeStatements(
 
   return {
     read: `SELECT ${read} FROM ${table} WHERE ${isRead(ofOne)}`,
+    history:
+      ofVersions?.history ?? `SELECT ${historyColumns(dialect, listed)} FROM ${table} WHERE name = :name`,
     write: (brief) => `${one[brief].byClock}${returning}`,
     writeWithToken: (brief) => `${one[brief].withToken}${returning}`,
     readEach: (count) =>

@@ -57,17 +57,22 @@ export function versionStatements(
   const isOrphan = `NOT EXISTS (SELECT 1 FROM ${table} AS m WHERE m.name = ${versions}.name)`;
   const both = (columns: string, condition: string): string =>
     `SELECT ${columns} FROM ${table} WHERE ${condition} UNION ALL SELECT ${columns} FROM ${versions} WHERE ${condition} AND ${isOlder}`;
-  const beginning = `${dialect.text(`substr(payload, 1, ${BEGINNING_LENGTH})`)} AS beginning, ${dialect.bytes('payload')} AS bytes`;
   return {
     afterWrite: (count, isByToken, isKept) => {
       const from = written(count, isByToken);
       return isKept ? [keep(from), drop(from)] : [drop(from)];
     },
     read: both(read, 'name = :name AND version = :version'),
-    history: both(`${listed}, ${beginning}`, 'name = :name'),
+    history: both(historyColumns(dialect, listed), 'name = :name'),
     delete: dialect.deleteBoth(table, versions),
     expired: `SELECT ${dialect.returned('name')} FROM ${versions} WHERE ${isOrphan} AND ${versions}.name > :after
       GROUP BY ${versions}.name ORDER BY ${versions}.name LIMIT :limit`,
     purge: `DELETE FROM ${versions} WHERE name IN (${PURGED_NAMES}) AND ${isOrphan}`,
   };
+}
+
+/** The columns of a version in a history. @param listed those of a snapshot without its payload. */
+export function historyColumns(dialect: SqlDialect, listed: string): string {
+  const line = dialect.firstLine(`substr(payload, 1, ${BEGINNING_LENGTH})`);
+  return `${listed}, ${dialect.text(line)} AS beginning, ${dialect.bytes('payload')} AS bytes`;
 }

@@ -1,4 +1,3 @@
-import { bytesOf } from '../cluster/history.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
 import { implausibleSnapshot } from '../cluster/plausible.ts';
 import type {
@@ -139,14 +138,7 @@ class SqlStore implements StoreBackend {
   }
 
   async history(name: string): Promise<StoredVersion[]> {
-    const { versions } = this.#statements;
-    if (versions === undefined) {
-      const present = await this.read(name);
-      if (present === undefined) return [];
-      const { payload: beginning, ...snapshot } = present;
-      return [{ ...snapshot, beginning, bytes: bytesOf(beginning) }];
-    }
-    const rows = await this.#table.query(versions.history, { name });
+    const rows = await this.#table.query(this.#statements.history, { name });
     const listed = rows.map((row) => {
       const { payload: beginning, ...snapshot } = snapshotOf({ ...row, payload: row.beginning });
       return { ...snapshot, beginning, bytes: Number(row.bytes) };
