@@ -201,13 +201,13 @@ export class Api {
     if (member === undefined) return problem('not-found', 'there is no such member');
     const events = this.#live.eventsOf(member.name);
     const { showValue } = this.#options;
-    if (!query.has('key')) return this.#json(await detailOf(this.#group, member, [], events, showValue));
+    if (!query.has('key')) return this.#json(await detailOf(member, [], events, showValue));
     const key =
       member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key'), by) : [];
     if (key.length === 0) return problem('not-found', 'there is no such key');
     const { text } = shownKey(key[0]);
     const own = events.filter((event) => event.key === text);
-    return this.#json(await detailOf(this.#group, member, key as [unknown], own, showValue));
+    return this.#json(await detailOf(member, key as [unknown], own, showValue));
   }
 
   async #keys(query: URLSearchParams, by: string): Promise<Response> {

@@ -3,7 +3,6 @@ import type {
   LockProvider,
   LockRecord,
   MemberStats,
-  RefreshGroup,
   RefreshingCache,
   ValueStatus,
   VersionRecord,
@@ -45,7 +44,6 @@ export interface Detail {
 
 /** Fills in what `inspect()` knows, and asks the lock and the store. Starts no load. Never rejects. */
 export async function detailOf(
-  group: RefreshGroup,
   given: GroupMember,
   key: readonly [key?: unknown],
   events: readonly ShownEvent[],
@@ -54,9 +52,7 @@ export async function detailOf(
   const { kind, name, member, lock, store } = given;
   const at = Date.now();
   const isKey = kind === 'cache' && key.length > 0;
-  const status = isKey
-    ? (member as RefreshingCache<unknown, unknown>).inspect(key[0])
-    : statusOf(group, given);
+  const status = isKey ? (member as RefreshingCache<unknown, unknown>).inspect(key[0]) : statusOf(given);
   const one = status as Partial<ValueStatus<unknown>> | undefined;
   const here = hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at);
   const hasValue = one !== undefined && 'value' in one;
@@ -119,10 +115,9 @@ export function keyRows(
   return { at, size: cache.size, matching, looked, keys: rows };
 }
 
-/** Of a cache as a whole only its group knows the status. */
-function statusOf(group: RefreshGroup, { kind, member, name }: GroupMember): object | undefined {
-  if (kind !== 'cache') return member.inspect();
-  return group.inspect({ values: false }).members.find((status) => status.name === name);
+/** Of a cache as a whole only its member of the group knows the status. */
+function statusOf(given: GroupMember): object {
+  return given.kind === 'cache' ? given.inspect() : given.member.inspect();
 }
 
 /** The name of the lock is that of the member, or of its key, in its namespace. */

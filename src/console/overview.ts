@@ -67,16 +67,16 @@ export class Overviews {
     const { fleet, error } = await this.#readFleet();
     const now = Date.now();
     this.#shown.begin();
-    const [{ name, paused, closed, members: statuses }, members] = await this.#time.step(() => {
-      return [group.inspect({ values: false }), group.members()] as const;
-    });
-    const { ok, problems } = await this.#time.step(() => group.health({ start: false }));
+    const status = this.#time.turn(() => group.inspect({ values: false, members: false }));
+    const { name, paused, closed } = status;
     const show = (text: string): string => this.#shown.of(text);
-    const rowOf = await this.#time.step(() => rowMaker(problems, fleet, now, show));
+    const rowOf = await this.#time.step(() => rowMaker(fleet, now, show));
     const before = new Map(this.#last?.members.map((row) => [row.id, row]));
-    const all = members.slice(0, statuses.length).entries();
-    const rows = await this.#time.each(all, ([at, member]) => {
-      const row = rowOf(member, statuses[at] as object);
+    let ok = true;
+    const rows = await this.#time.each(group.members(), (member) => {
+      const problems = member.health();
+      ok &&= problems[0]?.isFatal !== true;
+      const row = rowOf(member, member.inspect(), problems);
       return steadyRow(before.get(row.id), row);
     });
     this.#last = {

@@ -97,22 +97,20 @@ export interface MemberRow {
 
 type Status = ExecutionStatus | ValueStatus<unknown> | CacheStatus;
 
-/** Makes the row of a member from its status. Pure. @param show makes messages as operators see them. */
+/** Makes the row of a member from its status and its problems. Pure. @param show makes messages as operators see them. */
 export function rowMaker(
-  problems: readonly HealthProblem[],
   fleet: Fleet | undefined,
   now: number,
   show: ShowMessage,
-): (member: GroupMember, status: object) => MemberRow {
+): (member: GroupMember, status: object, problems: readonly HealthProblem[]) => MemberRow {
   const reports = reportsOf(fleet);
   const lines = new Map(fleet?.members.map((member) => [idOf(member), member]));
   const labels = instanceLabels(fleet?.instances ?? []);
-  const byName = grouped(problems);
-  return (member, status) => {
+  return (member, status, problems) => {
     const { name, namespace, kind } = member;
     const line = lines.get(idOf(member));
     const here = hereOf(kind, status as Status, now, show);
-    const own = (byName.get(name) ?? []).map(({ kind: of, isFatal, message }) => ({
+    const own = problems.map(({ kind: of, isFatal, message }) => ({
       kind: of,
       isFatal,
       message: show(message),
@@ -276,12 +274,6 @@ function pinOf({
   until,
 }: NonNullable<ExecutionStatus['pinned']>): NonNullable<HereStatus['pinned']> {
   return { by, note, ...(Number.isFinite(until) ? { until } : {}) };
-}
-
-function grouped(problems: readonly HealthProblem[]): Map<string, HealthProblem[]> {
-  const groups = new Map<string, HealthProblem[]>();
-  for (const problem of problems) groups.set(problem.name, [...(groups.get(problem.name) ?? []), problem]);
-  return groups;
 }
 
 function idOf({

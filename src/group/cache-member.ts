@@ -18,7 +18,7 @@ export class CacheMember<V> implements Member {
   /** @param keys its due keys. */
   constructor(member: KeyedMember<V>, keys: Refreshable) {
     this.name = member.options.name;
-    this.public = groupMember(member);
+    this.public = groupMember(member, this);
     this.isRequired = member.required !== undefined;
     this.refresher = member.refresher;
     this.status = member.status;

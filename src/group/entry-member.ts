@@ -23,7 +23,7 @@ export class EntryMember<T> implements Member, EntryOwner<T> {
   /** @param join makes its slot. */
   constructor(member: SingleMember<T>, join: (member: Member) => GroupSlot) {
     this.name = member.options.name;
-    this.public = groupMember(member);
+    this.public = groupMember(member, this);
     this.isRequired = member.isRequired;
     this.refresher = member.refresher;
     this.status = member.status;

@@ -1,8 +1,10 @@
+import type { CacheStatus } from '../cache/cache-status.ts';
 import type { RefreshingCache } from '../cache/refreshing-cache.ts';
 import type { Refreshable } from '../due/refreshable.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import type { ExecutionStatus } from '../engine/status.ts';
 import type { SingleMember } from '../options/group-handle.ts';
 import type { PeriodicExecutor } from '../value/periodic-executor.ts';
 import type { RefreshingValue } from '../value/refreshing-value.ts';
@@ -54,6 +56,10 @@ interface AnyMember {
   /** The lock and the store that it uses, as they were given to it or to the group; `undefined`: none. */
   readonly lock: LockLike | undefined;
   readonly store: StoreLike | undefined;
+  /** As in `inspect({ values: false })` of the group: for tools that look at a large group one by one. Starts nothing. */
+  inspect(): ExecutionStatus | CacheStatus;
+  /** As in `health({ start: false })` of the group, those that are fatal first. */
+  health(): readonly HealthProblem[];
 }
 
 /** A member of a group, for tools that act on any group, such as a console: see `RefreshGroup.members`. */
@@ -72,9 +78,47 @@ const KINDS: { readonly [kind in ResolvedOptions['kind']]: GroupMember['kind'] }
 };
 
 /** A member as the group returns it to tools. */
-export function groupMember({ self, options }: Pick<SingleMember<never>, 'self' | 'options'>): GroupMember {
-  const { name, namespace, kind, lock, store } = options;
-  return { kind: KINDS[kind], name, namespace, lock, store, member: self } as GroupMember;
+export function groupMember(
+  single: Pick<SingleMember<never>, 'self' | 'options'>,
+  member: Pick<Member, 'status' | 'health'>,
+): GroupMember {
+  return new PublicMember(single, member) as unknown as GroupMember;
+}
+
+class PublicMember implements Omit<AnyMember, 'inspect'> {
+  readonly kind: GroupMember['kind'];
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly lock: LockLike | undefined;
+  readonly store: StoreLike | undefined;
+  readonly member: unknown;
+  readonly #member: Pick<Member, 'status' | 'health'>;
+
+  constructor(
+    { self, options }: Pick<SingleMember<never>, 'self' | 'options'>,
+    member: Pick<Member, 'status' | 'health'>,
+  ) {
+    this.kind = KINDS[options.kind];
+    this.name = options.name;
+    this.namespace = options.namespace;
+    this.lock = options.lock;
+    this.store = options.store;
+    this.member = self;
+    this.#member = member;
+  }
+
+  inspect(): unknown {
+    return this.#member.status(false);
+  }
+
+  health(): HealthProblem[] {
+    return fatalFirst(this.#member.health());
+  }
+}
+
+/** The problems with those first that make reads fail. */
+export function fatalFirst(problems: readonly HealthProblem[]): HealthProblem[] {
+  return [...problems.filter(({ isFatal }) => isFatal), ...problems.filter(({ isFatal }) => !isFatal)];
 }
 
 /** A member, as its group sees it. */

@@ -25,12 +25,12 @@ import type { DurationLike } from '../time/duration.ts';
 import { type CloseOptions, closeTimeoutMs } from '../value/lifecycle.ts';
 import { PeriodicExecutor, type PeriodicExecutorOptions, type Task } from '../value/periodic-executor.ts';
 import { RefreshingValue, type RefreshingValueOptions } from '../value/refreshing-value.ts';
-import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
+import { type InspectOptions, inspectsParts } from '../value/value-status.ts';
 import { CacheMember } from './cache-member.ts';
 import { EntryMember } from './entry-member.ts';
 import { fleetOfMembers } from './group-fleet.ts';
 import { type GroupStats, groupStats } from './group-stats.ts';
-import type { GroupMember, HealthProblem, Member } from './member.ts';
+import { fatalFirst, type GroupMember, type HealthProblem, type Member } from './member.ts';
 import { allReady } from './readiness.ts';
 
 /** The options that members of a group take where they have none of their own. */
@@ -258,18 +258,21 @@ export class RefreshGroup implements GroupLike {
   }
 
   /**
-   * The state of the group and its members, with their values; `{ values: false }` leaves these out. Starts nothing.
+   * The state of the group and its members, with their values; `{ values: false }` leaves these out, and
+   * `{ members: false }` all of them: each of `members()` has its own `inspect`. Starts nothing.
    *
    * @throws {OptionError} for an unknown option.
    */
-  inspect(options?: InspectOptions): GroupStatus {
-    const hasValues = inspectsValues(this.#options.name, options);
+  inspect(options?: InspectOptions & { readonly members?: boolean | undefined }): GroupStatus {
+    const { values, members } = inspectsParts(this.#options.name, options, ['values', 'members']);
     return withJson({
       name: this.#options.name,
       running: this.#queue.running,
       paused: this.#isPaused,
       closed: this.#closing !== undefined,
-      members: this.#all.map((member) => member.status(hasValues) as GroupStatus['members'][number]),
+      members: (members ? this.#all : []).map(
+        (member) => member.status(values) as GroupStatus['members'][number],
+      ),
     });
   }
 
@@ -393,8 +396,7 @@ export class RefreshGroup implements GroupLike {
   }
 
   #healthOf(members: readonly Member[]): Health {
-    const all = members.flatMap((member) => member.health());
-    const [fatal, others] = [all.filter(({ isFatal }) => isFatal), all.filter(({ isFatal }) => !isFatal)];
-    return withJson({ ok: fatal.length === 0, problems: [...fatal, ...others] });
+    const problems = fatalFirst(members.flatMap((member) => member.health()));
+    return withJson({ ok: problems[0]?.isFatal !== true, problems });
   }
 }

@@ -14,12 +14,24 @@ export interface InspectOptions {
 
 /** Whether a status has values. @throws {OptionError} for an unknown option, or one that is not a boolean. */
 export function inspectsValues(name: string, options: InspectOptions | undefined): boolean {
-  namesArgument(name, options, ['values']);
-  const { values = true } = options ?? {};
+  return inspectsParts(name, options, ['values']).values;
+}
+
+/** Which parts a status has: all that are not `false`. @throws {OptionError} as {@link inspectsValues}. */
+export function inspectsParts<Part extends string>(
+  name: string,
+  options: { readonly [part in Part]?: boolean | undefined } | undefined,
+  parts: readonly Part[],
+): { readonly [part in Part]: boolean } {
+  namesArgument(name, options, parts);
   const checks = new OptionChecks(name);
-  checks.oneOf('values', values, [true, false]);
+  const chosen = parts.map((part) => {
+    const { [part]: is = true } = options ?? ({} as { readonly [part in Part]?: boolean });
+    checks.oneOf(part, is, [true, false]);
+    return [part, is];
+  });
   checks.done();
-  return values;
+  return Object.fromEntries(chosen) as { readonly [part in Part]: boolean };
 }
 
 /** The value that is served at one instant, and its age. A copy: it does not change. */

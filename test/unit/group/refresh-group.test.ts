@@ -176,6 +176,29 @@ describe('the options of a group', () => {
     expect(isClosedError(await rejectionOf(direct.refresh()))).toBe(true);
   });
 
+  it('members are looked at one by one as in the whole, which may leave them out', async () => {
+    const group = new RefreshGroup({ logger: false, retry: false });
+    const down = group.value({ name: 'down', load: () => Promise.reject(new Error('down')), required: true });
+    group.cache({ name: 'c', load });
+    group.executor(() => {}, { name: 'e' }).pause();
+    await rejectionOf(down.refresh());
+    down.pause();
+    const members = group.members();
+    const whole = group.inspect({ values: false });
+    const timeless = (statuses: unknown): string =>
+      JSON.stringify(statuses).replace(/"nextExecuteTime":\d+/g, '');
+    expect(timeless(members.map((member) => member.inspect()))).toBe(timeless(whole.members));
+    const problems = members.flatMap((member) => member.health());
+    expect(problems.map(({ name, kind }) => [name, kind])).toEqual([
+      ['down', 'not-loaded'],
+      ['down', 'paused'],
+      ['e', 'paused'],
+    ]);
+    expect(group.health({ start: false }).problems).toEqual(problems);
+    expect(group.inspect({ members: false })).toMatchObject({ name: 'group', paused: false, members: [] });
+    expect(() => group.inspect({ members: 1 as never })).toThrow(/members/);
+  });
+
   it('members are returned with their kind, names and backends, in their order, until they are closed', async () => {
     const [lock, store] = [memoryLock(), memoryStore()];
     const group = new RefreshGroup({ lock, namespace: 'shop' });
