@@ -1,5 +1,5 @@
 /** How long one turn of the event loop may take, in milliseconds. */
-const SLICE_MS = 10;
+const SLICE_MS = 5;
 
 /** Which part of the time is spent on those who watch, however many they are. */
 const SHARE = 0.08;
