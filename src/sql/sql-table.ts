@@ -12,6 +12,8 @@ export interface SqlTableOptions {
   readonly timeoutMs: number;
   /** `Infinity`: no row is ever purged. */
   readonly retentionMs: number;
+  /** The shortest time between two passes that purge. @default an hour; ten minutes while there are rows kept for less than the retention */
+  readonly purgeEveryMs?: number;
   /** Selects the names after `:after` that are past `:retention`, in order, at most `:limit`. Takes no row locks. */
   readonly expired: string;
   /** Deletes those of {@link PURGED_NAMES} that are past `:retention`. */
@@ -108,8 +110,7 @@ export class SqlTable {
   }
 
   /**
-   * Deletes all rows that are kept no longer in the background, in one pass, at most once an hour, or once in ten minutes
-   * while there are rows that are kept for less than the retention. Never throws.
+   * Deletes all rows that are kept no longer in the background, in one pass, at most once in `purgeEveryMs`. Never throws.
    *
    * @param briefFor how long the row that was just written is kept, if that is less; 0: it is not.
    */
@@ -118,13 +119,13 @@ export class SqlTable {
     const now = systemClock.monotonic();
     if (briefFor > 0) this.#briefUntil = Math.max(this.#briefUntil, now + briefFor);
     const hasBrief = now - this.#briefUntil < BRIEF_INTERVAL_MS;
-    const interval = hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS;
+    const interval = this.#options.purgeEveryMs ?? (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
     if ((retentionMs === Infinity && !hasBrief) || this.#isPurging || now - this.#purgedAt < interval) return;
     this.#purgedAt = now;
     this.#isPurging = true;
     systemClock.setTimeout(() => {
       this.#purgeAll(durationParameter(retentionMs))
-        .catch(() => {}) // no right to delete, a closed client: retried in an hour
+        .catch(() => {}) // no right to delete, a closed client: retried in the next pass
         .finally(() => {
           this.#isPurging = false;
         });

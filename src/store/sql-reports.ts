@@ -10,6 +10,9 @@ export function fleetTable(table: string, quoted: SqlDialect['quoted']): string 
   return tableName('store', typeof table === 'string' ? `${table}_fleet` : table, quoted);
 }
 
+/** Reports that are over are deleted within this time of the next one. */
+const PURGE_EVERY_MS = 60_000;
+
 interface ReportStatements {
   readonly write: string;
   readonly list: string;
@@ -28,14 +31,18 @@ function reportStatements(dialect: SqlDialect, table: string): ReportStatements 
   const assign = (column: string): string => `${column} = ${dialect.incoming(column)}`;
   const assigned = ['written_at', 'expires_at', 'report'].map(assign).join(', ');
   const name = dialect.returned('name');
+  // A table of its own, because MySQL neither deletes from a table that a subquery reads nor takes a LIMIT there.
+  const tooOld = `(SELECT written_at FROM (
+    SELECT written_at FROM ${table} ORDER BY written_at DESC LIMIT 1 OFFSET ${MOST_REPORTS}) AS first_beyond)`;
+  const isOver = `(expires_at <= ${now} OR written_at <= ${tooOld})`;
   return {
     write: `INSERT INTO ${table} ${dialect.row(row)} ${dialect.orUpdate('name')} ${assigned}`,
     list: `SELECT ${name}, ${dialect.between('written_at', now)} AS age, ${dialect.returned('report')} FROM ${table}
       WHERE expires_at > ${now} AND ${dialect.beginsWith(`${table}.name`, ':beginning')}
-      ORDER BY ${table}.name LIMIT ${MOST_REPORTS}`,
-    expired: `SELECT ${name} FROM ${table} WHERE expires_at <= ${now} AND ${table}.name > :after
+      ORDER BY written_at DESC LIMIT ${MOST_REPORTS}`,
+    expired: `SELECT ${name} FROM ${table} WHERE ${isOver} AND ${table}.name > :after
       ORDER BY ${table}.name LIMIT :limit`,
-    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND expires_at <= ${now}`,
+    purge: `DELETE FROM ${table} WHERE name IN (${PURGED_NAMES}) AND ${isOver}`,
   };
 }
 
@@ -45,7 +52,10 @@ export interface BesideReport {
   readonly parameters: SqlParameters;
 }
 
-/** The reports of instances: a table beside that of the snapshots. */
+/**
+ * The reports of instances: a table beside that of the snapshots. Each instance purges it behind its first report, so it has the
+ * newest `MOST_REPORTS` rows, and those of instances that are just beginning.
+ */
 export class SqlReports {
   readonly #table: SqlTable;
   readonly #statements: ReportStatements;
@@ -58,7 +68,7 @@ export class SqlReports {
     this.#statements = reportStatements(dialect, fleetTable(table, dialect.quoted));
     const { expired, purge } = this.#statements;
     this.#table = new SqlTable({
-      ...{ client, expired, purge, retentionMs: 0, beside: snapshots },
+      ...{ client, expired, purge, retentionMs: 0, purgeEveryMs: PURGE_EVERY_MS, beside: snapshots },
       definition: fleet.definition(table),
       definedBy: fleet.definedBy,
       timeoutMs: snapshots.timeoutMs,
@@ -86,7 +96,7 @@ export class SqlReports {
       const parameters = { ...beside.parameters, ...own }; // the other way round a thousand names take 30 ms
       rows = await this.#table.batch({ ...batch, then: [...(batch.then ?? []), write] }, parameters);
     }
-    this.#table.purgeSoon(keepFor);
+    this.#table.purgeSoon();
     return rows;
   }
 

@@ -81,6 +81,71 @@ describe('SQLite', () => {
   });
 });
 
+/** Stores of one table, as many as there are instances. */
+const OPENED = [
+  {
+    name: 'SQLite',
+    open: async () => {
+      const client = new Database(':memory:');
+      return {
+        store: () => sqliteStore({ client, table: 'crowd' }),
+        run: async (sql: string) => {
+          const statement = client.prepare(sql);
+          return statement.reader ? statement.all() : [statement.run()];
+        },
+        close: async () => void client.close(),
+      };
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    open: async () => {
+      const client = new pg.Pool({ connectionString: inject('postgres').url });
+      const table = `crowd_${process.pid}`;
+      return {
+        store: () => postgresStore({ client, table }),
+        run: async (sql: string) => (await client.query(sql.replaceAll('crowd', table))).rows,
+        close: () => client.end(),
+      };
+    },
+  },
+  {
+    name: 'MariaDB',
+    open: async () => {
+      const client = createPool(inject('mariadb').url);
+      const table = `crowd_${process.pid}`;
+      return {
+        store: () => mysqlStore({ client, table }),
+        run: async (sql: string) => (await client.query(sql.replaceAll('crowd', table)))[0] as unknown[],
+        close: () => client.end(),
+      };
+    },
+  },
+];
+
+it.each(OPENED)(
+  '$name: instances that come and go leave a thousand rows, however long their reports last',
+  async ({ open }) => {
+    const { store, run, close } = await open();
+    const names = async () =>
+      (await run('SELECT name FROM crowd_fleet')).map((row) => (row as { name: string }).name);
+    const instances = Array.from({ length: 1300 }, (_, i) => `${i}`.padStart(4, '0'));
+    for (let i = 0; i < instances.length; i += 20) {
+      const some = instances.slice(i, i + 20);
+      await Promise.all(
+        some.map((instance) => store().versions([], { ...report, instance, keepFor: 7 * 86_400_000 })),
+      );
+    }
+    await vi.waitFor(async () => expect((await names()).length).toBeLessThanOrEqual(1000), 10_000);
+    expect((await names()).filter((name) => name >= '/1200')).toHaveLength(100); // the oldest have made room
+    await store().versions([], { ...report, instance: 'last' });
+    expect((await store().reports()).map(({ instance }) => instance)).toContain('last');
+    await run('DROP TABLE crowd_fleet');
+    await close();
+  },
+  60_000,
+);
+
 /** A user that may use the table of the snapshots, and create none. */
 const RESTRICTED = [
   {
