@@ -88,7 +88,7 @@ export class Api {
       case 'api/compare':
         return this.#compare(query, id);
       case 'api/locks':
-        return this.#json(await this.#locks.list((query.get('prefix') ?? '').slice(0, 1000)));
+        return this.#lockRecords(query, id);
       case 'api/runs':
         return this.#runs(query);
       case 'api/audit':
@@ -124,7 +124,7 @@ export class Api {
       const done =
         lock === undefined
           ? await this.#carryOut(asked, body, id)
-          : await releaseLock(lock.lock, lock.name, asked.token);
+          : await releaseLock(lock.lock, lock.name, asked.token).finally(() => this.#locks.changed());
       return await this.#answer('done', done, asked, about);
     } catch (error) {
       const isRefused = isRefusal(error);
@@ -215,6 +215,14 @@ export class Api {
     if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
     const found = await this.#keySearch.search(member.member, (query.get('search') ?? '').slice(0, 1000), by);
     return this.#json(keyRows(member.member, found));
+  }
+
+  async #lockRecords(query: URLSearchParams, by: string): Promise<Response> {
+    const { at, records, errors } = await this.#locks.list(
+      (query.get('prefix') ?? '').slice(0, LONGEST_TEXT),
+      by,
+    );
+    return this.#json({ at, records, errors });
   }
 
   async #runs(query: URLSearchParams): Promise<Response> {

@@ -7,9 +7,19 @@ import {
   taskRuns,
 } from '../index.ts';
 import { shortId } from './short-id.ts';
+import { TurnsOfOperators } from './turns-of-operators.ts';
 
 /** At most as many records of each lock. */
 const MOST_RECORDS = 500;
+
+/** Records are given to all who ask for this long, in milliseconds: a page asks once a second. */
+const SHARED_MS = 900;
+
+/** Of the time this share is spent on reading records with one prefix. */
+const SHARE = 0.1;
+
+/** The answers of this many prefixes are kept. */
+const MOST_ANSWERS = 20;
 
 /** A record of one of the locks. */
 export interface LockRow extends LockRecord {
@@ -17,6 +27,16 @@ export interface LockRow extends LockRecord {
   readonly lock: number;
   /** Names the record in the API. */
   readonly id: string;
+}
+
+/** The records of all locks, or of those that answer. */
+export interface ListedLocks {
+  /** Epoch milliseconds by the clock of this instance: ages count from here. */
+  readonly at: number;
+  readonly records: readonly LockRow[];
+  readonly errors: readonly string[];
+  /** How long it took to read them, in milliseconds. */
+  readonly took: number;
 }
 
 /** A record that the API names, at its lock. */
@@ -32,6 +52,8 @@ export interface FoundLock {
 export class Locks {
   readonly #group: RefreshGroup;
   readonly #more: readonly LockProvider[];
+  readonly #turns: TurnsOfOperators = new TurnsOfOperators();
+  readonly #listed: Map<string, { readonly answer: Promise<ListedLocks>; until: number }> = new Map();
 
   constructor(group: RefreshGroup, more: readonly LockProvider[]) {
     this.#group = group;
@@ -46,12 +68,36 @@ export class Locks {
     return [...new Set([...used, ...this.#more])];
   }
 
-  /** The records of all of them whose names begin with a text. A lock that does not answer has an error. Never rejects. */
-  async list(prefix: string): Promise<{
-    readonly at: number;
-    readonly records: readonly LockRow[];
-    readonly errors: readonly string[];
-  }> {
+  /**
+   * The records of all of them whose names begin with a text. A lock that does not answer has an error. The same answer is given
+   * for a while; another one is read when those before it have been. Rejects with `TooMany`.
+   *
+   * @param by the id of the operator.
+   */
+  list(prefix: string, by: string): Promise<ListedLocks> {
+    const known = this.#listed.get(prefix);
+    if (known !== undefined && performance.now() < known.until) return known.answer;
+    const listed = { answer: this.#turns.run(by, () => this.#read(prefix)), until: Number.POSITIVE_INFINITY };
+    this.#listed.delete(prefix);
+    this.#listed.set(prefix, listed);
+    const [oldest] = this.#listed.keys();
+    if (this.#listed.size > MOST_ANSWERS && oldest !== undefined) this.#listed.delete(oldest);
+    listed.answer.then(
+      ({ took }) => {
+        listed.until = performance.now() + Math.max(SHARED_MS, took / SHARE);
+      },
+      () => this.#listed.delete(prefix), // of that operator only
+    );
+    return listed.answer;
+  }
+
+  /** A record was changed here. */
+  changed(): void {
+    this.#listed.clear();
+  }
+
+  async #read(prefix: string): Promise<ListedLocks> {
+    const begun = performance.now();
     const options = { limit: MOST_RECORDS, ...(prefix === '' ? {} : { prefix }) };
     const answers = await Promise.allSettled(this.all().map((lock) => lock.list(options)));
     const records = answers.flatMap((answer, lock) =>
@@ -62,7 +108,7 @@ export class Locks {
     const errors = answers.flatMap((answer) =>
       answer.status === 'rejected' ? [String((answer.reason as Error)?.message)] : [],
     );
-    return { at: Date.now(), records, errors };
+    return { at: Date.now(), records, errors, took: performance.now() - begun };
   }
 
   /** The last runs of a locked task, newest first, by the first of these stores that has some. Rejects when none answers. */

@@ -1,8 +1,9 @@
 import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
-import { type NameCall, RedisHashes } from '../redis/hashes.ts';
-import { Script } from '../redis/script.ts';
+import { RedisHashes } from '../redis/hashes.ts';
+import { INDEX, indexCall } from '../redis/name-index.ts';
+import { type NameCall, Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import {
@@ -49,8 +50,12 @@ export interface RedisLockOptions extends LockOptions {
  * its clock. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
  * restart without persistence, ends it early; tokens grow all the same. Names may have any length.
  *
- * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for `list`
- * `scan`, which iterates over all keys of the server.
+ * The names of all records are in a sorted set, whose key is the prefix itself, so `list` reads nothing of others. A name is added
+ * by each acquire, and leaves the set some time after its record has expired. In a Redis Cluster the prefix needs a hash tag for
+ * that (`'{locks}:'`); without one `list` scans all keys of all servers.
+ *
+ * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hset`, `hdel`, `pexpire`, `persist`, and for the index
+ * of names `exists`, `zadd`, `zcard`, `zrange`, `zrangebylex`, `zrem`; in a Redis Cluster without a hash tag `scan`.
  *
  * A server that evicts keys (`maxmemory` with a `maxmemory-policy` other than `noeviction`) may drop a live lease: use
  * `noeviction`. With the right for `info`, the lock reports such a policy once, in the log of the first member with a lease.
@@ -138,7 +143,7 @@ local record, token, damage, wasRunning = read()
 
 // ARGV[1] is the retention; the arguments follow.
 
-const ACQUIRE = new Script(`${RECORD}
+const ACQUIRE = new Script(`${INDEX}${RECORD}
 local owner, requestId, host, leaseFor, force = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 if record and (isLive(record) or (isHeldBack(record) and not force)) then return row(record) end
 local lease = {
@@ -184,9 +189,17 @@ keep(now)
 return 1
 `);
 
-const FIND = new Script(`${RECORD}
+const FOUND = `${RECORD}
 return record and row(record) or false
-`);
+`;
+
+const FIND = new Script(FOUND);
+
+/** A key of others, at the place of a record, is none. */
+const LIST = new Script(`
+local held = redis.pcall('HMGET', key, 'token')
+if held.err and string.find(held.err, 'WRONGTYPE', 1, true) then return false end
+${FOUND}`);
 
 /** Longer error texts are cut. In UTF-16 code units. */
 const MAX_ERROR_LENGTH = 16_000;
@@ -199,12 +212,16 @@ class RedisLock implements LockBackend {
   }
 
   async acquire(request: AcquireRequest): Promise<LockRow> {
-    const { name, args } = acquireCall(request);
-    return rowOf(name, await this.#hashes.run(ACQUIRE, name, ...args));
+    const [row] = await this.acquireMany([request]);
+    if (row instanceof Error) throw row;
+    return row as LockRow;
   }
 
   async acquireMany(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
-    const replies = await this.#hashes.runMany(ACQUIRE, requests.map(acquireCall));
+    const calls = requests.map(acquireCall);
+    // In several slots the index would be a command more for each acquire.
+    const index = this.#hashes.isSlotted ? [] : [indexCall(calls)];
+    const replies = await this.#hashes.runMany(ACQUIRE, [...calls, ...index]);
     return requests.map(({ name }, index) => {
       const reply = replies[index];
       return reply instanceof Error ? reply : rowOf(name, reply);
@@ -235,9 +252,18 @@ class RedisLock implements LockBackend {
   }
 
   async list(prefix: string, limit: number): Promise<LockRow[]> {
-    const names = (await this.#hashes.names(prefix)).slice(0, limit);
-    const rows = await Promise.all(names.map((name) => this.find(name)));
-    return rows.filter((row) => row !== undefined);
+    const rows: LockRow[] = [];
+    for await (const names of this.#hashes.names(prefix, limit)) {
+      const calls = names.map((name) => ({ name, args: [] }));
+      const replies = calls.length === 0 ? [] : await this.#hashes.runMany(LIST, calls);
+      for (const [i, name] of names.entries()) {
+        const reply = replies[i];
+        if (reply instanceof Error) throw reply;
+        if (reply !== null) rows.push(rowOf(name, reply)); // else it has expired
+      }
+      if (rows.length >= limit) break;
+    }
+    return rows.slice(0, limit);
   }
 
   async warning(): Promise<string | undefined> {

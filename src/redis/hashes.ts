@@ -6,8 +6,9 @@ import { withTimeout } from '../time/with-timeout.ts';
 import type { RedisClient, RedisConnection, Send } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
+import { NAMES, namesCalls } from './name-index.ts';
 import { NodeRedisConnection } from './node-redis.ts';
-import type { Script } from './script.ts';
+import type { NameCall, Script } from './script.ts';
 
 /** Options of a Redis lock or store, as far as they concern its hashes. */
 export interface RedisHashesOptions {
@@ -23,14 +24,11 @@ const NEVER_MS = 1e16;
 /** Keys per SCAN command: it blocks the server for some tenths of a millisecond. */
 const SCAN_COUNT = '1000';
 
+/** Names per page. */
+const LISTED_AT_ONCE = 500;
+
 /** How many slots of a cluster one step for many names asks at a time. */
 const MAX_CONCURRENT_SLOTS = 32;
-
-/** A name and the arguments of a script for it. */
-export interface NameCall {
-  readonly name: string;
-  readonly args: readonly string[];
-}
 
 /** The hashes of a lock or a store: one key per name. */
 export class RedisHashes {
@@ -112,8 +110,28 @@ export class RedisHashes {
     return this.#inTime((signal) => script.run(this.#connection, this.#retention, keyed, signal));
   }
 
-  /** The names that begin with a prefix, sorted. */
-  names(prefix: string): Promise<string[]> {
+  /**
+   * The names that begin with a prefix, in pages, in one order: by the index, or by a scan of all servers of a cluster where the
+   * names are in several slots.
+   *
+   * @param limit how many are wanted; the last page may have more.
+   */
+  async *names(prefix: string, limit: number): AsyncGenerator<readonly string[], void> {
+    const most = Math.min(limit, LISTED_AT_ONCE);
+    for (let after: string | undefined = ''; after !== undefined && !this.#isSlotted; ) {
+      const [page] = await this.runMany(NAMES, namesCalls(prefix, after, most));
+      if (page instanceof Error) throw page;
+      if (this.#isSlotted) break; // it is known since then
+      const names = (page as unknown[]).map(String);
+      yield names;
+      after = names.length < most ? undefined : names.at(-1);
+    }
+    if (!this.#isSlotted) return;
+    const names = await this.#scanned(prefix);
+    for (let i = 0; i < names.length; i += LISTED_AT_ONCE) yield names.slice(i, i + LISTED_AT_ONCE);
+  }
+
+  #scanned(prefix: string): Promise<string[]> {
     return this.#inTime(async (signal) => {
       const head = this.#connection.keyPrefix + this.#prefix;
       const masters = await this.#connection.masters(signal);

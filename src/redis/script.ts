@@ -74,6 +74,12 @@ export interface KeyCall {
   readonly args: readonly string[];
 }
 
+/** A name and the arguments of a script for it. */
+export interface NameCall {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
 /** A script that the server runs atomically, for one key or for several. */
 export class Script {
   readonly #text: string;

@@ -1,6 +1,6 @@
 import { type InstanceReport, MOST_REPORTS, type StoredReport } from '../cluster/store-contract.ts';
-import type { NameCall, RedisHashes } from '../redis/hashes.ts';
-import { Script } from '../redis/script.ts';
+import type { RedisHashes } from '../redis/hashes.ts';
+import { type NameCall, Script } from '../redis/script.ts';
 
 /** The hash of the reports: no name is empty, so no snapshot has its key. */
 const REPORTS = '';

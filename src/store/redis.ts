@@ -11,8 +11,8 @@ import {
 } from '../cluster/store-contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
-import { type NameCall, RedisHashes } from '../redis/hashes.ts';
-import { Script } from '../redis/script.ts';
+import { RedisHashes } from '../redis/hashes.ts';
+import { type NameCall, Script } from '../redis/script.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import { checkHashes, listReports, runReporting, withReport } from './redis-checks.ts';

@@ -119,6 +119,64 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     expect([listed.length, listed.includes('in its place')]).toEqual([1000, true]);
   });
 
+  /** The commands of the server since the last call, by name. */
+  async function counted(): Promise<ReadonlyMap<string, number>> {
+    const info = String(await client.info('commandstats'));
+    await client.config('RESETSTAT');
+    return new Map(
+      Array.from(info.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm), ([, name, calls]) => [
+        String(name),
+        Number(calls),
+      ]),
+    );
+  }
+
+  it.each(['{listed}', 'listed'])('list looks at no key of others: %s', async (space) => {
+    const isIndexed = !isCluster || space.startsWith('{');
+    const open = () => redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
+    const requests = KEYS.map((name) => ({ name, requestId: 'r' }));
+    await open().acquireMany?.(requests);
+    const others = "for i = 1, 20000 do redis.call('SET', KEYS[1] .. i, 'not ours') end";
+    if (isIndexed) await client.eval(others, 1, `${space}:others`);
+    await counted();
+    const listed = await open().list({ prefix: '1' });
+    const counts = await counted();
+    expect(listed.map(({ name }) => name)).toEqual(['1', ...KEYS.slice(10, 20)]);
+    expect((await open().list({ limit: 3 })).map(({ name }) => name)).toEqual(['0', '1', '10']);
+    expect(await open().list({ prefix: 'none' })).toEqual([]);
+    if (!isIndexed) return;
+    expect(counts.get('scan')).toBeUndefined();
+    expect((counts.get('evalsha') ?? 0) + (counts.get('eval') ?? 0)).toBeLessThanOrEqual(4); // two, sent again as text on first use
+  });
+
+  it('the index of names forgets those whose records have expired, and is as large as there are records', async () => {
+    const lock = redisLock({ client, prefix: '{index}:', leaseFor: 1000, retention: 1, timeout: 10_000 });
+    const acquire = (name: string) => lock.acquire({ name });
+    for (let i = 0; i < 400; i++) {
+      const answer = await acquire(`brief ${i}`);
+      if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
+    }
+    await sleep(50);
+    await acquire('kept');
+    expect(await client.zcard('{index}:')).toBeLessThan(50);
+    expect((await lock.list()).map(({ name }) => name)).toEqual(['kept']);
+    expect(await client.pttl('{index}:')).toBeGreaterThan(1000);
+  });
+
+  it('the rights that the docstring of the lock lists are enough', async () => {
+    const docstring = readFileSync(new URL('../../../src/lock/redis.ts', import.meta.url), 'utf8');
+    const [listed = ''] = /The user needs the rights for[^/]*?\n \*\n/.exec(docstring) ?? [];
+    const rights = Array.from(listed.matchAll(/`(\w+)`/g), ([, right]) => `+${right}`);
+    await client.acl('SETUSER', 'least', 'on', '>secret', '~*', '-@all', ...rights);
+    const user = new Redis(server.url, { username: 'least', password: 'secret', enableReadyCheck: false });
+    const lock = redisLock({ client: user, prefix: '{least}:lock:', timeout: 10_000 });
+    const answer = await lock.acquire({ name: 'n' });
+    if (answer.kind === 'acquired')
+      expect(await lock.release(answer.lease, { as: 'done', holdFor: 0 })).toBe(true);
+    expect(await lock.list()).toMatchObject([{ name: 'n', state: 'done' }]);
+    user.disconnect();
+  });
+
   it('a key that is not a hash is alone with that', async () => {
     const { cache, states } = open('{mixed}');
     await client.set('{mixed}:lock:c["b"]', 'not ours');

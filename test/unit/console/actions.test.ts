@@ -266,6 +266,33 @@ describe('a lock', () => {
   });
 });
 
+describe('records of locks', () => {
+  it('are read once for all who ask within a second, and again after an action', async () => {
+    const { make, lock } = instances();
+    const { console } = make();
+    const asked: unknown[] = [];
+    const list = lock.list.bind(lock);
+    lock.list = (options) => {
+      asked.push(options);
+      return list(options);
+    };
+    const ask = async () => (await console.get('api/locks?prefix=rep')).body.records;
+    const task = lockedTask(async () => 1, {
+      name: 'report',
+      lock,
+      lockAtMostFor: 1000,
+      lockAtLeastFor: 900,
+    });
+    await task();
+    const before = await Promise.all(Array.from({ length: 10 }, ask));
+    const [{ id, lock: at, token }] = await ask();
+    expect([before.length, asked.length]).toEqual([10, 1]);
+    await console.act('release-lock', { id, lock: at, token });
+    expect(await ask()).toMatchObject([{ name: 'report', state: 'released' }]);
+    expect(asked.length).toBe(2);
+  });
+});
+
 describe('on all instances', () => {
   it('a pause holds within its bound, also for an instance that starts later, until it is resumed', async () => {
     const { make, source } = instances();
