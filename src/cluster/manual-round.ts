@@ -220,7 +220,7 @@ export class ManualRound implements RoundUnderWay {
   async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
     const ended = new Deferred<boolean>();
     const wake = (): void => ended.resolve(false);
-    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
+    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 4 : 0);
     timer.ref();
     this.#wake = wake;
     void over?.then(() => ended.resolve(true));

@@ -84,6 +84,8 @@ export interface NameCall {
 export class Script {
   readonly #text: string;
   #digest: Promise<string> | undefined;
+  /** Those over which the server was sent the text. */
+  readonly #sentOver: WeakSet<RedisConnection> = new WeakSet();
 
   /** @param step the body of a Lua function; it must not return `nil`. */
   constructor(step: string) {
@@ -91,7 +93,8 @@ export class Script {
   }
 
   /**
-   * Sends one command; two if the server does not have the script, or has lost it.
+   * Sends one command: with the text of the script the first time, then with its digest; two if the server has lost the
+   * script since, or is another one.
    *
    * @returns the reply for each key; an `Error`: that key alone has failed.
    */
@@ -118,6 +121,11 @@ export class Script {
   ): Promise<unknown> {
     this.#digest ??= digestOf(this.#text);
     const digest = await this.#digest;
+    if (!this.#sentOver.has(connection)) {
+      const replies = await connection.script('eval', this.#text, keys, args, signal);
+      this.#sentOver.add(connection);
+      return replies;
+    }
     try {
       return await connection.script('evalsha', digest, keys, args, signal);
     } catch (error) {
