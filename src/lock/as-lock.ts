@@ -9,8 +9,8 @@ import type { DurationLike } from '../time/duration.ts';
 /** The options of {@link asLock}. */
 export interface AsLockOptions {
   /**
-   * How long an acquire may take; then the lock counts as unavailable. An extension or a release may take three times as
-   * long. Over 0, finite. @default 1 second
+   * How long the lock may be silent, that is, answer no step at all; then it counts as unavailable. An extension or a release
+   * may take three times as long. Over 0, finite. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
 }

@@ -32,9 +32,10 @@ export interface LockOptions {
    */
   readonly leaseFor?: DurationLike | undefined;
   /**
-   * How long the backend may take to answer, however long its client would wait, the client's own queue included; then it
-   * counts as unavailable. Over 0, finite. A step of a load takes at most 15 seconds, and an acquire a quarter of the
-   * deadline of the load. @default 1 second
+   * How long the backend may be silent, that is, answer no step at all, however long its client would wait, the client's own
+   * queue included; then it counts as unavailable. Over 0, finite. At most a quarter of the deadline of the load. While it
+   * answers others, a step is waited for until half of what is left of that deadline, at most for 15 seconds. Calls of these
+   * methods by hand reject after this time. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
   /**

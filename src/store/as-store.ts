@@ -14,8 +14,8 @@ import { defaultCodec } from './default-codec.ts';
 /** The options of {@link asStore}. */
 export interface AsStoreOptions {
   /**
-   * How long a read may take; then the store counts as unavailable. A write may take three times as long. Over 0, finite.
-   * @default 1 second
+   * How long the store may be silent, that is, answer no step at all; then it counts as unavailable. Three times as long for a
+   * write. Over 0, finite. @default 1 second
    */
   readonly timeout?: DurationLike | undefined;
   /** As those of `createStore`. @default none */

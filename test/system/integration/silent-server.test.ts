@@ -27,13 +27,13 @@ interface Backends {
 }
 
 const SETTINGS = {
-  ioredis: { enableOfflineQueue: false, connectTimeout: 1000, commandTimeout: 3000, socketTimeout: 5000 },
+  ioredis: { enableOfflineQueue: false, connectTimeout: 1000, commandTimeout: 10_000, socketTimeout: 5000 },
   'node-redis': {
     disableOfflineQueue: true,
     pingInterval: 2000,
     socket: { connectTimeout: 1000, socketTimeout: 5000 },
   },
-  pg: { connectionTimeoutMillis: 1000, query_timeout: 3000, keepAlive: true },
+  pg: { connectionTimeoutMillis: 10_000, query_timeout: 10_000, keepAlive: true },
   mysql2: { connectTimeout: 1000, enableKeepAlive: true },
 } as const;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultProxy, startProxy } from '../support/proxy.ts';
+import type { Heard } from './fleet.ts';
 import { monotonic } from './messages.ts';
 import { median } from './rounds.ts';
 import { begin, type Judge, publications, type ServedStage } from './scenario.ts';
@@ -52,7 +53,13 @@ export async function storms(stage: ServedStage, judge: Judge): Promise<void> {
   }
   await fleet.end();
   await Promise.all(proxies.map((proxy) => proxy.close()));
-  judge.rounds(stage);
+  // A load without a lease has no version. A snapshot whose write was on its way for a second seems that much younger than it.
+  const isOfUnleased = (told: Heard): boolean =>
+    told.kind === 'went-back' && told.what.startsWith('from token 0 ');
+  judge.rounds(
+    stage,
+    fleet.heard.filter((told) => !isOfUnleased(told)),
+  );
   judge.tell('storms', fresh.length);
   judge.spans('all six are fresh after', fresh, FRESH_WITHIN_MS);
   judge.tell('by a shared load after, median', `${(median(shared) ?? Number.NaN).toFixed(0)} ms`);
