@@ -3,7 +3,10 @@ import { RETRY_AFTER_S } from '../source.ts';
 import type { Call, Change, LoadRun, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** Rule 5: after a failure there is a cool-down, in which no read starts a load. */
+/**
+ * Rule 5: after a failure there is a cool-down, in which no read starts a load. That of a schedule that could not name the next
+ * instant is over when another schedule names one.
+ */
 export class CoolDowns implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
@@ -13,6 +16,8 @@ export class CoolDowns implements Watch {
   #mayHaveRecovered = false;
   /** By its own clock. */
   #noneBefore = Number.NEGATIVE_INFINITY;
+  /** The present cool-down is that of a schedule, not of a load. */
+  #isOfSchedule = false;
   /** The data of the last event of a failure. */
   #lastFailure: unknown;
 
@@ -69,18 +74,20 @@ export class CoolDowns implements Watch {
   }
 
   changed({ kind }: Change): void {
-    if (kind === 'set') this.#over();
+    if (kind === 'set' || (kind === 'reschedule' && this.#isOfSchedule)) this.#over();
   }
 
   #over(): void {
     this.#mayHaveRecovered = false;
     this.#failures = 0;
+    this.#isOfSchedule = false;
     this.#noneBefore = Number.NEGATIVE_INFINITY;
   }
 
   #begun({ delay, failures, error }: EventOf<'cooling-down'>): void {
     const { id, instance } = this.#subject;
     const isOfLoad = error === this.#lastFailure;
+    this.#isOfSchedule = !isOfLoad;
     // The schedule failed. Right after a load that is one more failure in a row.
     if (!isOfLoad) this.#failures = Math.max(this.#failures, this.#before) + 1;
     this.#before = 0;
