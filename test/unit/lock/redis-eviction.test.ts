@@ -17,8 +17,9 @@ function clientOf(memory: string | Error, commands: string[]) {
         if (memory instanceof Error) throw memory;
         return memory;
       }
-      if (args.length < 10) return [1]; // a release
-      const [owner, requestId, host, leaseFor] = args.slice(5);
+      const count = Number(args[1]);
+      if (count === 1) return [1]; // a release; an acquire has the key of the index too
+      const [owner, requestId, host, leaseFor] = args.slice(2 + count + 2);
       const micros = `${Number(leaseFor) * 1000}`;
       return [
         [
@@ -35,6 +36,7 @@ function clientOf(memory: string | Error, commands: string[]) {
           null,
           '1767225600000000',
         ],
+        1,
       ];
     },
   };
