@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../time/clock.ts';
 import { showDuration } from '../time/show-duration.ts';
-import { clientTimeoutMs, writeTimeoutMs } from './time-limits.ts';
+import { answerTimeoutMs, writeTimeoutMs } from './time-limits.ts';
 
 /** Silence is seen in this many turns of the event loop at least: in one turn of a busy process answers lie unread. */
 const TURNS_OF_SILENCE = 4;
@@ -51,7 +51,7 @@ interface Waiting {
  *  - *silent*: for the whole time-out it has answered nothing, neither this step nor another one. The time in which this
  *    process stood still does not count, and less of the time in which its own timers are late: the machine is busy;
  *  - *slow*: it answers, later. Where it has needed longer than half of the time-out, it is silent after twice that time. Where
- *    more than 500 steps are waited for, one time-out is for each 500. Both at most for the time for which clients keep a command;
+ *    more than 500 steps are waited for, one time-out is for each 500. Both at most for the time for which clients wait for an answer;
  *  - *overdue*: it answers other steps, but not this one. The step is sent once more after three time-outs, because its
  *    answer may be lost, and the first answer counts.
  *
@@ -193,7 +193,7 @@ export class AnswerWatch {
   #silenceLeft({ silentFrom, silenceMs, mostMs }: Waiting): number {
     const crowdMs = silenceMs * Math.ceil(this.#waiting.size / STEPS_OF_TIMEOUT);
     const slowMs = Math.max(SLOWNESS_FACTOR * this.#slownessMs, crowdMs);
-    const mostSilenceMs = Math.min(slowMs, clientTimeoutMs(this.#timeoutMs), mostMs);
+    const mostSilenceMs = Math.min(slowMs, answerTimeoutMs(this.#timeoutMs), mostMs);
     return Math.max(silenceMs, mostSilenceMs) - (this.#attentiveMs - Math.max(silentFrom, this.#heardAt));
   }
 

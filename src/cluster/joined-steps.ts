@@ -8,8 +8,8 @@ import { StoreAccess } from './store-access.ts';
 import type { SnapshotRead, SnapshotWrite } from './store-contract.ts';
 import { StoreReports } from './store-reports.ts';
 
-/** Fewer than a pool has connections, or the commands would wait for each other there, and no step could join them. */
-const MAX_CONCURRENT_COMMANDS = 8;
+/** Those of a lock and of a store are fewer than a pool has connections, or they would wait there, where no step joins them. */
+const MAX_CONCURRENT_COMMANDS = 4;
 
 type All<S> = { readonly [P in keyof S]-?: NonNullable<S[P]> };
 type ForManyNames = ManyLockSteps & All<Pick<ManyLockSteps, 'acquireMany' | 'releaseMany'>>;

@@ -17,17 +17,21 @@ export function writeTimeoutMs(timeoutMs: number): number {
   return WRITE_FACTOR * timeoutMs;
 }
 
-/** Slow is not dead: a client waits for longer than a caller does where the backend is silent. */
-const CLIENT_FACTOR = 10;
+/** Slow is not dead: an answer may take this many times as long as a backend may be silent. */
+const ANSWER_FACTOR = 10;
 
-/** How long a client keeps a command where a silent backend is waited for during `timeoutMs`. */
-export function clientTimeoutMs(timeoutMs: number): number {
-  return CLIENT_FACTOR * timeoutMs;
+/** How long the client of a lock or a store waits for the answer to a command, in milliseconds. */
+export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
+  return ANSWER_FACTOR * toMillis(timeout);
 }
 
 /** How long the client of a lock or a store keeps a command, in milliseconds: one that is not sent by then never is. */
-export function commandTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
-  return clientTimeoutMs(toMillis(timeout));
+export function commandTimeoutMs(
+  about: 'lock' | 'store',
+  timeout: DurationLike = DEFAULT_TIMEOUT_MS,
+): number {
+  const timeoutMs = toMillis(timeout);
+  return about === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
 }
 
 /** The longest time of a signal. */

@@ -1,4 +1,4 @@
-import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
+import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { DurableObjectOptions, ObjectNamespace } from './object-namespace.ts';
@@ -40,7 +40,7 @@ export class ObjectClient {
     this.#binding = binding;
     this.#object = object;
     this.#settings = { retentionMs, keepVersions };
-    this.#timeoutMs = commandTimeoutMs(options.timeout);
+    this.#timeoutMs = answerTimeoutMs(options.timeout);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { DateClock } from '../cas/date-clock.ts';
-import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
+import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -94,7 +94,7 @@ export class EtcdClient {
     this.#endpoints = all.map((one) => one.replace(/[/]+$/, ''));
     this.#user = user;
     this.#fetch = fetch;
-    this.timeoutMs = commandTimeoutMs(timeout);
+    this.timeoutMs = answerTimeoutMs(timeout);
   }
 
   /**

@@ -71,7 +71,7 @@ export class NumberedFiles {
     checks.done();
     const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#directory = new TrustedDirectory(path, allowOtherUsers);
-    this.#reads = new ReadQueue(commandTimeoutMs(timeout));
+    this.#reads = new ReadQueue(commandTimeoutMs(about, timeout));
     this.#kind = kind;
   }
 

@@ -1,6 +1,6 @@
+import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
-import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
 import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
@@ -52,7 +52,7 @@ export function mysqlLock(options: MysqlLockOptions): Lock {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlLock(options, {
-    client: new MysqlSql(options.client, timeoutOf(options)),
+    client: new MysqlSql(options.client, answerTimeoutMs(options?.timeout)),
     dialect: MYSQL,
     definition: mysqlLockTable,
     definedBy: 'mysqlLockTable()',

@@ -1,6 +1,6 @@
+import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
-import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
 import { LOCK_TABLE, type SqlLockOptions, sqlLock } from './sql.ts';
@@ -48,7 +48,7 @@ export interface PostgresLockOptions extends SqlLockOptions {
 export function postgresLock(options: PostgresLockOptions): Lock {
   const client = postgresClient('lock', options?.client);
   return sqlLock(options, {
-    client: new PostgresSql(client, timeoutOf(options)),
+    client: new PostgresSql(client, answerTimeoutMs(options?.timeout)),
     dialect: POSTGRES,
     definition: postgresLockTable,
     definedBy: 'postgresLockTable()',

@@ -1,5 +1,6 @@
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { answerTimeoutMs, commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
+import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -35,7 +36,9 @@ export class RedisHashes {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
   readonly #retention: string;
-  readonly #timeoutMs: number;
+  /** After which a command is not sent any more, and how long its answer is waited for, in milliseconds. */
+  readonly #sendWithinMs: number;
+  readonly #answerWithinMs: number;
   #isSlotted = false;
 
   /**
@@ -59,7 +62,8 @@ export class RedisHashes {
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
     this.#retention = String(Math.min(retentionMs, NEVER_MS));
-    this.#timeoutMs = commandTimeoutMs(timeout);
+    this.#sendWithinMs = commandTimeoutMs(about, timeout);
+    this.#answerWithinMs = answerTimeoutMs(timeout);
   }
 
   /** The server is a cluster, and the hashes are in several slots: one script can't access them all. */
@@ -151,14 +155,17 @@ export class RedisHashes {
     });
   }
 
-  /** Aborts a step at its timeout, so that its commands are not sent later. */
+  /** Aborts a step when its caller may have stopped waiting, so that its commands are not sent later. One that is sent goes on. */
   async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
+    const timer = systemClock.setTimeout(() => controller.abort(), this.#sendWithinMs);
     try {
-      return await withTimeout(() => step(controller.signal), this.#timeoutMs);
+      return await withTimeout(() => step(controller.signal), this.#answerWithinMs);
     } catch (error) {
       controller.abort();
       throw error;
+    } finally {
+      timer.cancel();
     }
   }
 }

@@ -43,8 +43,8 @@ const DAY_MS = 86_400_000;
  * How long the client of a lock or a store waits for a reply, in milliseconds. `createLock` and `createStore` validate the
  * option.
  */
-export function timeoutOf(options: SqlTableChoices | undefined): number {
-  return commandTimeoutMs(options?.timeout);
+export function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | undefined): number {
+  return commandTimeoutMs(about, options?.timeout);
 }
 
 /**
@@ -65,7 +65,7 @@ export function openTable<S extends Pick<SqlTableOptions, 'expired' | 'purge' | 
   checks.done();
   const statements = statementsFor(dialect, tableName(about, options.table ?? defaultTable, dialect.quoted));
   const { expired, purge, older, further } = statements;
-  const timeoutMs = timeoutOf(options);
+  const timeoutMs = timeoutOf(about, options);
   const table = new SqlTable({
     client,
     definition: definition(options.table),

@@ -1,7 +1,7 @@
 import type { Store } from '../cluster/store-contract.ts';
+import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
-import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 import { fleetTable } from './sql-reports.ts';
@@ -50,7 +50,7 @@ export function mysqlStore(options: MysqlStoreOptions): Store {
   checks.methods('client', options?.client, ['query']);
   checks.done();
   return sqlStore(options, {
-    client: new MysqlSql(options.client, timeoutOf(options)),
+    client: new MysqlSql(options.client, answerTimeoutMs(options?.timeout)),
     dialect: MYSQL,
     definition: mysqlStoreTable,
     versionsDefinition: mysqlVersionsTable,

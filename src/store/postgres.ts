@@ -1,7 +1,7 @@
 import type { Store } from '../cluster/store-contract.ts';
+import { answerTimeoutMs } from '../cluster/time-limits.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
-import { timeoutOf } from '../sql/sql-kind.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
 import { fleetTable } from './sql-reports.ts';
@@ -56,7 +56,7 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
 export function postgresStore(options: PostgresStoreOptions): Store {
   const client = postgresClient('store', options?.client);
   return sqlStore(options, {
-    client: new PostgresSql(client, timeoutOf(options)),
+    client: new PostgresSql(client, answerTimeoutMs(options?.timeout)),
     dialect: POSTGRES,
     definition: postgresStoreTable,
     versionsDefinition: postgresVersionsTable,
