@@ -38,7 +38,8 @@ export class Instance extends Process {
   constructor(name: string, machine: Machine, world: World) {
     const { scenario, timeline, random, backend } = world;
     const wire = world.wireOf(name, () => this);
-    const link = new Link(machine, backend, timeline, random, wire, scenario.leaseFor);
+    const isForManyNames = scenario.isBatched;
+    const link = new Link(machine, backend, timeline, random, wire, scenario.leaseFor, { isForManyNames });
     super(name, machine, link, world);
     this.world = world;
     const { lock, store } = link;

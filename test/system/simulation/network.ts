@@ -1,5 +1,6 @@
+import { oneByOne } from '../../../src/cluster/one-by-one.ts';
 import type { InstanceReport, SnapshotStore } from '../../../src/index.ts';
-import { createLock, type Lock } from '../../../src/lock/index.ts';
+import { createLock, type Lock, type LockBackend } from '../../../src/lock/index.ts';
 import { createStore, type Hints } from '../../../src/store/index.ts';
 import type { Backend } from './backend.ts';
 import type { Machine } from './machine.ts';
@@ -82,6 +83,8 @@ export interface LinkOptions {
   readonly dialect?: Dialect;
   /** Of the store. @default none */
   readonly hints?: Hints | undefined;
+  /** Steps of its lock for several names are asked together, each name with a message of its own, as in a cluster of servers. */
+  readonly isForManyNames?: boolean;
 }
 
 /** The texts of another version of the library, made of those of this one. */
@@ -121,7 +124,13 @@ export class Link {
     random: Random,
     wire: Wire,
     leaseFor: number,
-    { keepVersions = 1, waitsMs = CLIENT_TIMEOUT_MS, dialect, hints }: LinkOptions = {},
+    {
+      keepVersions = 1,
+      waitsMs = CLIENT_TIMEOUT_MS,
+      dialect,
+      hints,
+      isForManyNames = false,
+    }: LinkOptions = {},
   ) {
     this.#machine = machine;
     this.#backend = backend;
@@ -135,18 +144,23 @@ export class Link {
         : { ...report, text: dialect.report(report.text) };
     const kind = { longestName: undefined, options: [], clock: machine };
     const none = async (): Promise<never> => Promise.reject(new Error('not simulated'));
+    const acquire: LockBackend['acquire'] = (request) =>
+      this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request));
+    const extend: LockBackend['extend'] = (lease, ms) =>
+      this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms));
+    const release: LockBackend['release'] = (lease, ending) =>
+      this.#send({ step: 'release', ...lease, as: ending.state, holdFor: ending.holdFor }, () =>
+        backend.release(lease, ending),
+      );
+    const many: Partial<LockBackend> = {
+      acquireMany: (requests) => oneByOne(requests, acquire),
+      extendMany: (extensions) => oneByOne(extensions, ({ lease, leaseFor: ms }) => extend(lease, ms)),
+      releaseMany: (ends) => oneByOne(ends, ({ lease, ending }) => release(lease, ending)),
+    };
     this.lock = createLock(
       {
-        acquire: (request) =>
-          this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request)),
-        extend: (lease, ms) => this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms)),
-        release: (lease, ending) =>
-          this.#send({ step: 'release', ...lease, as: ending.state, holdFor: ending.holdFor }, () =>
-            backend.release(lease, ending),
-          ),
-        find: none,
-        list: none,
-        forceRelease: none,
+        ...{ acquire, extend, release, ...(isForManyNames && many) },
+        ...{ find: none, list: none, forceRelease: none },
       },
       { leaseFor, timeout: CLIENT_TIMEOUT_MS },
       kind,

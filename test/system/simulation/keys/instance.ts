@@ -30,7 +30,7 @@ export class KeysInstance extends Process {
     const { scenario, timeline, random, backend, source } = world;
     const wire = world.wireOf(name, () => this);
     const { leaseFor, period, timeout, coolDown, whenLockUnavailable, maxKeys, propagateWithin } = scenario;
-    const link = new Link(machine, backend, timeline, random, wire, leaseFor);
+    const link = new Link(machine, backend, timeline, random, wire, leaseFor, { isForManyNames: true });
     super(name, machine, link, world);
     const { lock, store } = link;
     this.bornAt = timeline.now;
