@@ -79,3 +79,28 @@ it('a command that throws, or leaves steps out, fails all of its steps', async (
   const errors = await Promise.all(['a', 'b'].map((name) => rejectionOf(lossy.ask({ name }))));
   expect(errors).toMatchObject([{ name: 'TypeError' }, { name: 'TypeError' }]);
 });
+
+it('steps of later turns join a command that waits for others, whose answers are late', async () => {
+  const commands: string[][] = [];
+  let answer = (): void => {};
+  const turn = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const many = async (names: readonly string[]): Promise<string[]> => {
+    commands.push([...names]);
+    await turn;
+    return [...names];
+  };
+  const joiner = new StepJoiner<string, string>(
+    { one: async (name) => (await many([name]))[0] as string, many, nameOf: (name) => name },
+    new Semaphore(1),
+  );
+  const asked = [joiner.ask('a')];
+  for (const name of ['b', 'c', 'd']) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    asked.push(joiner.ask(name));
+  }
+  answer();
+  expect(await Promise.all(asked)).toEqual(['a', 'b', 'c', 'd']);
+  expect(commands).toEqual([['a'], ['b', 'c', 'd']]);
+});
