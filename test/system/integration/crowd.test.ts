@@ -6,7 +6,7 @@ import type { RealServer } from './support/servers.ts';
 // Rule 29: more processes than processors, and a server that answers late. TICKLESS_CROWD=5000 reads that many keys.
 
 const PROCESSES = 6;
-const KEYS = Number(process.env.TICKLESS_CROWD ?? 1500);
+const KEYS = Number(process.env.TICKLESS_CROWD ?? 1000);
 
 describe.each(['redis', 'postgres'] as const)('six processes that read all keys at once: %s', (engine) => {
   if (!ownKinds.includes(engine)) return;
