@@ -18,6 +18,8 @@ export class CoolDowns implements Watch {
   #noneBefore = Number.NEGATIVE_INFINITY;
   /** The present cool-down is that of a schedule, not of a load. */
   #isOfSchedule = false;
+  /** What has started the last load of its own. */
+  #startedBy: string | undefined;
   /** The data of the last event of a failure. */
   #lastFailure: unknown;
 
@@ -26,7 +28,8 @@ export class CoolDowns implements Watch {
     this.#world = world;
   }
 
-  began({ serial, trigger, attempt }: LoadRun): void {
+  began({ serial, trigger: ofCall, attempt, isBatched }: LoadRun): void {
+    const trigger = isBatched ? this.#startedBy : ofCall; // a call for many keys has the trigger of one of them
     const isByRead = (trigger === 'due' || trigger === 'first') && attempt === 1;
     if (!isByRead || this.#subject.id.endsWith('nightly')) return;
     const left = this.#noneBefore - this.#subject.instance.machine.monotonic();
@@ -38,6 +41,9 @@ export class CoolDowns implements Watch {
   emitted(event: TicklessEvent): void {
     if (event.type !== 'cooling-down') this.#before = 0;
     switch (event.type) {
+      case 'load-started':
+        this.#startedBy = event.trigger;
+        break;
       case 'load-failed':
       case 'load-timed-out': {
         this.#lastFailure = event.error;

@@ -18,7 +18,7 @@ export class Values implements Watch {
   /** The state of the source in the newest value that had a version. */
   #revision = 0;
 
-  /** How often the backend had come back empty when the version was seen, and whether the key was evicted since. */
+  /** How often the backend had come back empty when the version was first seen, and whether the key was evicted since. */
   #losses = 0;
   #isEvicted = false;
 
@@ -113,7 +113,7 @@ export class Values implements Watch {
     const { losses } = this.#world.backend;
     // A late write may land in an empty store, and nothing here remembers a newer one.
     if (this.#isEvicted && losses > this.#losses) this.#version = this.#revision = 0;
-    this.#losses = losses;
+    if (version !== this.#version) this.#losses = losses;
     this.#isEvicted = false;
     this.#world.referee.holds(13, version >= this.#version, () => {
       return `${id}: version ${version} after version ${this.#version}`;

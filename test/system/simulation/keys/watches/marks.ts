@@ -39,7 +39,7 @@ interface Known {
  *
  * A value is newer if it was published under a higher version, or if its load or its `set` began after the order. What was set
  * has no tags. What a person sets on one instance alone is also newer than all that was replaced, in the order of versions, by
- * what the same instance was asked to set for all before.
+ * what the same instance was asked to set or drop for all before.
  */
 export class Marks implements KeysWatch {
   readonly #world: KeysWorld;
@@ -205,8 +205,9 @@ export class Marks implements KeysWatch {
   /** When the instance of a value that it has alone was asked for a change that has replaced that version. */
   #replacedAt(replaced: number, serial: number, key: HeldKey): number {
     if (!this.#setByHand.has(serial) || this.#versions.has(serial)) return Number.POSITIVE_INFINITY;
-    const replacing = this.#of(key).filter(({ order: { mark, instance }, version }) => {
-      return mark === undefined && instance === key && version > replaced;
+    const replacing = this.#of(key).filter(({ order: { mark, of, instance }, version }) => {
+      const isReplacing = mark === undefined || (mark === 'dropped' && of === 'key');
+      return isReplacing && instance === key && version > replaced;
     });
     return Math.min(...replacing.map(({ order }) => order.at));
   }
