@@ -1,4 +1,3 @@
-import { deepEqual } from '../data/deep-equal.ts';
 import type { MemberRow } from './rows.ts';
 
 /** Times that are computed from ages differ by this much without a change, in milliseconds. */
@@ -10,10 +9,12 @@ export function steadyRow(before: MemberRow | undefined, row: MemberRow): Member
   const earlier = new Map(before.cells.map((cell) => [cell.on, cell]));
   const cells = row.cells.map((cell) => steady(cell, earlier.get(cell.on), 'loadedAt'));
   const loaded = steady(row.here, before.here, 'loadedAt');
-  const { pinned, ...due } = steady(loaded, before.here, 'nextAt');
-  const here = { ...due, ...(pinned && { pinned: steady(pinned, before.here.pinned, 'until') }) };
+  const due = steady(loaded, before.here, 'nextAt');
+  const { pinned } = due;
+  const here = pinned ? { ...due, pinned: steady(pinned, before.here.pinned, 'until') } : due;
   const now = { ...row, here, cells };
-  return deepEqual(before, now) ? before : now;
+  // Their fields have the same order.
+  return JSON.stringify(before) === JSON.stringify(now) ? before : now;
 }
 
 function steady<Field extends string, Timed extends { readonly [field in Field]?: number }>(
