@@ -1,8 +1,8 @@
 /** In characters: 1 kB of plain text. */
 const LONGEST = 1024;
 
-/** Control characters, lone surrogates, line and paragraph separators, marks that turn the direction of text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+/** Control characters, lone surrogates, line and paragraph separators, all marks for the direction of text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
  * Text from outside as log lines and error messages contain it: names, keys, messages of other errors. Line breaks and

@@ -1,5 +1,7 @@
 import type { ActionName } from '../console/action-names.ts';
-import { withoutCredentials } from '../console/redact.ts';
+import { printable } from '../printable.ts';
+import { unlessAborted } from '../time/on-abort.ts';
+import { type AnswerName, isAnswer } from './answers.ts';
 
 /** Where the console is, and how it knows the operator. */
 export interface Connection {
@@ -12,14 +14,22 @@ export interface Connection {
 /** The console does not answer, or refuses. For people. */
 export class ConsoleError extends Error {}
 
-/** In milliseconds. */
+/** Of an answer, in bytes. */
+const LONGEST_ANSWER = 10_000_000;
+
+/** For an answer to its last byte, in milliseconds. */
 const TIMEOUT_MS = 15_000;
 
-/** The address of a console. @throws {ConsoleError} without repeating a password. */
+/** What is read, and the name of each answer in the schema. */
+const ANSWERS = { session: 'Session', overview: 'Overview', member: 'Detail', locks: 'Locks' } as const;
+
+/** The address of a console. @throws {ConsoleError} that does not repeat it. */
 export function addressOf(url: string): URL {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    const received = withoutCredentials(url);
-    throw new ConsoleError(`--url must be the http(s) address of a console, received ${received}`);
+    // It may have a password, which is not known as one in a text that is no URL: it is not repeated.
+    throw new ConsoleError(
+      '--url must be the http(s) address of a console, such as http://localhost:3000/tickless',
+    );
   }
   const address = new URL(url.endsWith('/') ? url : `${url}/`);
   if (address.username !== '' || address.password !== '') {
@@ -45,10 +55,10 @@ export class ConsoleClient {
     }
   }
 
-  get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+  get<T>(path: keyof typeof ANSWERS, query: Readonly<Record<string, string>> = {}): Promise<T> {
     const url = new URL(`api/${path}`, this.#base);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    return this.#send(url, { headers: this.#headers });
+    return this.#send(ANSWERS[path], url, { headers: this.#headers });
   }
 
   /** Carries an action out. @returns what happened. */
@@ -59,24 +69,57 @@ export class ConsoleClient {
     headers.set('x-tickless-token', token);
     const init = { method: 'POST', headers, body: JSON.stringify(body) };
     const url = new URL(`api/actions/${action}`, this.#base);
-    return (await this.#send<{ readonly message: string }>(url, init)).message;
+    return (await this.#send<{ readonly message: string }>('ActionResult', url, init)).message;
   }
 
-  async #send<T>(url: URL, init: RequestInit): Promise<T> {
+  async #send<T>(answer: AnswerName, url: URL, init: RequestInit): Promise<T> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
+    let text: string;
     try {
       // A redirect may lead to another host, which must not get the headers.
-      response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      response = await unlessAborted(fetch(url, { ...init, redirect: 'error', signal }), signal);
+      text = await textOf(response, signal);
     } catch (error) {
+      if (error instanceof ConsoleError) throw error;
       const { cause, message } = error as Error;
       const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
       throw new ConsoleError(`${this.#base.origin} does not answer: ${why}`);
     }
-    const body = await response.json().catch(() => undefined);
-    if (response.ok && body !== undefined) return body as T;
-    const { error } = (body ?? {}) as { readonly error?: { readonly message?: string } };
+    const body = parsed(text);
+    if (response.ok && isAnswer(answer, body)) return body as T;
+    if (!response.ok && isAnswer('Error', body)) {
+      throw new ConsoleError(printable((body as { error: { message: string } }).error.message));
+    }
     throw new ConsoleError(
-      error?.message ?? `the answer (${response.status}) is not that of a console: is --url right?`,
+      `the answer (${response.status}) is not that of a console of this version: is --url right?`,
     );
+  }
+}
+
+/** The body, as far as it is within the limits. */
+async function textOf(response: Response, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return '';
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(reader.read(), signal);
+      if (done) return text + decoder.decode();
+      bytes += value.byteLength;
+      if (bytes > LONGEST_ANSWER) throw new ConsoleError('the answer is longer than 10 MB: is --url right?');
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => undefined); // ends the connection, if there is more to come
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

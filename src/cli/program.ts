@@ -41,7 +41,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.printError(text.trimEnd()),
+      writeErr: (text) => terminal.printError(withoutCredentials(text.trimEnd())), // it repeats options
     });
 
   function command(name: string, description: string): Command {
@@ -170,7 +170,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 /** JSON with the characters escaped that a terminal acts on: it escapes itself those below the space only. */
 function terminalJson(data: unknown): string {
   return JSON.stringify(data, null, 2).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

@@ -1,6 +1,7 @@
 import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
+import { unlessAborted } from '../time/on-abort.ts';
 import type { DurableObjectOptions, ObjectNamespace } from './object-namespace.ts';
 import { encodeStep, type ObjectSettings, type Outcome, resultOf } from './steps.ts';
 
@@ -52,8 +53,9 @@ export class ObjectClient {
     const request = { about: this.#about, step, args, settings: this.#settings };
     const stub = this.#binding.get(this.#binding.idFromName(this.#object));
     const signal = timeoutSignal(this.#timeoutMs);
-    const response = await stub.fetch(URL, { method: 'POST', body: encodeStep(request), signal });
-    const result = resultOf<R>(outcomeIn(response.status, await response.text()));
+    const sent = stub.fetch(URL, { method: 'POST', body: encodeStep(request), signal });
+    const response = await unlessAborted(sent, signal);
+    const result = resultOf<R>(outcomeIn(response.status, await unlessAborted(response.text(), signal)));
     if (result instanceof Error) throw result;
     return result;
   }

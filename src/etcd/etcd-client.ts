@@ -3,7 +3,7 @@ import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { onAbort } from '../time/on-abort.ts';
+import { unlessAborted } from '../time/on-abort.ts';
 
 /** The options of the lock and the store of etcd that concern its servers. */
 export interface EtcdOptions {
@@ -154,25 +154,17 @@ export class EtcdClient {
     token?: string,
   ): Promise<unknown> {
     const sentAt = this.clock.now();
-    const response = await this.#fetch(`${this.#endpoints[at]}/v3/${path}`, {
+    const request = this.#fetch(`${this.#endpoints[at]}/v3/${path}`, {
       method: 'POST',
       body: JSON.stringify(command),
       headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: token }) },
       signal,
     });
+    const response = await unlessAborted(request, signal);
     this.clock.learn(response.headers.get('date'), sentAt);
-    const answer = await response.json();
+    const answer = await unlessAborted(response.json(), signal);
     if (response.ok) return answer;
     const { message, error, code } = (answer ?? {}) as { message?: string; error?: string; code?: number };
     throw new EtcdError(message ?? error ?? `the server has answered with status ${response.status}`, code);
   }
-}
-
-/** Rejects with the reason of the signal if that is aborted first; the promise goes on. */
-function unlessAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(forget);
-    if (signal.aborted) reject(signal.reason);
-  });
 }

@@ -22,6 +22,18 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
+/**
+ * Rejects with the reason of the signal if that is aborted first; the promise goes on. The body of a `fetch` needs it: on
+ * Node 20 a garbage collection can part the body from the signal that the request was given.
+ */
+export function unlessAborted<R>(promise: PromiseLike<R>, signal: AbortSignal): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(signal.reason));
+    Promise.resolve(promise).then(resolve, reject).finally(forget);
+    if (signal.aborted) reject(signal.reason);
+  });
+}
+
 function callAll(event: Event): void {
   const signal = event.target as AbortSignal;
   const callbacks = callbacksOf.get(signal);
