@@ -22,8 +22,12 @@ async function serve(answer: (response: ServerResponse) => void): Promise<string
 async function type(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   let [out, err] = ['', ''];
   const code = await run(args, {
-    print: (text) => void (out += `${text}\n`),
-    printError: (text) => void (err += `${text}\n`),
+    print: (text) => {
+      out += `${text}\n`;
+    },
+    printError: (text) => {
+      err += `${text}\n`;
+    },
     confirm: undefined,
     env: {},
   });

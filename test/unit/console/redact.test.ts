@@ -124,6 +124,20 @@ describe('credentials', () => {
       '--',
       '[hidden]',
       'AUTH',
+      'a:b@',
+      'a:bcd',
+      ' -u a:',
+      ' -p',
+      'mysql ',
+      'mysql -h ',
+      'auth args: [',
+      'args: [',
+      '%3a%2f%2f',
+      '%3a%2f%2fa%40',
+      '%40',
+      'SG.',
+      'glpat-',
+      'dp.pt.',
     ];
     /** Processor time, which a busy machine lengthens less than the time on the clock. */
     const timeFor = (length: number): number => {
