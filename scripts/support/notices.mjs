@@ -4,6 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './project.mjs';
 
+/** The licenses that may be bundled, with words of each: both ask for their whole text, which the notices have. */
+const BEGINNINGS = {
+  MIT: 'Permission is hereby granted',
+  'BSD-3-Clause': 'Redistribution and use in source and binary forms',
+};
+
 /** The folders of the packages with code in a bundle, from the metafile of esbuild. */
 export function packagesIn({ outputs }) {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
@@ -15,7 +21,7 @@ export function packagesIn({ outputs }) {
 export function noticeOf(packages) {
   const notices = packages
     .map(licenseOf)
-    .map(({ title, copyright }) => `${title}, ${copyright}, MIT license`);
+    .map(({ title, copyright, license }) => `${title}, ${copyright}, ${license} license`);
   return `/* With ${notices.join('; ')}. */`;
 }
 
@@ -33,11 +39,13 @@ export function noticesOf(packages) {
 function licenseOf(path) {
   const folder = join(root, path);
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  if (license !== 'MIT') throw new Error(`${name} has the license ${license}: its notice is to be looked at`);
+  const beginning = BEGINNINGS[license];
+  if (beginning === undefined)
+    throw new Error(`${name} has the license ${license}: its notice is to be looked at`);
   const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
   if (file === undefined) throw new Error(`${name} has no file with its license`);
   const text = readFileSync(join(folder, file), 'utf8').trim();
-  if (!text.includes('Permission is hereby granted')) throw new Error(`${name}: ${file} is not its license`);
+  if (!text.includes(beginning)) throw new Error(`${name}: ${file} is not its license`);
   const [copyright] = /^.*(?:\(c\)|Copyright).*$/im.exec(text) ?? [`the authors of ${name}`];
-  return { title: `${name} ${version}`, copyright: copyright.trim(), text };
+  return { title: `${name} ${version}`, copyright: copyright.trim(), license, text };
 }

@@ -20,13 +20,13 @@ const LONGEST_ANSWER = 10_000_000;
 /** For an answer to its last byte, in milliseconds. */
 const TIMEOUT_MS = 15_000;
 
-/** What is read, and the name of each answer in the schema. */
+/** The answers of the API, with the names of their schemas. */
 const ANSWERS = { session: 'Session', overview: 'Overview', member: 'Detail', locks: 'Locks' } as const;
 
 /** The address of a console. @throws {ConsoleError} that does not repeat it. */
 export function addressOf(url: string): URL {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    // It may have a password, which is not known as one in a text that is no URL: it is not repeated.
+    // It may have a password, which can't be found in a text that is not a URL: it is not repeated.
     throw new ConsoleError(
       '--url must be the http(s) address of a console, such as http://localhost:3000/tickless',
     );

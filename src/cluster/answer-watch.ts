@@ -49,7 +49,7 @@ interface Waiting {
  * Waits for the answers of one backend, and distinguishes a slow backend from a silent one:
  *
  *  - *silent*: for the whole time-out it has answered nothing, neither this step nor another one. The time in which this
- *    process stood still does not count, and less of the time in which its own timers are late: the machine is busy;
+ *    process was paused does not count, and less of the time in which its own timers are late: the machine is busy;
  *  - *slow*: it answers, later. Where it has needed longer than half of the time-out, it is silent after twice that time. Where
  *    more than 500 steps are waited for, one time-out is for each 500. Both at most for the time for which clients wait for an answer;
  *  - *overdue*: it answers other steps, but not this one. The step is sent once more after three time-outs, because its

@@ -39,7 +39,7 @@ export class Changes {
     this.#rows = rows;
   }
 
-  /** What has changed for a page that has seen the revision. */
+  /** The changes for a page that has seen the revision. */
   since(revision: number): Pick<OverviewChanges, 'changed' | 'order'> {
     const changed = [...this.#rows.values()].flatMap(({ row, since }) => (since > revision ? [row] : []));
     return { changed, ...(this.#order.since > revision ? { order: this.#order.ids } : {}) };

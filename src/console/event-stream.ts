@@ -1,4 +1,4 @@
-/** A page is sent at most as much at once: what it has read of it shows that it reads. In bytes. */
+/** A page is sent at most as much at once, so that the rest of it shows whether the page reads. In bytes. */
 const CHUNK = 64 * 1024;
 
 /** A page that takes nothing of what waits for it for this long is not read. In milliseconds. */

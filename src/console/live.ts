@@ -46,7 +46,7 @@ const encoder = new TextEncoder();
 
 /**
  * Sends open pages all of the overview at first, then its changes. While none is open there is no listener and no timer.
- * All pages are sent the same: what each operator may do is no part of it. Pages that have seen as much share a message.
+ * All pages are sent the same, which does not contain the rights of their operators. Pages that have seen as much share a message.
  * A page that does not read what it was sent is sent nothing more until it does: the changes since then follow.
  */
 export class Live {
@@ -197,7 +197,7 @@ export class Live {
     }
   }
 
-  /** What a page has not seen of this overview, and of the events until a number. */
+  /** The changes of this overview that a page has not seen, and the events until a number. */
   async #message(
     overview: Overview,
     changes: Changes,

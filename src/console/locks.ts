@@ -12,7 +12,7 @@ import { TurnsOfOperators } from './turns-of-operators.ts';
 /** At most as many records of each lock. */
 const MOST_RECORDS = 500;
 
-/** Records are given to all who ask for this long, in milliseconds: a page asks once a second. */
+/** Requests share records for this long, in milliseconds: a page asks once a second. */
 const SHARED_MS = 900;
 
 /** Of the time this share is spent on reading records with one prefix. */

@@ -33,7 +33,7 @@ export function namesOf({
 }
 
 /**
- * The state of a group and its fleet, for all operators: what they see does not depend on their rights. Starts no load. A row
+ * The state of a group and its fleet, the same for all operators, whatever their rights. Starts no load. A row
  * is made and redacted again where it has changed; where that takes more than its share of the time, the last overview is
  * shared meanwhile.
  */

@@ -187,7 +187,7 @@ function countsOf({ of, holding, version }: Fleet['members'][number]): NonNullab
   return { of, holding, ...(version === undefined ? {} : { version }) };
 }
 
-/** What an instance has reported of a member. */
+/** The report of an instance about a member. */
 interface InstanceReport {
   /** The id of the instance. */
   readonly on: string;

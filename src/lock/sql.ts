@@ -118,7 +118,7 @@ class SqlLock implements LockBackend {
     const { extendEach, liveOfEach } = this.#statements;
     return eachName<LeaseExtension, boolean>(extensions, {
       nameOf: ({ lease }) => lease.name,
-      // What could not be extended is over, and never live again.
+      // A lease that could not be extended is over, and never live again.
       send: (some) =>
         this.#updateEach(some, extendValues, extendEach, async (parameters) => {
           const live = await this.#table.query(liveOfEach(some.length), parameters);

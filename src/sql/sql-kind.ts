@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000;
  * How long the client of a lock or a store waits for a reply, in milliseconds. `createLock` and `createStore` validate the
  * option.
  */
-export function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | undefined): number {
+function timeoutOf(about: 'lock' | 'store', options: SqlTableChoices | undefined): number {
   return commandTimeoutMs(about, options?.timeout);
 }
 

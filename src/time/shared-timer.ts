@@ -4,8 +4,8 @@ const timersOf: WeakMap<Clock, Set<SharedTimer>> = new WeakMap();
 
 /**
  * Calls `callback` once, at most `delayMs` milliseconds from now and at most `earlyByMs` sooner: with the calls of another
- * timer of the clock that fires within this time, the last one of those, where there is one. What they ask of a backend is then asked in the same
- * turn of the event loop, and can be one command. Timers of the platform have a turn each, also at the same instant.
+ * timer of the clock that fires within this time, the last one of those, where there is one. Their commands to a backend then
+ * begin in the same turn of the event loop, and can be one. Timers of the platform have a turn each, also at the same instant.
  *
  * @param callback must not throw.
  */

@@ -5,7 +5,8 @@ import { run } from '../../../src/cli/program.ts';
 
 it('an answer of a console can not send commands to the terminal', async () => {
   const server = createServer((_, response) => {
-    response.writeHead(500).end(JSON.stringify({ error: { message: 'no\u001b]0;title\u0007\u009b2J' } }));
+    const error = { code: 'FAILED', message: 'no\u001b]0;title\u0007\u009b2J' };
+    response.writeHead(500).end(JSON.stringify({ error }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const printed: string[] = [];
