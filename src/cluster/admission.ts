@@ -99,7 +99,9 @@ export class Admission<T> {
     for (let polls = 0; ; polls++) {
       const wasForced = this.#force;
       signal.throwIfAborted();
+      const askedAt = options.clock.monotonic();
       const answer = await lock.acquire(entry, wasForced, () => this.#patience);
+      const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
       this.#pin ??= this.#pinInPlace; // a check may have taken it over
       if (answer.kind === 'acquired') {
@@ -129,7 +131,8 @@ export class Admission<T> {
       const deferral = this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
-      if (!asksAtOnce) await sleep(pollAfter(polls, answer.retryAfter));
+      // Those who wait leave a slow lock the time to answer the holder.
+      if (!asksAtOnce) await sleep(Math.max(pollAfter(polls, answer.retryAfter), tookMs));
     }
   }
 
