@@ -41,6 +41,16 @@ export const WEATHER: Readonly<Record<'sound' | 'slow' | 'crowded' | 'lossy' | '
 
 /** The time-out of the clients of the backend; a write, an extension and a release may take three times as long. */
 export const CLIENT_TIMEOUT_MS = 1500;
+/** No step is waited for longer, whatever else a backend answers. */
+const LONGEST_STEP_MS = 15_000;
+/**
+ * While a backend answers other steps, an acquire or a read is waited for during half of the deadline of a load, other steps
+ * during three time-outs, and a write while its lease lasts.
+ */
+const LONGEST_WAIT_MS = 3 * CLIENT_TIMEOUT_MS;
+const LONGEST_WRITE_MS = 6000;
+/** The lateness of timers. */
+const SLACK_MS = 10;
 const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
@@ -197,18 +207,21 @@ export class Link {
     );
   }
 
-  /** A message is unanswered. */
+  /** A message is unanswered, and may still be waited for. */
   get isAwaited(): boolean {
-    return this.awaitsOneOf(Number.POSITIVE_INFINITY);
+    return this.#isAwaited(Number.POSITIVE_INFINITY, () => LONGEST_STEP_MS);
   }
 
-  /** A message that was sent by then, in the time of the world, is unanswered. */
+  /** A message that was sent by then, in the time of the world, is unanswered, and has not timed out. */
   awaitsOneOf(then: number): boolean {
+    return this.#isAwaited(then, ({ step }) => (step === 'write' ? LONGEST_WRITE_MS : LONGEST_WAIT_MS));
+  }
+
+  #isAwaited(then: number, limitMs: (message: Message) => number): boolean {
     const now = this.#machine.monotonic();
     for (const [message, { sentAt, at }] of this.#unanswered) {
-      const limit = CLIENT_TIMEOUT_MS * (STEPS_BEHIND_READERS.includes(message.step) ? 3 : 1);
-      if (sentAt < now - limit - 10) this.#unanswered.delete(message);
-      else if (at <= then) return true;
+      if (sentAt < now - LONGEST_STEP_MS - SLACK_MS) this.#unanswered.delete(message);
+      else if (at <= then && sentAt >= now - limitMs(message) - SLACK_MS) return true;
     }
     return false;
   }
