@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from './project.mjs';
 
 /** The licenses that may be bundled, with words of each: both ask for their whole text, which the notices have. */
-const BEGINNINGS = {
+export const BEGINNINGS = {
   MIT: 'Permission is hereby granted',
   'BSD-3-Clause': 'Redistribution and use in source and binary forms',
 };
