@@ -86,7 +86,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a report with fields that are not known is skipped',
     rules: ['upgrade'],
-    seeds: [1],
+    seeds: [6],
     in: 'src/cluster/fleet-report.ts',
     replace: 'memberIn',
     by: "(member, seenAgo, of) => ('further' in member ? [] : original(member, seenAgo, of))",
@@ -94,10 +94,13 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a lock that is slow counts as dead',
     rules: [29],
-    seeds: [1],
+    seeds: [2],
     in: 'src/cluster/backend-patience.ts',
-    replace: 'acquireLimitMs',
-    by: '(limitMs, timeoutMs, patience, now) => original(limitMs, timeoutMs, patience, now) / 2',
+    replace: 'stepLimits',
+    by: `(silenceMs, time) => {
+      const ms = original(silenceMs, time).silenceMs / 2;
+      return { silenceMs: ms, mostMs: ms };
+    }`,
   },
   {
     name: 'what others have loaded counts as older',

@@ -149,8 +149,12 @@ export class Instance extends Process {
   }
 
   resume(): void {
-    for (const name of ['rates', 'local', 'calendar']) this.world.change(this.subject(name), 'resume');
-    for (const part of [...this.singles, this.codes]) part.resume();
+    // One after the other: a listener to the first may read the next.
+    for (const name of ['rates', 'local', 'calendar'] as const) {
+      this.world.change(this.subject(name), 'resume');
+      this[name].resume();
+    }
+    for (const part of [this.report, this.codes]) part.resume();
   }
 
   override close(timeout: number): Promise<unknown> {
