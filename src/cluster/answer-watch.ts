@@ -60,6 +60,7 @@ interface Waiting {
 export class AnswerWatch {
   readonly #timeoutMs: number;
   readonly #onAnswer: (now: number) => void;
+  readonly #onSilence: () => void;
   readonly #waiting: Set<Waiting> = new Set();
   /** How long this process could have heard an answer, in milliseconds, as far as it was waiting for one. */
   #attentiveMs = 0;
@@ -74,10 +75,14 @@ export class AnswerWatch {
   /** How much of the time until the timer may still count: a turn of the event loop may take any time. */
   #uncountedMs = 0;
 
-  /** @param onAnswer called with each answer, also with one that is waited for no longer. */
-  constructor(timeoutMs: number, onAnswer: (now: number) => void) {
+  /**
+   * @param onAnswer called with each answer, also with one that is waited for no longer.
+   * @param onSilence called before a step fails because of silence.
+   */
+  constructor(timeoutMs: number, onAnswer: (now: number) => void, onSilence: () => void = () => {}) {
     this.#timeoutMs = timeoutMs;
     this.#onAnswer = onAnswer;
+    this.#onSilence = onSilence;
   }
 
   /** Hears of the answer of a step that is sent now, and is waited for elsewhere. @returns the same promise. */
@@ -175,6 +180,7 @@ export class AnswerWatch {
       const text = `no answer within ${showDuration(Math.round(now - sentAt))}`;
       if (this.#silenceLeft(waiting) <= EARLY_MS) {
         this.#slownessMs = 0;
+        this.#onSilence();
         waiting.fail(new SilenceError(text));
       } else if (now - sentAt >= mostMs - EARLY_MS) waiting.fail(new OverdueError(text));
       else if (repeat !== undefined && now - sentAt >= writeTimeoutMs(this.#timeoutMs) - EARLY_MS) {

@@ -79,18 +79,20 @@ export class BackendAccess<S> {
   /**
    * @param explain adds what the client knows of an error.
    * @param maxConcurrent `Infinity`: the steps limit their commands themselves.
+   * @param onSilence called when a step fails because the backend was silent.
    */
   constructor(
     steps: S,
     limitMs: number,
     explain: (error: unknown) => unknown = (error) => error,
     maxConcurrent: number = MAX_CONCURRENT_STEPS,
+    onSilence?: () => void,
   ) {
     this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
     this.behindMs = writeTimeoutMs(limitMs);
-    this.answers = new AnswerWatch(limitMs, (now) => this.breaker.succeeded(now));
+    this.answers = new AnswerWatch(limitMs, (now) => this.breaker.succeeded(now), onSilence);
     this.#semaphore = new Semaphore(maxConcurrent);
   }
 

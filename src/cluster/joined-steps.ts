@@ -1,6 +1,6 @@
-import { Semaphore } from '../time/semaphore.ts';
 import { BackendAccess } from './backend-access.ts';
 import type { LockSteps, ManyLockSteps, ManyStoreSteps, StoreSteps } from './backend-steps.ts';
+import { CommandPlaces } from './command-places.ts';
 import type { AcquireRequest, LeaseExtension, LeaseRelease } from './lock-contract.ts';
 import { reportingSteps } from './reporting-steps.ts';
 import { StepJoiner } from './step-joiner.ts';
@@ -33,7 +33,7 @@ export function lockAccess(
   };
   const access = new BackendAccess(singly, limitMs, explain);
   if (!isForManyNames(steps)) return access;
-  const commands = new Semaphore(MAX_CONCURRENT_COMMANDS);
+  const commands = new CommandPlaces(MAX_CONCURRENT_COMMANDS);
   const acquires = new StepJoiner(
     {
       one: (request: AcquireRequest) => steps.acquire(request),
@@ -50,7 +50,7 @@ export function lockAccess(
     },
     commands,
   );
-  const urgent: Pick<Semaphore, 'run'> = { run: (command) => commands.runUrgent(command) };
+  const urgent: Pick<CommandPlaces, 'run'> = { run: (command) => commands.runUrgent(command) };
   const { extendMany } = steps;
   const extensions =
     extendMany &&
@@ -69,7 +69,7 @@ export function lockAccess(
       extensions?.ask({ lease, leaseFor }) ?? urgent.run(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => releases.ask({ lease, outcome }),
   };
-  return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY);
+  return new BackendAccess(joined, limitMs, explain, Number.POSITIVE_INFINITY, () => commands.silent());
 }
 
 /** As {@link lockAccess}, of a store. */
@@ -81,7 +81,7 @@ export function storeAccess(
   const reports = new StoreReports(plain);
   const steps = reportingSteps(plain, reports);
   if (!isForManySnapshots(steps)) return new StoreAccess(steps, reports, limitMs, explain);
-  const commands = new Semaphore(MAX_CONCURRENT_COMMANDS);
+  const commands = new CommandPlaces(MAX_CONCURRENT_COMMANDS);
   const reads = new StepJoiner(
     {
       one: ({ name, newerThan }: SnapshotRead) => steps.read(name, newerThan),
@@ -112,7 +112,9 @@ export function storeAccess(
     write: (name, payload, token, rejected, keepFor) =>
       writes.ask({ name, payload, token, rejected, keepFor }),
   };
-  return new StoreAccess(joined, reports, limitMs, explain, Number.POSITIVE_INFINITY);
+  return new StoreAccess(joined, reports, limitMs, explain, Number.POSITIVE_INFINITY, () =>
+    commands.silent(),
+  );
 }
 
 function isForManyNames(steps: LockSteps & ManyLockSteps): steps is LockSteps & ForManyNames {

@@ -1,5 +1,5 @@
-import type { Semaphore } from '../time/semaphore.ts';
 import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
+import type { CommandPlaces } from './command-places.ts';
 
 /** The most keys of one command, and the most characters of its payloads, unless it has only one. */
 const MOST_KEYS = 500;
@@ -38,11 +38,11 @@ interface Batch<Q, A> {
  */
 export class StepJoiner<Q, A> {
   readonly #step: JoinableStep<Q, A>;
-  readonly #commands: Pick<Semaphore, 'run'>;
+  readonly #commands: Pick<CommandPlaces, 'run'>;
   #open: Batch<Q, A> | undefined;
 
   /** @param commands limits the commands under way. */
-  constructor(step: JoinableStep<Q, A>, commands: Pick<Semaphore, 'run'>) {
+  constructor(step: JoinableStep<Q, A>, commands: Pick<CommandPlaces, 'run'>) {
     this.#step = step;
     this.#commands = commands;
   }

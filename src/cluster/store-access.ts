@@ -19,8 +19,9 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
     limitMs: number,
     explain?: (error: unknown) => unknown,
     maxConcurrent: number = MAX_CONCURRENT_STEPS,
+    onSilence?: () => void,
   ) {
-    super(steps, limitMs, explain, maxConcurrent);
+    super(steps, limitMs, explain, maxConcurrent, onSilence);
     this.reports = reports;
     this.hints = steps.hints?.connect(this);
     this.checks = new StoreChecks(this, reports, this.hints);
