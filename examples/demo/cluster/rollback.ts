@@ -47,7 +47,6 @@ export async function rollback(
   const note = `edition ${withoutCities.edition} has no cities`;
   const to = cluster.versions.get(GOOD_EDITION) ?? 0;
   operator.carryOut({ kind: 'rollback', options: { to, by: 'ann', note } });
-  await told('changed', operator);
   await told('published', operator);
   const publishedAt = performance.now();
   await cluster.untilAllServe(GOOD_EDITION, signal);
