@@ -34,7 +34,9 @@ export class Leases {
     const { step, name, token } = message;
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
     const { referee, scenario } = this.#world;
-    const isHeld = token !== undefined && this.#isHeld(name, token);
+    // An extension or a release may have waited for its turn among the commands under way.
+    const { hasWaitedMs } = instance.link;
+    const isHeld = token !== undefined && this.#isHeld(name, token, step === 'write' ? 0 : hasWaitedMs);
     if (step === 'write') {
       referee.holds(11, isHeld || !scenario.hasLock, () => {
         return `${instance.name}: publishes ${name} with token ${token}, whose lease is over`;
@@ -42,7 +44,7 @@ export class Leases {
       return;
     }
     referee.holds(15, isHeld, () => `${instance.name}: ${step} of ${name} ${token}, whose lease is over`);
-    if (step === 'extend') {
+    if (step === 'extend' && hasWaitedMs === 0) {
       referee.holds(15, this.#isLoading(instance, name), () => {
         return `${instance.name}: extends ${name} ${token}, and nothing is loaded under it`;
       });
@@ -65,11 +67,11 @@ export class Leases {
   }
 
   /** As far as its holder can know: it notices later that the backend has lost its data. */
-  #isHeld(name: string, token: number): boolean {
+  #isHeld(name: string, token: number, before: number = 0): boolean {
     const lease = this.#world.leases.of(name, token);
     if (lease === undefined) return false;
     if (lease.isForgotten) return true;
-    const now = this.#world.backendMachine.monotonic();
+    const now = this.#world.backendMachine.monotonic() - before;
     // A released lease may be released again if the answer was lost.
     if (lease.ending !== undefined) return now < lease.until + LATE_MS;
     return now < lease.endedAt + LATE_MS;

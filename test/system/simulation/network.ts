@@ -51,6 +51,9 @@ const LONGEST_WAIT_MS = 3 * CLIENT_TIMEOUT_MS;
 const LONGEST_WRITE_MS = 6000;
 /** The lateness of timers. */
 const SLACK_MS = 10;
+/** So many commands of a lock with steps for many names are under way at a time. */
+const PLACES = 4;
+const STEPS_OF_LOCK: readonly Step[] = ['acquire', 'extend', 'release'];
 const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
@@ -120,6 +123,9 @@ export class Link {
   readonly store: SnapshotStore;
   /** The send times of unanswered messages: by the clock of the machine, and that of the world. */
   readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
+  /** Since when all places for commands to the lock are taken, in the time of the world; `undefined`: one is free. */
+  #fullSince: number | undefined;
+  readonly #hasPlaces: boolean;
   readonly #machine: Machine;
   readonly #backend: Backend;
   readonly #timeline: Timeline;
@@ -148,6 +154,7 @@ export class Link {
     this.#random = random;
     this.#wire = wire;
     this.#waitsMs = waitsMs;
+    this.#hasPlaces = isForManyNames;
     const asReported = (report: InstanceReport | undefined): InstanceReport | undefined =>
       report === undefined || dialect === undefined
         ? report
@@ -232,15 +239,30 @@ export class Link {
     return (isBehind ? 3 * CLIENT_TIMEOUT_MS : this.#waitsMs) * this.#random.between(least, most);
   }
 
+  /** How long a step of the lock that is sent now may have waited for its turn, in milliseconds. */
+  get hasWaitedMs(): number {
+    return this.#fullSince === undefined ? 0 : this.#timeline.now - this.#fullSince;
+  }
+
+  #countPlaces(): void {
+    if (!this.#hasPlaces) return;
+    const taken = [...this.#unanswered.keys()].filter(({ step }) => STEPS_OF_LOCK.includes(step)).length;
+    if (taken < PLACES) this.#fullSince = undefined;
+    else this.#fullSince ??= this.#timeline.now;
+  }
+
   async #send<R>(message: Message, carryOut: () => R | Promise<R>): Promise<R> {
     this.#wire.sent(message);
     const { weather } = this;
     const random = this.#random;
     this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
+    this.#countPlaces();
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);
         settle(answer);
+        // What waited is sent in the same step.
+        this.#timeline.plan(0, () => this.#countPlaces());
       };
     };
     return new Promise<R>((resolve, reject) => {
