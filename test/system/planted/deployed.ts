@@ -103,6 +103,14 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
+    name: 'a cool-down lasts for longer than the longest',
+    rules: [22],
+    seeds: [5],
+    in: 'src/engine/cool-down.ts',
+    replace: 'coolDownMs',
+    by: '() => 20_000',
+  },
+  {
     name: 'what others have loaded counts as older',
     rules: ['rest'],
     seeds: [1],
