@@ -40,10 +40,13 @@ const operations = {
   tagOf: (thing: object): string => (isChanged(thing) ? CHANGED : defaultStringifyOperations.tagOf(thing)),
 };
 
-/** A view of bytes of another class, such as `Buffer`, would be a plain one; an array would lose its symbols. */
+/**
+ * An instance of a class that extends a known one, such as `Buffer` or `class Rows extends Map`, would be one of that; an
+ * array would lose its symbols.
+ */
 function isChanged(thing: object): boolean {
-  if (Array.isArray(thing)) return hasSymbols(thing);
-  return ArrayBuffer.isView(thing) && heightOf(thing) > (thing instanceof DataView ? 2 : 3);
+  if (Array.isArray(thing) && hasSymbols(thing)) return true;
+  return heightOf(thing) > (ArrayBuffer.isView(thing) && !(thing instanceof DataView) ? 3 : 2);
 }
 
 /** The number of its prototypes; by that and not by identity, as the thing may come from another realm. */

@@ -38,6 +38,11 @@ describe('the default codec', () => {
     ['a Buffer', Buffer.from('1012'), "the default codec can't keep a Buffer; give"],
     ['a Buffer in others', { rows: [{ hash: Buffer.alloc(3) }] }, 'a Buffer (at .rows[0].hash); give'],
     ['a view of another class', new (class Bytes extends Uint8Array {})(2), 'a Bytes; give'],
+    ['an array of another class', class Rows extends Array {}.from([1]), 'a Rows; give'],
+    ['a Map of another class', [new (class Rows extends Map {})([[1, 2]])], 'a Rows (at [0]); give'],
+    ['a Set of another class', new (class Codes extends Set {})([1]), 'a Codes; give'],
+    ['a Date of another class', { at: new (class Day extends Date {})(0) }, 'a Day (at .at); give'],
+    ['a URL of another class', new (class Link extends URL {})('http://a/'), 'a Link; give'],
     ['a symbol as a key', { a: 1, [Symbol('s')]: 2 }, 'a symbol as a key; give'],
     ['a symbol as a key in others', [{ a: { [Symbol('s')]: 2 } }], 'a symbol as a key (at [0].a); give'],
     [
