@@ -1,4 +1,5 @@
 import { showKey } from '../errors.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { HeadersLike } from '../schedule/schedule.ts';
 import { ignoreRejection, isThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
@@ -161,7 +162,7 @@ export function candidateOf<T>(
   if (typeof returned === 'object' && returned !== null && answerKind in returned) {
     if (returned[answerKind] !== 'loaded') return undefined;
     value = returned.loadedValue;
-    ({ tags } = returned.loadedOptions);
+    ({ tags } = ownOptions(returned.loadedOptions));
   }
   return (value === undefined && !allowUndefined) || isThenable(value) ? undefined : { value, tags };
 }
@@ -181,7 +182,8 @@ function undefinedError(): TypeError {
   return new TypeError('the load returned undefined, and allowUndefined is not set');
 }
 
-function checkMetadata({ nextExecuteTime, headers, maxStaleness, tags }: KeepOptions): ValueMetadata {
+function checkMetadata(given: KeepOptions): ValueMetadata {
+  const { nextExecuteTime, headers, maxStaleness, tags } = ownOptions(given);
   const maxStalenessMs = maxStaleness === undefined ? undefined : toMillis(maxStaleness);
   if (maxStalenessMs !== undefined && !(maxStalenessMs > 0)) {
     throw new TypeError(

@@ -1,7 +1,14 @@
 import { afterEach, expect, it } from 'vitest';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
-import { RefreshGroup, RefreshingCache, RefreshingValue, refreshing } from '../../../src/index.ts';
+import {
+  keep,
+  loaded,
+  RefreshGroup,
+  RefreshingCache,
+  RefreshingValue,
+  refreshing,
+} from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
@@ -107,4 +114,12 @@ it('a read, an invalidation and the end have options of their own only', async (
   value.invalidate({});
   expect(value.peek()).toBe(1);
   await value.close({});
+});
+
+it('of what a load returns with its value are own properties too', async () => {
+  const answers = [loaded(1), keep()];
+  const value = new RefreshingValue({ name: 'v', load: () => answers.shift() as never, logger: false });
+  pollute({ maxStaleness: 'x', tags: 1, nextExecuteTime: 'x' });
+  await expect(value.get()).resolves.toBe(1);
+  await expect(value.refresh()).resolves.toBe(1);
 });
