@@ -44,7 +44,7 @@ const operations = {
  * An instance of a class that extends a known one, such as `Buffer` or `class Rows extends Map`, would be one of that; an
  * array would lose its symbols.
  */
-function isChanged(thing: object): boolean {
+export function isChanged(thing: object): boolean {
   if (Array.isArray(thing) && hasSymbols(thing)) return true;
   return heightOf(thing) > (ArrayBuffer.isView(thing) && !(thing instanceof DataView) ? 3 : 2);
 }

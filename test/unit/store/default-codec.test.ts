@@ -61,6 +61,21 @@ describe('the default codec', () => {
     await expect((async () => defaultCodec.encode(large, async () => {}))()).rejects.toThrow("can't keep a");
   });
 
+  it.each([class Rows extends Array {}, class Rows extends Map {}, class Rows extends Set {}])(
+    'refuses a large one of another class: %s',
+    async (Rows) => {
+      const rows = new Rows();
+      for (let at = 0; at < 40_000; at++) {
+        if (rows instanceof Map) rows.set(at, { at });
+        else if (rows instanceof Set) rows.add({ at });
+        else rows.push({ at });
+      }
+      await expect((async () => defaultCodec.encode(rows, async () => {}))()).rejects.toThrow(
+        "can't keep a Rows",
+      );
+    },
+  );
+
   it('takes no property that is not enumerable for one, whatever its key', () => {
     expect(decoded(Object.defineProperty({ a: 1 }, Symbol('s'), { value: 1 }))).toStrictEqual({ a: 1 });
   });
