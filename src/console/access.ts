@@ -21,7 +21,7 @@ const HOW =
 export async function accessOf(
   request: Request,
   context: unknown,
-  { authorize, actions }: Pick<ResolvedConsoleOptions, 'authorize' | 'actions'>,
+  { authorize, actions, redact }: Pick<ResolvedConsoleOptions, 'authorize' | 'actions' | 'redact'>,
 ): Promise<Access | Response | string> {
   if (authorize === undefined) return HOW;
   let answer: Authorized;
@@ -40,7 +40,7 @@ export async function accessOf(
   const isRight = typeof own === 'boolean' || Array.isArray(own);
   return {
     id: await idOf(by),
-    by: shownText(by, LONGEST_NAME),
+    by: shownText(by, LONGEST_NAME, redact),
     actions: new Set(isRight ? chosen(own, actions) : []),
   };
 }

@@ -15,7 +15,7 @@ import { type FoundLock, Locks } from './locks.ts';
 import { memberOf, shownKey } from './member-access.ts';
 import { namesOf, Overviews } from './overview.ts';
 import { Pauses } from './pauses.ts';
-import { shownText } from './redact.ts';
+import { type Redact, shownText } from './redact.ts';
 import { isRefusal, Refusal } from './refusals.ts';
 import { type ErrorCode, json, jsonText, problem, respond } from './responses.ts';
 import { shownDifference } from './shown-value.ts';
@@ -29,6 +29,7 @@ const LONGEST_TEXT = 1000;
 export class Api {
   readonly #group: RefreshGroup;
   readonly #options: ResolvedConsoleOptions;
+  readonly #redact: Redact;
   readonly #tokens: CsrfTokens;
   readonly #overviews: Overviews;
   readonly #live: Live;
@@ -39,31 +40,36 @@ export class Api {
   readonly #keySearch: KeySearch = new KeySearch(this.#turns);
 
   constructor(group: RefreshGroup, options: ResolvedConsoleOptions, tokens: CsrfTokens) {
-    const { lock, store, locks, refreshEveryMs } = options;
+    const { lock, store, locks, refreshEveryMs, redact } = options;
     const backend = lock && store && { lock, store };
     this.#group = group;
     this.#options = options;
+    this.#redact = redact;
     this.#tokens = tokens;
     this.#pauses = backend && new Pauses(group, backend);
     const time = new WatchTime();
-    this.#overviews = new Overviews(group, time);
-    this.#live = new Live(group, this.#overviews, time, refreshEveryMs, () => {
+    this.#overviews = new Overviews(group, time, redact);
+    this.#live = new Live(group, this.#overviews, time, refreshEveryMs, redact, () => {
       this.#pauses?.check();
       void this.#audit.flush();
     });
-    this.#locks = new Locks(group, locks);
+    this.#locks = new Locks(group, locks, redact);
     this.#audit = new Audit(backend, options);
   }
 
   #json(data: unknown): Response {
-    return json(data, { shown: namesOf({ members: this.#group.members() }) });
+    return json(data, this.#redact, { shown: namesOf({ members: this.#group.members() }) });
+  }
+
+  #problem(code: ErrorCode, message: string, more?: Readonly<Record<string, string>>): Response {
+    return problem(code, message, this.#redact, more);
   }
 
   async get(path: string, request: Request, access: Access): Promise<Response> {
     try {
       return await this.#get(path, request, access);
     } catch (error) {
-      if (error instanceof TooMany) return problem('too-many', error.message, { 'retry-after': '1' });
+      if (error instanceof TooMany) return this.#problem('too-many', error.message, { 'retry-after': '1' });
       throw error;
     }
   }
@@ -76,7 +82,8 @@ export class Api {
         const { showValue, refreshEveryMs } = this.#options;
         const canPauseEverywhere = this.#pauses !== undefined;
         const showsValues = showValue !== undefined;
-        return json({ by, actions: [...actions], token, refreshEveryMs, showsValues, canPauseEverywhere });
+        const session = { by, actions: [...actions], token, refreshEveryMs, showsValues, canPauseEverywhere };
+        return json(session, this.#redact, { shown: new Set([token]) });
       }
       case 'api/overview':
         this.#pauses?.check();
@@ -95,24 +102,24 @@ export class Api {
         return this.#json(await this.#audit.list());
       case 'api/live': {
         const stream = this.#live.open(id);
-        if (stream === undefined) return problem('too-many', 'too many pages are open');
+        if (stream === undefined) return this.#problem('too-many', 'too many pages are open');
         return respond(200, 'text/event-stream; charset=utf-8', stream, { 'x-accel-buffering': 'no' });
       }
       case 'api/schema':
-        return json(apiSchema);
+        return jsonText(JSON.stringify(apiSchema));
       default:
-        return problem('not-found', 'there is nothing here; api/schema lists the paths');
+        return this.#problem('not-found', 'there is nothing here; api/schema lists the paths');
     }
   }
 
   async post(path: string, request: Request, { id, by, actions }: Access): Promise<Response> {
     const action = /^api\/actions\/([a-z-]{1,40})$/.exec(path)?.[1];
     if (action === undefined)
-      return problem('not-found', 'there is nothing here; api/schema lists the paths');
+      return this.#problem('not-found', 'there is nothing here; api/schema lists the paths');
     const body = await jsonBody(request);
-    if (typeof body === 'string') return problem('invalid', body);
+    if (typeof body === 'string') return this.#problem('invalid', body);
     const asked = actionRequest(action, body, by);
-    if (typeof asked === 'string') return problem('invalid', asked);
+    if (typeof asked === 'string') return this.#problem('invalid', asked);
     if (!actions.has(asked.action)) {
       const message = `${action} is not allowed: the option actions of the console, or the rights of ${by}, leave it out`;
       return this.#answer('refused', message, asked, body, 'read-only');
@@ -183,38 +190,39 @@ export class Api {
       at: Date.now(),
       by,
       action,
-      name: member?.name ?? (isShown ? named : shownText(named, LONGEST_TEXT)),
+      name: member?.name ?? (isShown ? named : shownText(named, LONGEST_TEXT, this.#redact)),
       ...(isLock && Number.isSafeInteger(lock) ? { lock: lock as number } : {}),
-      ...(key === undefined ? {} : { key: shownText(String(key), 200) }),
+      ...(key === undefined ? {} : { key: shownText(String(key), 200, this.#redact) }),
       ...(everywhere ? { everywhere: true } : {}),
       ...(note ? { note } : {}),
       result,
-      message: shownText(message, LONGEST_TEXT),
+      message: shownText(message, LONGEST_TEXT, this.#redact),
       host: thisHost(),
     });
     const more = audit === undefined ? '' : ` (${audit})`;
-    return code === undefined ? json({ result, message: message + more }) : problem(code, message + more);
+    return code === undefined
+      ? json({ result, message: message + more }, this.#redact)
+      : this.#problem(code, message + more);
   }
 
   async #member(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
-    if (member === undefined) return problem('not-found', 'there is no such member');
+    if (member === undefined) return this.#problem('not-found', 'there is no such member');
     const events = this.#live.eventsOf(member.name);
-    const { showValue } = this.#options;
-    if (!query.has('key')) return this.#json(await detailOf(member, [], events, showValue));
+    if (!query.has('key')) return this.#json(await detailOf(member, [], events, this.#options));
     const key =
       member.kind === 'cache' ? await this.#keySearch.find(member.member, query.get('key'), by) : [];
-    if (key.length === 0) return problem('not-found', 'there is no such key');
-    const { text } = shownKey(key[0]);
+    if (key.length === 0) return this.#problem('not-found', 'there is no such key');
+    const { text } = shownKey(key[0], this.#redact);
     const own = events.filter((event) => event.key === text);
-    return this.#json(await detailOf(member, key as [unknown], own, showValue));
+    return this.#json(await detailOf(member, key as [unknown], own, this.#options));
   }
 
   async #keys(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
-    if (member?.kind !== 'cache') return problem('not-found', 'there is no such cache');
+    if (member?.kind !== 'cache') return this.#problem('not-found', 'there is no such cache');
     const found = await this.#keySearch.search(member.member, (query.get('search') ?? '').slice(0, 1000), by);
-    return this.#json(keyRows(member.member, found));
+    return this.#json(keyRows(member.member, found, this.#redact));
   }
 
   async #lockRecords(query: URLSearchParams, by: string): Promise<Response> {
@@ -228,24 +236,25 @@ export class Api {
   async #runs(query: URLSearchParams): Promise<Response> {
     try {
       const lock = Number(query.get('lock') ?? 'none');
-      return json({ runs: await this.#locks.runs(query.get('id') ?? '', lock, this.#options.store) });
+      const runs = await this.#locks.runs(query.get('id') ?? '', lock, this.#options.store);
+      return json({ runs }, this.#redact);
     } catch (error) {
-      return problem('unavailable', error instanceof Error ? error.message : String(error));
+      return this.#problem('unavailable', error instanceof Error ? error.message : String(error));
     }
   }
 
   async #compare(query: URLSearchParams, by: string): Promise<Response> {
     const member = memberOf(this.#group, query.get('id'));
-    if (member?.kind !== 'value') return problem('not-found', 'there is no such value');
+    if (member?.kind !== 'value') return this.#problem('not-found', 'there is no such value');
     const [before, after] = [Number(query.get('before')), Number(query.get('after'))];
     try {
       // Two versions at a time are in memory.
       const difference = await this.#turns.run(by, () => member.member.compare(before, after));
-      return json(shownDifference(difference, member.name, this.#options.showValue));
+      return json(shownDifference(difference, member.name, this.#options), this.#redact);
     } catch (error) {
       if (error instanceof TooMany) throw error;
       const code = isRefusal(error) ? 'invalid' : 'unavailable';
-      return problem(code, error instanceof Error ? error.message : String(error));
+      return this.#problem(code, error instanceof Error ? error.message : String(error));
     }
   }
 }

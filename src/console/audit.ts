@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { ResolvedConsoleOptions } from './console-options.ts';
 import { BUSY, Journal, type JournalBackend, type JournalLease, journalPause, TRIES } from './journal.ts';
-import { shownJson } from './redact.ts';
+import { type Redact, shownJson } from './redact.ts';
 
 /** How many records are kept of actions that were tried; and of refused ones, which must not evict these. */
 const MOST_RECORDS = 200;
@@ -30,6 +30,7 @@ export class Audit {
   readonly #journal: Journal | undefined;
   readonly #onAudit: ((record: AuditRecord) => void) | undefined;
   readonly #waitUntil: WaitUntil | undefined;
+  readonly #redact: Redact;
   /** Newest first: all of this instance without a backend, else those that are not known to be there. */
   #own: readonly AuditRecord[] = [];
   /** Of these those that may be there: they are being written, or that has failed. */
@@ -43,11 +44,12 @@ export class Audit {
 
   constructor(
     backend: JournalBackend | undefined,
-    { onAudit, waitUntil }: Pick<ResolvedConsoleOptions, 'onAudit' | 'waitUntil'>,
+    { onAudit, waitUntil, redact }: Pick<ResolvedConsoleOptions, 'onAudit' | 'waitUntil' | 'redact'>,
   ) {
     this.#journal = backend && new Journal(backend, NAME);
     this.#onAudit = onAudit;
     this.#waitUntil = waitUntil;
+    this.#redact = redact;
   }
 
   /**
@@ -57,7 +59,7 @@ export class Audit {
    */
   async add(given: AuditRecord): Promise<string | undefined> {
     // No credentials in the backend either, and in no log a line that an operator has made up.
-    const record = JSON.parse(shownJson(given, new Set([given.name])), oneLine) as AuditRecord;
+    const record = JSON.parse(shownJson(given, this.#redact, new Set([given.name])), oneLine) as AuditRecord;
     try {
       this.#onAudit?.(record);
     } catch {} // user code

@@ -1,10 +1,12 @@
-import type { RefreshGroup } from '../index.ts';
+import type { Logger, RefreshGroup } from '../index.ts';
+import { ownOptions } from '../option-checks.ts';
 import { type Access, accessOf } from './access.ts';
 import { Api } from './api.ts';
 import { assets } from './assets.ts';
 import { type ConsoleOptions, resolveConsoleOptions } from './console-options.ts';
 import { CsrfTokens } from './csrf.ts';
 import { Rates } from './rates.ts';
+import type { Redact } from './redact.ts';
 import { problem, respond } from './responses.ts';
 import { crossSiteReason } from './same-origin.ts';
 
@@ -51,8 +53,8 @@ const ACTIONS = { burst: 20, perSecond: 1 };
  * @throws {OptionError} naming every option that breaks a rule.
  */
 export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): ConsoleHandler {
-  const resolved = resolveConsoleOptions(options);
-  const { base, origin, secret } = resolved;
+  const resolved = resolveConsoleOptions(options, loggerOf(group));
+  const { base, origin, secret, redact } = resolved;
   const tokens = new CsrfTokens(secret);
   const api = new Api(group, resolved, tokens);
   let isClosed = false;
@@ -61,23 +63,24 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
   async function handle(request: Request, context: unknown): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === base) return respond(308, 'text/plain', null, { location: `${base}/` });
-    if (!pathname.startsWith(`${base}/`)) return problem('not-found', 'there is nothing here');
-    if (isClosed) return closed();
+    if (!pathname.startsWith(`${base}/`)) return problem('not-found', 'there is nothing here', redact);
+    if (isClosed) return closed(redact);
     const path = pathname.slice(base.length + 1);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead && request.method !== 'POST')
-      return problem('method', 'use GET or POST', { allow: 'GET, HEAD, POST' });
+      return problem('method', 'use GET or POST', redact, { allow: 'GET, HEAD, POST' });
     const access = await accessOf(request, context, resolved);
-    if (isClosed) return closed();
+    if (isClosed) return closed(redact);
     if (access instanceof Response) return access;
-    if (typeof access === 'string') return refused(path, access);
+    if (typeof access === 'string') return refused(path, access, redact);
     const reason = crossSiteReason(request, origin);
-    if (reason !== undefined) return problem('cross-site', reason);
+    if (reason !== undefined) return problem('cross-site', reason, redact);
     const waits = (isRead ? reads : actions).take(access.id, performance.now());
-    if (waits > 0) return busy(waits);
+    if (waits > 0) return busy(waits, redact);
     if (isRead) return read(path, request, access);
     const isOwn = await tokens.isValid(request.headers.get('x-tickless-token'), access.id, Date.now());
-    if (!isOwn) return problem('token', 'the header x-tickless-token must have the token of api/session');
+    if (!isOwn)
+      return problem('token', 'the header x-tickless-token must have the token of api/session', redact);
     return api.post(path, request, access);
   }
 
@@ -96,7 +99,7 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
       await response.body?.cancel();
       return new Response(null, response);
     } catch {
-      return problem('failed', 'the console failed; the request may have been carried out');
+      return problem('failed', 'the console failed; the request may have been carried out', redact);
     }
   };
   const close = (): Promise<void> => {
@@ -106,18 +109,26 @@ export function consoleHandler(group: RefreshGroup, options?: ConsoleOptions): C
   return Object.assign(handler, { close });
 }
 
-function closed(): Response {
-  return problem('unavailable', 'the console is closed');
+/** The console logs where the members of its group do. */
+function loggerOf(group: RefreshGroup): Logger | false {
+  const defaults: { readonly logger?: Logger | false | undefined } = group.handle.defaults;
+  return ownOptions(defaults).logger ?? console;
 }
 
-function busy(seconds: number): Response {
-  return problem('too-many', `too many requests; try again in ${seconds} s`, {
+function closed(redact: Redact): Response {
+  return problem('unavailable', 'the console is closed', redact);
+}
+
+function busy(seconds: number, redact: Redact): Response {
+  return problem('too-many', `too many requests; try again in ${seconds} s`, redact, {
     'retry-after': String(seconds),
   });
 }
 
 /** As text for a browser, as JSON for a program. */
-function refused(path: string, message: string): Response {
+function refused(path: string, message: string, redact: Redact): Response {
   const isApi = path.startsWith('api/');
-  return isApi ? problem('forbidden', message) : respond(403, 'text/plain; charset=utf-8', `${message}\n`);
+  return isApi
+    ? problem('forbidden', message, redact)
+    : respond(403, 'text/plain; charset=utf-8', `${message}\n`);
 }

@@ -1,7 +1,9 @@
-import type { LockProvider, Store, WaitUntil } from '../index.ts';
+import type { LockProvider, Logger, Store, WaitUntil } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { ACTION_NAMES, type ActionName } from './action-names.ts';
 import type { AuditRecord } from './audit-record.ts';
+import type { Redact } from './redact.ts';
+import { redactHook } from './redact-hook.ts';
 import { urlOf } from './same-origin.ts';
 
 /** A person or a program, as `authorize` knows it. */
@@ -46,6 +48,17 @@ export interface ConsoleOptions {
    * @default undefined: no values and no parts of values are shown
    */
   readonly showValue?: ((value: unknown, about: ShownAbout) => unknown) | undefined;
+  /**
+   * Hides more in a text that operators are about to see, such as tokens of your company, and returns what is shown. It is
+   * called with each text in which known credentials are hidden: messages, stacks, keys, hosts, values of `showValue`, notes,
+   * audit records, also words of the console itself such as `fresh`. Not with names of members. It sees a text before that is
+   * cut, 65,536 characters at most, and may be given its own result again. It is synchronous, and should take microseconds:
+   * it runs in the turns in which overviews are made. Where it throws, or returns something else than a string, all of the
+   * text is hidden, and the first time is logged by the logger of the group.
+   *
+   * @default undefined: only known credentials are hidden
+   */
+  readonly redact?: ((text: string) => string) | undefined;
   /** The path of the page; the API is below it. Begins with `/`. @default '/tickless' */
   readonly path?: string | undefined;
   /**
@@ -86,6 +99,8 @@ export interface ResolvedConsoleOptions {
   readonly authorize: ConsoleOptions['authorize'];
   readonly actions: ReadonlySet<ActionName>;
   readonly showValue: ConsoleOptions['showValue'];
+  /** Never throws. */
+  readonly redact: Redact;
   /** Without a slash at its end; empty: the root. */
   readonly base: string;
   readonly origin: URL | undefined;
@@ -103,6 +118,7 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
   'authorize',
   'actions',
   'showValue',
+  'redact',
   'path',
   'origin',
   'secret',
@@ -115,13 +131,16 @@ const NAMES: readonly (keyof ConsoleOptions)[] = [
 ];
 
 /** @throws {OptionError} naming every option that breaks a rule. */
-export function resolveConsoleOptions(options: ConsoleOptions = {}): ResolvedConsoleOptions {
+export function resolveConsoleOptions(
+  options: ConsoleOptions = {},
+  logger: Logger | false = console,
+): ResolvedConsoleOptions {
   const given = ownOptions(options);
   const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
-  const { locks = [], lock, store, onAudit, waitUntil, refreshEvery = 2000 } = given;
+  const { locks = [], lock, store, onAudit, waitUntil, redact, refreshEvery = 2000 } = given;
   const checks = new OptionChecks('console');
   checks.names('', given, NAMES);
-  for (const [option, received] of Object.entries({ authorize, showValue, onAudit, waitUntil })) {
+  for (const [option, received] of Object.entries({ authorize, showValue, redact, onAudit, waitUntil })) {
     if (received !== undefined) checks.function(option, received);
   }
   const rule = `must be true, false or a list of ${ACTION_NAMES.join(', ')}`;
@@ -150,6 +169,7 @@ export function resolveConsoleOptions(options: ConsoleOptions = {}): ResolvedCon
     authorize,
     actions: new Set(chosen(actions, ACTION_NAMES)),
     showValue,
+    redact: redactHook(redact, logger),
     base: path.replace(/\/+$/, ''),
     origin: parsed,
     secret,

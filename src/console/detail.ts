@@ -9,11 +9,13 @@ import type {
 } from '../index.ts';
 import type { FoundKeys } from './key-search.ts';
 import { type ShownKey, shownKey } from './member-access.ts';
+import type { Redact } from './redact.ts';
 import { type HereStatus, hereOf } from './rows.ts';
 import { keyText } from './short-id.ts';
 import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
-import { type ShowValue, shownValue } from './shown-value.ts';
+import { shownMessage } from './shown-texts.ts';
+import { type ShownValues, shownValue } from './shown-value.ts';
 
 /** A member in full, or one key of a cache. */
 export interface Detail {
@@ -47,17 +49,18 @@ export async function detailOf(
   given: GroupMember,
   key: readonly [key?: unknown],
   events: readonly ShownEvent[],
-  showValue: ShowValue | undefined,
+  values: ShownValues,
 ): Promise<Detail> {
   const { kind, name, member, lock, store } = given;
   const at = Date.now();
   const isKey = kind === 'cache' && key.length > 0;
   const status = isKey ? (member as RefreshingCache<unknown, unknown>).inspect(key[0]) : statusOf(given);
   const one = status as Partial<ValueStatus<unknown>> | undefined;
-  const here = hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at);
+  const show = (message: string): string => shownMessage(message, values.redact);
+  const here = hereOf(isKey ? 'value' : kind, (status ?? NOTHING) as ValueStatus<unknown>, at, show);
   const hasValue = one !== undefined && 'value' in one;
   const about = { name, ...(isKey ? { key: key[0] } : {}) };
-  const value = hasValue ? shownValue(one.value, about, showValue) : undefined;
+  const value = hasValue ? shownValue(one.value, about, values) : undefined;
   const [record, versions] = await Promise.all([
     settled(lockRecord(given, key)),
     settled(kind === 'value' && store !== undefined ? member.history() : undefined),
@@ -66,9 +69,9 @@ export async function detailOf(
     at,
     name,
     kind,
-    ...(isKey ? { key: shownKey(key[0]) } : {}),
+    ...(isKey ? { key: shownKey(key[0], values.redact) } : {}),
     here,
-    ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError) }),
+    ...(one?.lastError === undefined ? {} : { error: shownError(one.lastError, values.redact) }),
     ...(one?.quarantine === undefined ? {} : { quarantine: one.quarantine }),
     ...(value === undefined ? {} : { value }),
     ...(one?.checks ? { checks: { checkedAt: one.checks.checkedAt, error: one.checks.error?.message } } : {}),
@@ -106,11 +109,15 @@ export interface KeyRows {
 export function keyRows(
   cache: RefreshingCache<unknown, unknown>,
   { keys, matching, looked }: FoundKeys,
+  redact: Redact,
 ): KeyRows {
   const at = Date.now();
+  const show = (message: string): string => shownMessage(message, redact);
   const rows = keys.flatMap((key) => {
     const status = cache.inspect(key, { values: false });
-    return status === undefined ? [] : [{ ...shownKey(key), here: hereOf('value', status, at) }];
+    return status === undefined
+      ? []
+      : [{ ...shownKey(key, redact), here: hereOf('value', status, at, show) }];
   });
   return { at, size: cache.size, matching, looked, keys: rows };
 }

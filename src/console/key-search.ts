@@ -1,4 +1,4 @@
-import { keyText, shortId } from './short-id.ts';
+import { isIdOf, keyText } from './short-id.ts';
 import type { TurnsOfOperators } from './turns-of-operators.ts';
 
 /** The part of a cache that is used here. */
@@ -63,7 +63,7 @@ export class KeySearch {
     if (plain !== undefined && this.#typesOf(cache).has(typeof plain)) return [plain];
     const found: unknown[] = [];
     await this.#each(cache, by, (key) => {
-      if (shortId(keyText(key)) === id) found.push(key);
+      if (isIdOf(id, keyText(key))) found.push(key);
     });
     return found.length === 1 ? [found[0]] : [];
   }

@@ -3,6 +3,7 @@ import { Changes } from './changes.ts';
 import { EventStream } from './event-stream.ts';
 import { hear } from './observed.ts';
 import type { Overview, Overviews } from './overview.ts';
+import type { Redact } from './redact.ts';
 import { HeardEvent, type ShownEvent } from './shown-event.ts';
 import { nextTurn, type WatchTime } from './watch-time.ts';
 
@@ -54,6 +55,7 @@ export class Live {
   readonly #overviews: Overviews;
   readonly #time: WatchTime;
   readonly #everyMs: number;
+  readonly #redact: Redact;
   readonly #onTick: () => void;
   readonly #pages: Set<Page> = new Set();
   #changes: Changes = new Changes();
@@ -71,12 +73,14 @@ export class Live {
     overviews: Overviews,
     time: WatchTime,
     everyMs: number,
+    redact: Redact,
     onTick: () => void = () => {},
   ) {
     this.#group = group;
     this.#overviews = overviews;
     this.#time = time;
     this.#everyMs = everyMs;
+    this.#redact = redact;
     this.#onTick = onTick;
   }
 
@@ -141,7 +145,7 @@ export class Live {
 
   #heard(event: TicklessEvent): void {
     this.#count += 1;
-    this.#events.push(new HeardEvent(event, this.#count));
+    this.#events.push(new HeardEvent(event, this.#count, this.#redact));
     if (this.#events.length > 2 * MOST_EVENTS) this.#events = this.#events.slice(-MOST_EVENTS);
     if (this.#isSoon) return;
     this.#isSoon = true;

@@ -6,7 +6,8 @@ import {
   type TaskRun,
   taskRuns,
 } from '../index.ts';
-import { shortId } from './short-id.ts';
+import type { Redact } from './redact.ts';
+import { isIdOf, shortId } from './short-id.ts';
 import { TurnsOfOperators } from './turns-of-operators.ts';
 
 /** At most as many records of each lock. */
@@ -52,12 +53,14 @@ export interface FoundLock {
 export class Locks {
   readonly #group: RefreshGroup;
   readonly #more: readonly LockProvider[];
+  readonly #redact: Redact;
   readonly #turns: TurnsOfOperators = new TurnsOfOperators();
   readonly #listed: Map<string, { readonly answer: Promise<ListedLocks>; until: number }> = new Map();
 
-  constructor(group: RefreshGroup, more: readonly LockProvider[]) {
+  constructor(group: RefreshGroup, more: readonly LockProvider[], redact: Redact) {
     this.#group = group;
     this.#more = more;
+    this.#redact = redact;
   }
 
   /** In the order in which members use them. */
@@ -102,7 +105,7 @@ export class Locks {
     const answers = await Promise.allSettled(this.all().map((lock) => lock.list(options)));
     const records = answers.flatMap((answer, lock) =>
       answer.status === 'fulfilled'
-        ? answer.value.map((record) => ({ ...record, lock, id: shortId(record.name) }))
+        ? answer.value.map((record) => ({ ...record, lock, id: shortId(record.name, this.#redact) }))
         : [],
     );
     const errors = answers.flatMap((answer) =>
@@ -129,7 +132,7 @@ export class Locks {
     const lock = typeof at === 'number' ? this.all()[at] : undefined;
     if (lock === undefined) return undefined;
     if (!id.startsWith('#')) return { lock, at: at as number, name: id };
-    const record = (await lock.list({ limit: MOST_RECORDS })).find(({ name }) => shortId(name) === id);
+    const record = (await lock.list({ limit: MOST_RECORDS })).find(({ name }) => isIdOf(id, name));
     return record && { lock, at: at as number, name: record.name };
   }
 }

@@ -1,6 +1,5 @@
 import type { GroupMember, RefreshGroup } from '../index.ts';
-
-import { shownText } from './redact.ts';
+import { asItIs, type Redact, shownText } from './redact.ts';
 import { keyText, shortId } from './short-id.ts';
 
 const ids: WeakMap<GroupMember, string> = new WeakMap();
@@ -9,7 +8,7 @@ const ids: WeakMap<GroupMember, string> = new WeakMap();
 export function memberId(member: GroupMember): string {
   const known = ids.get(member);
   if (known !== undefined) return known;
-  const id = shortId(member.name);
+  const id = shortId(member.name, asItIs);
   ids.set(member, id);
   return id;
 }
@@ -28,7 +27,7 @@ export interface ShownKey {
   readonly text: string;
 }
 
-export function shownKey(key: unknown): ShownKey {
+export function shownKey(key: unknown, redact: Redact): ShownKey {
   const text = keyText(key);
-  return { id: shortId(text), text: shownText(text, 200) };
+  return { id: shortId(text, redact), text: shownText(text, 200, redact) };
 }

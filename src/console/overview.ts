@@ -1,5 +1,5 @@
 import type { Fleet, RefreshGroup } from '../index.ts';
-import { shownJson } from './redact.ts';
+import { type Redact, shownJson } from './redact.ts';
 import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker } from './rows.ts';
 import { ShownTexts } from './shown-texts.ts';
 import { steadyRow } from './steady-row.ts';
@@ -40,7 +40,8 @@ export function namesOf({
 export class Overviews {
   readonly #group: RefreshGroup;
   readonly #time: WatchTime;
-  readonly #shown: ShownTexts = new ShownTexts();
+  readonly #redact: Redact;
+  readonly #shown: ShownTexts;
   #fleet: { readonly fleet?: Fleet; readonly error?: string; readonly nextAt: number } = { nextAt: 0 };
   #reading: Promise<void> | undefined;
   #making: Promise<Overview> | undefined;
@@ -48,8 +49,10 @@ export class Overviews {
   readonly #texts: WeakMap<MemberRow, string> = new WeakMap();
   readonly #heads: WeakMap<Overview, string> = new WeakMap();
 
-  constructor(group: RefreshGroup, time: WatchTime) {
+  constructor(group: RefreshGroup, time: WatchTime, redact: Redact) {
     this.#group = group;
+    this.#redact = redact;
+    this.#shown = new ShownTexts(redact);
     this.#time = time;
   }
 
@@ -102,7 +105,7 @@ export class Overviews {
     const known = this.#heads.get(overview);
     if (known !== undefined) return known;
     const { members, ...others } = overview;
-    const text = this.#time.turn(() => shownJson(others, namesOf({ members })).slice(0, -1));
+    const text = this.#time.turn(() => shownJson(others, this.#redact, namesOf({ members })).slice(0, -1));
     this.#heads.set(overview, text);
     return text;
   }
@@ -112,7 +115,7 @@ export class Overviews {
     const names = namesOf(overview);
     const shown = { has: (text: string): boolean => names.has(text) || this.#shown.has(text) };
     return this.#time.each(rows, (row) => {
-      const text = this.#texts.get(row) ?? shownJson(row, shown);
+      const text = this.#texts.get(row) ?? shownJson(row, this.#redact, shown);
       this.#texts.set(row, text);
       return text;
     });

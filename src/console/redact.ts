@@ -6,7 +6,12 @@ const LONGEST_TEXT = 65_536;
 /** A text that is to be cut is looked at further by this much: hiding credentials makes it shorter. In characters. */
 const MARGIN = 4096;
 
-const HIDDEN = '[hidden]';
+export const HIDDEN = '[hidden]';
+
+/** Hides more of a text in which known credentials are hidden: the option `redact`. */
+export type Redact = (text: string) => string;
+
+export const asItIs: Redact = (text) => text;
 
 /** Names after which a secret follows, as parts of longer names too: `DB_PASSWORD`, `x-api-key`, `clientSecret`. */
 const NAME = [
@@ -74,9 +79,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     `$1${HIDDEN}`,
   ],
   // ioredis: { name: 'auth', args: [ 'default', '…' ] }
-  [/((?<![a-z])auth["'`]?,?\s{0,8}["'`]?args["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,4000}/gi, `$1${HIDDEN}`],
   [
-    /((?<![a-z])args["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,1000}(?=\][^\r\n{}]{0,40}\s{0,8}["'`]?(?:name|command)["'`]?:\s{0,3}["'`]auth\b)/gi,
+    /((?<![a-z])auth\\{0,8}["'`]?,?\s{0,8}\\{0,8}["'`]?args\\{0,8}["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,4000}/gi,
+    `$1${HIDDEN}`,
+  ],
+  [
+    /((?<![a-z])args\\{0,8}["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,1000}(?=\][^\r\n{}]{0,40}\s{0,8}\\{0,8}["'`]?(?:name|command)\\{0,8}["'`]?:\s{0,3}\\{0,8}["'`]auth\b)/gi,
     `$1${HIDDEN}`,
   ],
   // Of Redis, except in its own message about `AUTH <password>`.
@@ -108,8 +116,8 @@ export function withoutCredentials(text: string): string {
 }
 
 /** The beginning of a text, without credentials: one at the end of it is hidden as if all of the text were shown. */
-export function shownText(text: string, longest: number): string {
-  const shown = hidden(bounded(text, longest + MARGIN));
+export function shownText(text: string, longest: number, redact: Redact): string {
+  const shown = redact(hidden(bounded(text, longest + MARGIN)));
   return shown.length <= longest ? shown : `${shown.slice(0, longest - 1)}…`;
 }
 
@@ -118,9 +126,9 @@ export function shownText(text: string, longest: number): string {
  *
  * @param shown texts that are left as they are: names that the service has chosen, or texts without credentials.
  */
-export function shownJson(data: unknown, shown?: Pick<ReadonlySet<string>, 'has'>): string {
+export function shownJson(data: unknown, redact: Redact, shown?: Pick<ReadonlySet<string>, 'has'>): string {
   return JSON.stringify(data, (_, field: unknown) => {
-    if (typeof field === 'string') return shown?.has(field) ? field : withoutCredentials(field);
+    if (typeof field === 'string') return shown?.has(field) ? field : redact(withoutCredentials(field));
     return typeof field === 'bigint' || typeof field === 'symbol' ? String(field) : field;
   });
 }

@@ -1,4 +1,4 @@
-import { shownJson } from './redact.ts';
+import { type Redact, shownJson } from './redact.ts';
 
 /** Nothing of another origin is loaded, no script that is not the asset runs, and no site may frame the page. */
 const POLICY = [
@@ -36,6 +36,7 @@ export function respond(
 /** Data for operators. @param shown texts in which no credentials are looked for. */
 export function json(
   data: unknown,
+  redact: Redact,
   {
     status = 200,
     more,
@@ -46,7 +47,7 @@ export function json(
     readonly shown?: ReadonlySet<string>;
   } = {},
 ): Response {
-  return jsonText(shownJson(data, shown), status, more);
+  return jsonText(shownJson(data, redact, shown), status, more);
 }
 
 /** Data that is JSON already, without credentials. */
@@ -77,6 +78,11 @@ const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /** An error for operators. The message has the reason and the remedy. */
-export function problem(code: ErrorCode, message: string, more?: Readonly<Record<string, string>>): Response {
-  return json({ error: { code, message } }, { status: STATUS[code], more });
+export function problem(
+  code: ErrorCode,
+  message: string,
+  redact: Redact,
+  more?: Readonly<Record<string, string>>,
+): Response {
+  return json({ error: { code, message } }, redact, { status: STATUS[code], more });
 }

@@ -10,7 +10,7 @@ import type {
   ValueStatus,
 } from '../index.ts';
 import { memberId } from './member-access.ts';
-import { type ShowMessage, shownMessage } from './shown-texts.ts';
+import type { ShowMessage } from './shown-texts.ts';
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
 export const LEVELS = ['bad', 'warn', 'note', 'ok'] as const;
@@ -237,7 +237,7 @@ export function hereOf(
   kind: GroupMember['kind'],
   status: Status,
   now: number,
-  show: ShowMessage = shownMessage,
+  show: ShowMessage,
 ): HereStatus {
   const flags = {
     ...(status.paused ? { paused: true as const } : {}),

@@ -1,17 +1,31 @@
 import { lockName } from '../errors.ts';
-import { withoutCredentials } from './redact.ts';
+import { type Redact, withoutCredentials } from './redact.ts';
 
 /** In characters: longer ones would not fit into a URL. */
 const LONGEST = 200;
 
 /** The id of a member or a key in the API: the text itself, or its hash where it is long, or looks like a credential. */
-export function shortId(text: string): string {
-  return text.length <= LONGEST && withoutCredentials(text) === text ? text : `#${hash(text)}${text.length}`;
+export function shortId(text: string, redact: Redact): string {
+  const isShown = text.length <= LONGEST && redact(withoutCredentials(text)) === text;
+  return isShown ? text : hashed(text);
+}
+
+/** Whether {@link shortId} has made the id of this text, whatever is hidden. */
+export function isIdOf(id: string, text: string): boolean {
+  return id === text || id === hashed(text);
+}
+
+export function isHashed(id: string): boolean {
+  return /^#[0-9a-f]{16}\d{1,10}$/.test(id);
 }
 
 /** A key of a cache as text: strings in quotes, others as JSON or as they are written. Well-formed, whatever the key is. */
 export function keyText(key: unknown): string {
   return lockName('', key).slice(1, -1);
+}
+
+function hashed(text: string): string {
+  return `#${hash(text)}${text.length}`;
 }
 
 /** The 64 bits of two FNV-1a hashes. It protects nothing: a request for two texts of one hash is refused. */

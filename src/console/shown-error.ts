@@ -1,4 +1,4 @@
-import { shownText } from './redact.ts';
+import { type Redact, shownText } from './redact.ts';
 
 /** Causes can form a cycle. */
 const MOST_CAUSES = 4;
@@ -17,17 +17,17 @@ export interface ShownError {
 }
 
 /** An error with its stack and its causes. Without credentials. Never throws. */
-export function shownError(error: unknown, depth: number = 0): ShownError {
+export function shownError(error: unknown, redact: Redact, depth: number = 0): ShownError {
   try {
     if (!(error instanceof Error))
-      return { name: 'thrown', message: shownText(String(error), LONGEST_MESSAGE) };
+      return { name: 'thrown', message: shownText(String(error), LONGEST_MESSAGE, redact) };
     const { name, message, stack, cause, code } = error as Error & { readonly code?: unknown };
     return {
       name: String(name),
       ...(typeof code === 'string' ? { code } : {}),
-      message: shownText(String(message), LONGEST_MESSAGE),
-      ...(typeof stack === 'string' ? { stack: shownText(stack, LONGEST_STACK) } : {}),
-      ...(cause === undefined || depth >= MOST_CAUSES ? {} : { cause: shownError(cause, depth + 1) }),
+      message: shownText(String(message), LONGEST_MESSAGE, redact),
+      ...(typeof stack === 'string' ? { stack: shownText(stack, LONGEST_STACK, redact) } : {}),
+      ...(cause === undefined || depth >= MOST_CAUSES ? {} : { cause: shownError(cause, redact, depth + 1) }),
     };
   } catch {
     return { name: 'Error', message: 'an error that cannot be read' };

@@ -1,6 +1,6 @@
 import type { TicklessEvent } from '../index.ts';
 import { shownKey } from './member-access.ts';
-import { shownJson } from './redact.ts';
+import { asItIs, type Redact, shownJson } from './redact.ts';
 import { shortId } from './short-id.ts';
 import { shownMessage } from './shown-texts.ts';
 
@@ -38,14 +38,16 @@ export class HeardEvent {
   readonly #fields: Pick<ShownEvent, 'type' | 'at' | (typeof FIELDS)[number]>;
   readonly #key: readonly [key?: unknown];
   readonly #message: string | undefined;
+  readonly #redact: Redact;
   #shown: ShownEvent | undefined;
   #text: string | undefined;
 
-  constructor(event: TicklessEvent, number: number) {
+  constructor(event: TicklessEvent, number: number, redact: Redact) {
     const { name, type, at, key, error } = event as TicklessEvent & Readonly<Record<string, unknown>>;
     const details = event as unknown as Readonly<Record<string, unknown>>;
     const given = FIELDS.filter((field) => details[field] !== undefined);
     this.number = number;
+    this.#redact = redact;
     this.name = name;
     this.#fields = { type, at, ...Object.fromEntries(given.map((field) => [field, details[field]])) };
     this.#key = key === undefined ? [] : [key];
@@ -55,17 +57,18 @@ export class HeardEvent {
   get shown(): ShownEvent {
     this.#shown ??= {
       number: this.number,
-      id: shortId(this.name),
+      id: shortId(this.name, asItIs),
       ...this.#fields,
-      ...(this.#key.length === 0 ? {} : { key: shownKey(this.#key[0]).text }),
-      ...(this.#message === undefined ? {} : { error: shownMessage(this.#message) }),
+      ...(this.#key.length === 0 ? {} : { key: shownKey(this.#key[0], this.#redact).text }),
+      ...(this.#message === undefined ? {} : { error: shownMessage(this.#message, this.#redact) }),
     };
     return this.#shown;
   }
 
   /** As JSON. */
   get text(): string {
-    this.#text ??= shownJson(this.shown);
+    const { id, key = '', error = '' } = this.shown;
+    this.#text ??= shownJson(this.shown, this.#redact, new Set([id, key, error]));
     return this.#text;
   }
 }

@@ -1,4 +1,4 @@
-import { shownText } from './redact.ts';
+import { type Redact, shownText } from './redact.ts';
 
 /** Of an error or a problem, in characters. */
 const LONGEST_MESSAGE = 1000;
@@ -6,14 +6,19 @@ const LONGEST_MESSAGE = 1000;
 /** A message as operators see it. */
 export type ShowMessage = (message: string) => string;
 
-export function shownMessage(message: string): string {
-  return shownText(message, LONGEST_MESSAGE);
+export function shownMessage(message: string, redact: Redact): string {
+  return shownText(message, LONGEST_MESSAGE, redact);
 }
 
 /** Messages as operators see them. In an outage thousands of members have one in each overview: it is made when it is new. */
 export class ShownTexts {
+  readonly #redact: Redact;
   #texts: Map<string, string> = new Map();
   #before: ReadonlyMap<string, string> = new Map();
+
+  constructor(redact: Redact) {
+    this.#redact = redact;
+  }
 
   /** Forgets the messages that were not asked for since the last call. */
   begin(): void {
@@ -22,7 +27,8 @@ export class ShownTexts {
   }
 
   of(message: string): string {
-    const shown = this.#texts.get(message) ?? this.#before.get(message) ?? shownMessage(message);
+    const shown =
+      this.#texts.get(message) ?? this.#before.get(message) ?? shownMessage(message, this.#redact);
     this.#texts.set(message, shown);
     this.#texts.set(shown, shown);
     return shown;

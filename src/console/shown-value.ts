@@ -1,8 +1,9 @@
 import type { Difference } from '../index.ts';
-import type { ConsoleOptions, ShownAbout } from './console-options.ts';
+import type { ResolvedConsoleOptions, ShownAbout } from './console-options.ts';
 import { shownText } from './redact.ts';
 
-export type ShowValue = NonNullable<ConsoleOptions['showValue']>;
+/** What operators see of values. */
+export type ShownValues = Pick<ResolvedConsoleOptions, 'showValue' | 'redact'>;
 
 /** In characters. */
 const LONGEST_VALUE = 65_536;
@@ -11,12 +12,12 @@ const LONGEST_VALUE = 65_536;
 export function shownValue(
   value: unknown,
   about: ShownAbout,
-  showValue: ShowValue | undefined,
+  { showValue, redact }: ShownValues,
 ): string | undefined {
   if (showValue === undefined) return undefined;
   try {
     const shown = JSON.stringify(showValue(value, about), jsonField, 2);
-    return shown === undefined ? undefined : shownText(shown, LONGEST_VALUE);
+    return shown === undefined ? undefined : shownText(shown, LONGEST_VALUE, redact);
   } catch {
     return undefined;
   }
@@ -42,16 +43,16 @@ export interface ShownDifference {
 export function shownDifference(
   { added, removed, changed, unchanged }: Difference,
   name: string,
-  showValue: ShowValue | undefined,
+  values: ShownValues,
 ): ShownDifference {
   const shown = (value: unknown, part: unknown): string | undefined =>
-    shownValue(value, { name, part }, showValue);
+    shownValue(value, { name, part }, values);
   const partOf = (id: unknown, sides: Readonly<Record<string, unknown>>): ShownPart => {
     const texts = Object.entries(sides).flatMap(([side, value]) => {
       const text = shown(value, id);
       return text === undefined ? [] : [[side, text]];
     });
-    return { id: shownText(String(id), 200), ...Object.fromEntries(texts) };
+    return { id: shownText(String(id), 200, values.redact), ...Object.fromEntries(texts) };
   };
   const parts = [
     ...added.samples.map(({ id, value }) => partOf(id, { after: value })),

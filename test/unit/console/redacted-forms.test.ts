@@ -1,5 +1,13 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { withoutCredentials } from '../../../src/console/redact.ts';
+
+/** As ioredis rejects. */
+const REPLY = Object.assign(new Error('WRONGPASS invalid username-password pair or user is disabled.'), {
+  name: 'ReplyError',
+  stack: 'ReplyError: WRONGPASS invalid username-password pair or user is disabled.',
+  command: { name: 'auth', args: ['default', 'hunter2'] },
+});
 
 /** Forms of drivers, clients and providers; in each the secret has `hunter2` in it. */
 const FORMS = [
@@ -8,6 +16,11 @@ const FORMS = [
   "command: { name: 'AUTH',\n  args: [\n    'default',\n    'hunter2'\n  ] }",
   '{"command":{"name":"auth","args":["default","hunter2"]}}',
   "{ args: ['default', 'hunter2'], name: 'auth' }",
+  inspect(REPLY),
+  inspect(REPLY, { compact: false }),
+  JSON.stringify({ ...REPLY }),
+  JSON.stringify({ reason: JSON.stringify({ ...REPLY }) }),
+  JSON.stringify({ reason: JSON.stringify({ args: ['hunter2'], name: 'auth' }) }),
   'github_pat_11ABCDEFG0hunter2hunter2hunter2',
   'glpat-hunter2hunter2abcd',
   'npm_hunter2hunter2hunter2hunter2',
