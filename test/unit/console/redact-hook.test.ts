@@ -129,6 +129,8 @@ describe('the option redact', () => {
       ['v', 'v'],
       ['c', 'c'],
     ]);
+    const [key] = (await found.get('api/keys?id=c')).body.keys;
+    expect((await found.get(`api/member?id=c&key=${encodeURIComponent(key.id)}`)).status).toBe(200);
     expect(lines.filter((line) => line.includes('redact'))).toHaveLength(1);
     expect(lines.join()).not.toContain('hunter2');
     expect((await found.act('pause', { id: 'v' })).status).toBe(200); // the token of the session is as it was
