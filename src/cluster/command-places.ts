@@ -23,7 +23,7 @@ export class CommandPlaces {
     return this.#placed(command, (action) => this.#places.runUrgent(action));
   }
 
-  /** The backend is silent: what is under way counts as lost. Answers that come all the same are given to their callers. */
+  /** The backend is silent: the commands under way count as lost. Late answers are given to their callers. */
   silent(): void {
     for (const giveBack of this.#underWay) giveBack();
   }

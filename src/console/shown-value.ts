@@ -2,7 +2,7 @@ import type { Difference } from '../index.ts';
 import type { ResolvedConsoleOptions, ShownAbout } from './console-options.ts';
 import { shownText } from './redact.ts';
 
-/** What operators see of values. */
+/** Values as operators see them. */
 export type ShownValues = Pick<ResolvedConsoleOptions, 'showValue' | 'redact'>;
 
 /** In characters. */

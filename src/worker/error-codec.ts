@@ -39,8 +39,10 @@ const NATIVES: Readonly<Record<Native, new (message: string) => Error>> = {
 const MOST_CAUSES = 8;
 /** Errors inside of one, at any depth: all are decoded in one turn of the event loop. */
 const MOST_INNER = 100;
-/** A property with more than that stays in its thread, in bytes. */
+/** A property with more than that stays in its thread, in bytes; a longer text of the error itself is cut. */
 const MOST_BYTES = 65_536;
+/** Further properties stay in their thread. */
+const MOST_PROPERTIES = 100;
 const ENCODED_APART = ['name', 'message', 'stack', 'cause', 'errors'];
 
 /** Never throws. */
@@ -53,19 +55,20 @@ export function encodeError(thrown: unknown): EncodedError {
 function encoded(thrown: unknown, depth: number, takes: () => boolean): EncodedError {
   try {
     if (!(thrown instanceof Error))
-      return { kind: 'other', value: isCloneable(thrown) ? thrown : String(thrown) };
+      return { kind: 'other', value: isCloneable(thrown) ? thrown : cut(String(thrown)) };
     const { name, message, stack, cause, errors } = thrown as AggregateError;
-    const properties = Object.entries(thrown).filter(
-      ([key, value]) => !ENCODED_APART.includes(key) && isCloneable(value),
-    );
+    const properties = Object.entries(thrown)
+      .filter(([key]) => !ENCODED_APART.includes(key))
+      .slice(0, MOST_PROPERTIES)
+      .filter(([, value]) => isCloneable(value));
     const hasInner = depth < MOST_CAUSES;
     const inner = (one: unknown): EncodedError[] => (takes() ? [encoded(one, depth + 1, takes)] : []);
     return {
       kind: 'error',
       base: baseOf(thrown),
-      name: String(name),
-      message: String(message),
-      stack: typeof stack === 'string' ? stack : undefined,
+      name: cut(String(name)),
+      message: cut(String(message)),
+      stack: typeof stack === 'string' ? cut(stack) : undefined,
       properties: Object.fromEntries(properties),
       cause: cause === undefined || !hasInner ? undefined : inner(cause)[0],
       errors: Array.isArray(errors) && hasInner ? errors.slice(0, MOST_INNER).flatMap(inner) : [],
@@ -74,6 +77,10 @@ function encoded(thrown: unknown, depth: number, takes: () => boolean): EncodedE
   } catch {
     return { kind: 'other', value: 'a thrown value that cannot be read' }; // a getter threw, or it has no string form
   }
+}
+
+function cut(text: string): string {
+  return text.length > MOST_BYTES ? `${text.slice(0, MOST_BYTES)}…` : text;
 }
 
 export function decodeError(encoded: EncodedError): unknown {
@@ -113,6 +120,7 @@ function newError(base: Base, name: string, message: string, errors: readonly En
 }
 
 function isCloneable(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= MOST_BYTES;
   try {
     structuredClone(value);
     return typeof value !== 'object' || serialize(value).byteLength <= MOST_BYTES;

@@ -77,6 +77,17 @@ describe('a thrown value', () => {
     expect(through(broken)).toBe('a thrown value that cannot be read');
   });
 
+  it('is bounded in its texts and properties', () => {
+    const long = 'x'.repeat(1_000_000);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`p${i}`, i]));
+    const error = Object.assign(new Error(long), { body: long, ...many });
+    const { message, stack, ...properties } = through(error) as Error;
+    expect([message.length, (stack ?? '').length].every((length) => length < 70_000)).toBe(true);
+    expect(properties).not.toHaveProperty('body');
+    expect(Object.keys(properties).length).toBeLessThanOrEqual(100);
+    expect((through(long) as string).length).toBeLessThan(70_000);
+  });
+
   it('may have a cycle of causes', () => {
     const [a, b] = [new Error('a'), new Error('b')];
     a.cause = b;
