@@ -211,7 +211,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [45],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.isLost',
-    by: '() => this.#isLost',
+    by: '() => this.#isLost || (this.#isEnded && this.leftMs <= 0)',
   },
   {
     name: 'a lease counts from its answer',

@@ -8,7 +8,7 @@ const client = `
   setInterval(gc, 100).unref();
   // As after the collection: the body has no signal any more.
   const parted = (url, { signal, ...init }) => fetch(url, init);
-  const etcd = new EtcdClient('lock', { endpoints: process.argv[1], timeout: 1500, fetch: parted });
+  const etcd = new EtcdClient('lock', { endpoints: process.argv[1], timeout: 150, fetch: parted });
   const error = await etcd.send('kv/range', {}).catch((error) => error);
   console.log(error.name);
   process.exit();`;
@@ -28,7 +28,7 @@ for (const [what, answer] of Object.entries({
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const args = ['--expose-gc', '--import', 'tsx', '--input-type=module', '-e', client, url];
     const out = await new Promise<string>((resolve) =>
-      execFile(process.execPath, args, { timeout: 12_000 }, (_, stdout) => resolve(stdout)),
+      execFile(process.execPath, args, { timeout: 35_000 }, (_, stdout) => resolve(stdout)),
     );
     server.closeAllConnections();
     server.close();
