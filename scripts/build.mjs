@@ -6,7 +6,7 @@
 // Comments are in the declarations.
 
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build as bundle } from 'esbuild';
 import { build } from 'rolldown';
@@ -125,4 +125,4 @@ writeFileSync(command, `#!/usr/bin/env node\n${noticeOf(inCommand)}\n${text}`);
 chmodSync(command, 0o755);
 
 const notices = noticesOf([...inEntries, inCommand].flat());
-writeFileSync(join(root, folderOfOutput, 'THIRD-PARTY-NOTICES.txt'), notices);
+writeFileSync(resolve(root, folderOfOutput, 'THIRD-PARTY-NOTICES.txt'), notices);

@@ -1,7 +1,8 @@
 import type { Logger } from '../index.ts';
 import { printable } from '../printable.ts';
-import { asItIs, HIDDEN, type Redact, withoutCredentials } from './redact.ts';
+import { asItIs, type Redact, withoutCredentials } from './redact.ts';
 import { isHashed } from './short-id.ts';
+import { HIDDEN } from './url-credentials.ts';
 
 /** How many results are known, and how long they are at most: a text that was cut passes again where JSON is made. */
 const MOST_KNOWN = 1000;

@@ -1,12 +1,11 @@
-import { withoutUrlCredentials } from './url-credentials.ts';
+import { TOKENS } from './token-forms.ts';
+import { HIDDEN, withoutUrlCredentials } from './url-credentials.ts';
 
 /** Longer texts are cut: the expressions below see a bounded text. In characters. */
 const LONGEST_TEXT = 65_536;
 
 /** A text that is to be cut is looked at further by this much: hiding credentials makes it shorter. In characters. */
 const MARGIN = 4096;
-
-export const HIDDEN = '[hidden]';
 
 /** Hides more of a text in which known credentials are hidden: the option `redact`. */
 export type Redact = (text: string) => string;
@@ -16,9 +15,10 @@ export const asItIs: Redact = (text) => text;
 /** Names after which a secret follows, as parts of longer names too: `DB_PASSWORD`, `x-api-key`, `clientSecret`. */
 const NAME = [
   '(?:pass(?:word|wd|phrase|code)|pwd|secret|token|credentials?|authorization|cookie|signature|jwt|identified by',
-  '(?:api|access|account|private|shared|subscription|auth|encryption|signing|storage|master|functions|license|instrumentation|admin|deploy)[-_ ]?key',
+  '(?:api|access|account|private|shared|subscription|auth|encryption|signing|storage|functions|master|admin|deploy|consumer|license|webhook|service|hmac)[-_ ]?key',
+  '(?:db|user|root|admin|smtp|mail|redis|pg|mysql)[-_]?pass(?![a-z])|code[-_]?verifier|requirepass|masterauth',
   'sess(?:ion)?[-_ ]?id',
-  '(?<![a-z])(?:pass|auth|sig|sid)(?![a-z]))[\\w.-]{0,20}',
+  '(?<![a-z])(?:pass|auth|sig|sid|pw)(?![a-z]))[\\w.-]{0,20}',
 ].join('|');
 
 /** Of the name: also in JSON within JSON. */
@@ -29,6 +29,21 @@ const SHOWN = `(?!\\s{0,3}\\[hidden\\])`;
 
 /** To the quote that it began with, with as many backslashes; or an array, or an object. */
 const ENCLOSED = '(?<quote>\\\\{0,8}["\'`])[^]{0,4000}?(?<!\\\\)\\k<quote>|[[{][^\\]}]{0,4000}';
+
+/** Of a URL, percent-encoded once or several times. */
+const percent = (code: string): string => `%(?:25){0,3}${code}`;
+const SLASH = `(?:/|${percent('2f')})`;
+const AT = percent('40');
+
+/** Before a colon: words other than the name of a user. */
+const NO_USER =
+  '(?:mailto|sips?|acct|xmpp|npm|jsr|file|node|workspace|patch|to|from|cc|bcc|by|user|users|username|login|owner|e-?mail|mail|contact|author|tag|urn)';
+
+/** Programs that take a password after -p, -P, -a or -w. */
+const PROGRAMS = '(?:mysql|mariadb|mongo|sshpass|sqlcmd|(?:docker|podman|az) login|redis-cli|ldap)';
+
+/** Between the name of an argument and its value, in a line or in a list. */
+const NEXT = `(?:["'],?\\s{0,3}["']|\\s{1,3}["']?|=)`;
 
 /** Each with its replacement. None looks at a character more than a few thousand times. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -65,50 +80,77 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     `$1${HIDDEN}`,
   ],
   [/\b(bearer|basic|digest|apikey|negotiate)\s{1,3}[^\s"'`<>,;]{6,}/gi, `$1 ${HIDDEN}`],
-  // user:…@host, without a scheme; not the digest of an image
-  [/(?<![\w.+%/-])[\w.+-]{1,64}:(?!\/\/)(?=\S)[^\s"'`<>@/\\]{3,256}@(?!sha\d{3}:)(?=[\w[])/g, `${HIDDEN}@`],
-  // curl -u user:…, --user user:…
-  [/((?:^|\s)(?:-u|--(?:proxy-)?user)[\s=]{0,3}["']?[^\s:"']{0,64}:)(?!\[hidden\])[^\s"']+/g, `$1${HIDDEN}`],
-  // mysql -p…, redis-cli -a …, sshpass -p …: of the clients of databases only
+  // Of Redis, except in its own message about `AUTH <password>`.
+  [/\b(AUTH\s{1,3})(?![<\s])[^\r\n]+/g, `$1${HIDDEN}`],
+  // Of clients of Redis: { name: 'auth', args: [ 'default', '…' ] }; of MONITOR: "auth" "default" "…"
+  [/(\b(?:auth|hello|config|acl)\b[^[\]]{0,60}\bargs\b[^[\]\w]{0,12})\[[^\]]{1,4000}\]?/gi, `$1${HIDDEN}`],
+  [/(\bargs\b[^[\]\w]{0,12})\[[^\]]{1,1000}\](?=[^[\]]{0,60}\b(?:auth|hello|config|acl)\b)/gi, `$1${HIDDEN}`],
+  [/("(?:auth|requirepass|masterauth)"\s{1,3})"[^\r\n]{0,4000}/gi, `$1${HIDDEN}`],
   [
-    /(\b(?:mysql\w{0,12}|mariadb[\w-]{0,12}|mongo\w{0,12}|sshpass|redis-cli|sqlcmd|cqlsh|clickhouse-client)\b(?:[^\S\r\n]+(?!-[paP])[^\s]{1,64}){0,12}[^\S\r\n]+(?:-[pP](?:[^\S\r\n]{1,3}(?=\S))?|-a[^\S\r\n]{1,3}))(?!\[hidden\]|ort\b)["']?[^\s"']+/g,
+    /\b((?:requirepass|masterauth)\s{1,3}|SETUSER\s{1,3}\S{1,200}\s{1,3})(?!\[hidden\])[^\r\n]+/gi,
     `$1${HIDDEN}`,
   ],
+  // Of MySQL, and of .netrc
+  [
+    /\b(identified\s{1,3}with\s{1,3}\S{1,64}\s{1,3}(?:by|as)\s{1,3})(["'])[^\r\n]{1,4000}?\2/gi,
+    `$1${HIDDEN}`,
+  ],
+  [/(\bpassword\s{1,3}for\s{1,3}\S{1,200}\s{0,3}=\s{0,3})(["'])[^\r\n]{1,4000}?\2/gi, `$1${HIDDEN}`],
+  [/\b(login\s{1,3}\S{1,200}\s{1,3}password\s{1,3})(?!\[hidden\])\S+/gi, `$1${HIDDEN}`],
+  // ?key=…, of functions ?code=…: long ones, a short one is a key of a cache
+  [/([?&](?:key|code)=)[\w%=+/.~-]{20,}/gi, `$1${HIDDEN}`],
+  // redis%3A%2F%2Fuser%3A…%40host, redis://user%3A…%40host
+  [
+    new RegExp(
+      `((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH})[^\\s"'<>&]){0,200}?(?::|${percent('3a')})(?!\\d{1,5}(?:${SLASH}|[\\s?#]|$))[^\\s"'<>&]{0,500}(?=${AT})`,
+      'gi',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  [
+    new RegExp(
+      `((?::|${percent('3a')})${SLASH}{2})(?:(?!${SLASH}|${AT}|@)[^\\s"'<>&?#]){1,2000}(?=${AT})`,
+      'gi',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  // user:…@host
+  [
+    new RegExp(
+      `(?<![\\w.+%-])(?!${NO_USER}:)([\\w.+%-]{0,64}:)(?!\\[hidden\\]|[\\d:.]+@)[^\\s/"'\`<>]{3,200}(?=@(?!sha\\d)[\\w[])`,
+      'gi',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  // curl -u user:…, docker run -u 1000:1000
+  [
+    new RegExp(
+      `((?<=[\\s"'])(?:-[uUa]|--user|--proxy-user|--auth)${NEXT}?(?!\\d+:\\d+(?!\\S))[^\\s:"'/]{0,64}:)(?!\\[hidden\\]|//)(?:(?<=(["'])[^"']{0,80})[^"'\\r\\n]{1,4000}|[^\\s"']+)`,
+      'g',
+    ),
+    `$1${HIDDEN}`,
+  ],
+  // mysql -p…
+  [
+    new RegExp(
+      `([\\s"']-(?:[pP]|[aw]${NEXT}))(?<=\\b${PROGRAMS}[^\\r\\n]{0,200}|[\\s"']-u[^\\r\\n]{0,100})(${NEXT}?)(?!\\[hidden\\]|-|\\d+:\\d+(?!\\S))[^\\s"']+`,
+      'g',
+    ),
+    `$1$2${HIDDEN}`,
+  ],
+  // -p… of other programs, where it looks like no word
   [
     /(?<=\s)(-p)(?!\[hidden\])(?=[^\s]{0,64}[A-Z0-9])(?=[^\s]{0,64}[A-Za-z])[^\s"'\-:/.=]{6,}(?![:\w])/g,
     `$1${HIDDEN}`,
   ],
-  // ioredis: { name: 'auth', args: [ 'default', '…' ] }
-  [
-    /((?<![a-z])auth\\{0,8}["'`]?,?\s{0,8}\\{0,8}["'`]?args\\{0,8}["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,4000}/gi,
-    `$1${HIDDEN}`,
-  ],
-  [
-    /((?<![a-z])args\\{0,8}["'`]?:\s{0,3}\[)(?!\[hidden\])[^\]]{0,1000}(?=\][^\r\n{}]{0,40}\s{0,8}\\{0,8}["'`]?(?:name|command)\\{0,8}["'`]?:\s{0,3}\\{0,8}["'`]auth\b)/gi,
-    `$1${HIDDEN}`,
-  ],
-  // Of Redis, except in its own message about `AUTH <password>`.
-  [/\b(AUTH\s{1,3})(?![<\s])[^\r\n]+/g, `$1${HIDDEN}`],
-  [/\b(?:AKIA|ASIA)[0-9A-Z]{12,}\b/g, HIDDEN],
-  [/\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*/g, HIDDEN],
-  [/\b(?:gh[pousr]|sk|pk|rk|xox[a-z]|xapp|whsec|hv[sb]|dapi)[_-][\w-]{16,}/g, HIDDEN],
-  // Beginnings that providers give to their tokens, so that they are found
-  [
-    /\b(?:github_pat_|gl(?:pat|ptt|dt|rt|cbt|soat|ft|agent|imt)-|pypi-|shp(?:at|ca|pa|ss)_|dop_v1_|doo_v1_|dckr_pat_|sq0(?:atp|csp)-|PMAK-|lin_api_|figd_|nvapi-|r8_|gsk_|xai-|sbp_|pscale_(?:tkn|pw|oauth)_|glc_|glsa_|ATATT3|ATCTT3|EAACEdEose0cBA|NRAK-|dp\.(?:pt|st|ct)\.|sntrys_|sntryu_|rubygems_|tfp_|hvs\.|hvb\.|A3T[A-Z0-9])[\w.=-]{6,}/g,
-    HIDDEN,
-  ],
-  [/\b(?:npm|hf)_[A-Za-z0-9]{16,}/g, HIDDEN],
-  [/\bSG\.[\w-]{6,}(?:\.[\w-]*)?/g, HIDDEN],
-  [/\bya29\.[\w.-]{6,}/g, HIDDEN],
-  [/\bAIza[\w-]{6,}/g, HIDDEN],
+  [TOKENS, HIDDEN],
 ];
 
-/** redis%3A%2F%2Fuser%3Asecret%40host: the credentials of a URL that is part of another one, encoded once or twice. */
-const ENCODED_URL = /(%(?:25)?3a(?:%(?:25)?2f){2})(?!\[hidden\])[\w.~!$'()*+,;=:%-]{1,1024}(%(?:25)?40)/gi;
-
 /** In each text in which one of these finds a secret. Most texts are short, and have none of it. */
-const SUSPECT =
-  /:\/\/|pass|pwd|secret|token|credential|auth|cookie|sig|jwt|identified|key|sess|sid|bearer|basic|digest|negotiate|AKIA|ASIA|eyJ|(?:gh[pousr]|[spr]k|xox[a-z]|xapp|whsec|hv[sb]|dapi)[_-]|@|%3a|\s-[upPa]|--user|_pat_|gl[a-z]{2,5}-|npm_|pypi-|hf_|shp|_v1_|sq0|PMAK|_api_|figd_|nvapi|r8_|gsk_|xai-|sbp_|pscale|gl(?:c|sa)_|AT[AC]TT|NRAK|dp\.|sntry|rubygems|tfp_|hv[sb]\.|EAAC|A3T|SG\.|ya29|AIza/i;
+const SUSPECT = new RegExp(
+  `:\\/\\/|pass|pwd|pw|secret|token|credential|auth|cookie|sig|jwt|identified|key|sess|sid|bearer|basic|digest|negotiate|verifier|setuser|hello|args|login|code=|%40|%2540|@|[\\s"']-[puaw]|--(?:user|proxy)|${TOKENS.source}`,
+  'i',
+);
 
 /** A text without the credentials that drivers put into their messages, and at most 65,536 characters of it. */
 export function withoutCredentials(text: string): string {
@@ -137,7 +179,7 @@ function hidden(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return SECRETS.reduce(
     (shown, [secret, replacement]) => shown.replace(secret, replacement),
-    withoutUrlCredentials(text.replace(ENCODED_URL, `$1${HIDDEN}$2`)),
+    withoutUrlCredentials(text),
   );
 }
 

@@ -1,4 +1,5 @@
-const HIDDEN = '[hidden]';
+/** Stands for what is not shown. */
+export const HIDDEN = '[hidden]';
 
 /**
  * A text with the users and passwords of its URLs hidden: `redis://[hidden]@host`. Each character is looked at a few times,

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { withoutCredentials } from '../../../src/console/redact.ts';
+import { FORMS as FURTHER, ORDINARY } from './forms-of-secrets.ts';
 
 /** As ioredis rejects. */
 const REPLY = Object.assign(new Error('WRONGPASS invalid username-password pair or user is disabled.'), {
@@ -74,7 +75,7 @@ const PLAIN = [
 ];
 
 describe('a secret', () => {
-  it.each(FORMS)('is hidden in %s', (form) => {
+  it.each([...FORMS, ...FURTHER])('is hidden in %s', (form) => {
     const shown = withoutCredentials(`load failed: ${form}`);
     expect(shown.toLowerCase()).not.toContain('hunter2');
     expect(withoutCredentials(shown)).toBe(shown);
@@ -82,7 +83,7 @@ describe('a secret', () => {
 });
 
 describe('an ordinary message', () => {
-  it.each(PLAIN)('stays as it is: %s', (message) => {
+  it.each([...PLAIN, ...ORDINARY])('stays as it is: %s', (message) => {
     expect(withoutCredentials(message)).toBe(message);
   });
 });
