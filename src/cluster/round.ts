@@ -116,12 +116,14 @@ export class Round<T> implements CoordinatedRound<T> {
       if (this.#hasResult) this.#abandon(signal.reason);
     };
     signal.addEventListener('abort', aborted, { once: true });
+    const { invalidatedAt } = this.#state;
     try {
       await this.#previous?.over;
       this.#previous = undefined;
       await this.#member.marks?.known(); // before it begins: marks that were published before do not concern its result
       signal.throwIfAborted();
-      this.#host.began(); // also where a snapshot is adopted: invalidations before have led here
+      // Also where a snapshot is adopted: invalidations before have led here. One that came here since is answered by a load only.
+      if (this.#state.invalidatedAt === invalidatedAt) this.#host.began();
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
         this.#end();

@@ -26,6 +26,19 @@ describe('invalidation among instances', () => {
     expect(await after).toBe('begun after');
   });
 
+  it('a snapshot is no answer to an invalidation while a first read asks for the marks', async () => {
+    const cluster = new ManualCluster();
+    const options = { schedule: { hours: 1 }, propagateWithin: 500 };
+    const [a, b] = [keyedInstance(cluster, options), keyedInstance(cluster, options)];
+    await loadKey(cluster, a, 'x', 'ex');
+    const waiting = b.cache.get('x');
+    await Promise.resolve();
+    b.cache.invalidate('x');
+    await cluster.clock.advance(10);
+    expect(await waiting).toBe('ex');
+    expect(b.cache.inspect('x')?.isDue).toBe(true);
+  });
+
   it('when all instances invalidate a tag, one of them loads for all', async () => {
     const cluster = new ManualCluster();
     const all = Array.from({ length: 4 }, () => keyedInstance(cluster, { schedule: { hours: 1 } }));
