@@ -41,6 +41,8 @@ export class ManualRound implements RoundUnderWay {
   readonly #until: number;
   #lease: HeldLease | undefined;
   #isGivenUp = false;
+  /** It waits for the end of the round before, and for nothing else. */
+  #hasEnded = false;
   #mayAskStore = true;
   /** Ends a wait. */
   #wake: (() => void) | undefined;
@@ -106,9 +108,9 @@ export class ManualRound implements RoundUnderWay {
   /** A value that a person has set is as fresh as a caller can ask for. */
   requireFresh(): void {}
 
-  /** The value of a person is newer than the store once it is published. */
-  yieldsTo(): boolean {
-    return false;
+  /** The value of a person is newer than the store once it is published. One that could not be published stands against nothing. */
+  yieldsTo(version: number): boolean {
+    return this.#hasEnded && this.#previous?.yieldsTo(version) !== false;
   }
 
   /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
@@ -245,6 +247,7 @@ export class ManualRound implements RoundUnderWay {
   /** The next round begins when this one is over, and the one before it. */
   #end(): void {
     this.#mayAskStore = false;
+    this.#hasEnded = true;
     this.#published.resolve();
     const over = (): void => {
       if (this.#state.round === this) this.#state.round = undefined;

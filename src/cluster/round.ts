@@ -43,6 +43,7 @@ export class Round<T> implements CoordinatedRound<T> {
   #remote: RemoteResult<T> | undefined;
   /** The tries have begun. */
   #isLoading = false;
+  #isAborted = false;
   /** The tries are over, and the loader has not applied their result yet. */
   #hasResult = false;
   #isCompleted = false;
@@ -99,10 +100,10 @@ export class Round<T> implements CoordinatedRound<T> {
     this.#admission.requireFresh();
   }
 
-  /** A load without a lease is in no order with the versions of others. */
+  /** A load without a lease is in no order with the versions of others. The result of one that was aborted is dropped. */
   yieldsTo(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
-    if (this.#isLoading) return version < (this.token ?? 0);
+    if (this.#isLoading) return this.#isAborted || version < (this.token ?? 0);
     return this.#previous?.yieldsTo(version) !== false;
   }
 
@@ -112,6 +113,7 @@ export class Round<T> implements CoordinatedRound<T> {
 
   async run<R>(tries: () => Promise<R>, { signal, lingersUntil, sleep }: FlightScope): Promise<R> {
     const aborted = (): void => {
+      this.#isAborted = true;
       if (isFailure(signal.reason)) this.#admission.expectAgain();
       if (this.#hasResult) this.#abandon(signal.reason);
     };

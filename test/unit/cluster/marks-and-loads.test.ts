@@ -373,3 +373,18 @@ describe('a guard of a load that has waited for the lease of another instance', 
     expect([await read, seen]).toEqual(['two', ['one']]);
   });
 });
+
+it('a value that a person sets is adopted where another one could not be published behind a load that hangs', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = await cluster.warm(2, { ...own, timeout: 500 });
+  void b.value.refresh().catch(() => {});
+  await cluster.clock.flush(); // it holds the lease, and ignores its signal
+  const failed = rejectionOf(b.value.set('b', everywhere));
+  await readFor(cluster, 1000, [b]);
+  expect(await failed).toMatchObject({ code: 'ERR_TICKLESS_LOCK_UNAVAILABLE' });
+  const [record] = await cluster.lock.list();
+  await cluster.lock.forceRelease('v', record?.token ?? 0);
+  await a.value.set('a', everywhere);
+  await readFor(cluster, WITHIN + 100, [b]);
+  expect(b.value.peek()).toBe('a');
+});
