@@ -262,14 +262,6 @@ export const simulation: readonly SimulationFault[] = [
     }`,
   },
   {
-    name: 'a value that was set gives way to an older snapshot',
-    rules: [7],
-    seeds: [498],
-    in: 'src/cluster/remote-snapshots.ts',
-    replace: 'RemoteSnapshots.#isOlder',
-    by: '() => false',
-  },
-  {
     name: 'an instance that defers to another does so for ever',
     rules: [13],
     seeds: [6],
