@@ -6,6 +6,8 @@ export interface MarksOnKeys {
   known(): Promise<void>;
   /** The version up to which values of a key with these tags are out of date. */
   outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number;
+  /** A mark of this instance on many keys, also on one with these tags, is being published: its version is not known yet. */
+  isBeingMarked(tags: readonly string[] | undefined): boolean;
 }
 
 /** A mark with the version under which it was published. */

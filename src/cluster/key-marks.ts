@@ -47,6 +47,8 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   #reading: Promise<void> | undefined;
   /** Marks that wait for the round under way, and those that wait for them. */
   #waiting: Waiting | undefined;
+  /** Marks that are being published, and are not in the journal yet. */
+  #publishing: readonly KeysMark[] = [];
   #round: ManualRound | undefined;
   #isClosed = false;
 
@@ -76,6 +78,12 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   /** The version up to which values of a key with these tags are out of date. */
   outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number {
     return outOfDateUpTo(this.#journal, id, tags);
+  }
+
+  isBeingMarked(tags: readonly string[] | undefined): boolean {
+    const isMeant = (mark: KeysMark): boolean =>
+      mark.of === 'all' || (mark.of === 'tag' && tags?.includes(mark.tag) === true);
+    return this.#publishing.some(isMeant) || this.#waiting?.marks.some(isMeant) === true;
   }
 
   /** Reads the journal if it was never read: an instance that starts must adopt nothing that is older than a mark. Never rejects. */
@@ -141,12 +149,14 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
     }
     const round = new ManualRound(this.#member, this.#entry, 'due', async (token) => {
       this.#waiting = undefined; // later ones are not part of this journal
+      this.#publishing = marks;
       await this.#read(true);
       this.#put(withMarks(this.#journal, marks, token));
     });
     this.#round = round;
     const over = (): void => {
       if (this.#waiting?.published === published) this.#waiting = undefined;
+      this.#publishing = [];
       this.#round = undefined;
       if (this.#waiting !== undefined) this.#publishWaiting();
     };

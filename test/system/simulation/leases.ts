@@ -58,10 +58,13 @@ export class Leases {
     }
   }
 
+  /** A call for many keys is one load: the leases of its keys are kept until it has settled for all of them. */
   #isLoading({ subjects, isUnseen }: Instance, name: string): boolean {
     if (isUnseen) return true;
+    const isOfMany = this.#world.scenario.isBatched && name.startsWith('codes');
     for (const { options, running, inspect } of subjects.values()) {
       if (options.lockName === name && (running.size > 0 || inspect()?.running === true)) return true;
+      if (isOfMany && [...running].some(({ isBatched }) => isBatched)) return true;
     }
     return false;
   }

@@ -4,7 +4,7 @@ import type { Written } from '../shelf.ts';
 import type { DataRun, DataWatch, Order } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
 
-/** A check that is under way when something is published ends within that, and the next one is due. */
+/** A command. A check that is under way when something is published ends within that, and the next one is due. */
 const UNDER_WAY_MS = 15;
 
 /** Two commands, with their ways and the lateness of timers. */
@@ -139,7 +139,7 @@ export class Marks implements DataWatch {
     const { order, written, resolvedAt } = known;
     const isNewer =
       (this.#versions.get(held.serial) ?? 0) >= written.version ||
-      (this.#begun.get(held.serial) ?? 0) >= order.at;
+      (this.#begun.get(held.serial) ?? 0) >= order.at - (instance.own.has(held.serial) ? UNDER_WAY_MS : 0);
     this.#holds(instance, isNewer, () => {
       const what = written.mark ?? `set ${written.serial}`;
       const ago = (now - resolvedAt).toFixed(0);
