@@ -96,6 +96,8 @@ export class Admission<T> {
     this.#pin = this.#pinInPlace;
     if (entry.isLoaded && this.#pin === undefined) endPin(entry, options); // its hold is over
     this.#force = this.#pin === undefined && (this.#isForced || state.ignoresHold);
+    const since = options.clock.monotonic();
+    const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);
     for (let polls = 0; ; polls++) {
       const wasForced = this.#force;
       signal.throwIfAborted();
@@ -121,7 +123,7 @@ export class Admission<T> {
           return new StillPinned(options, this.#pinned);
         }
         this.#force = true; // it is done, but its result is missing, or is not what the caller requires
-        if (wasForced) await sleep(pollAfter(polls)); // done again meanwhile, or a lock that ignores force
+        if (wasForced) await sleep(pause()); // done again meanwhile, or a lock that ignores force
         continue;
       }
       if (this.#pin !== undefined && polls === 0) {
@@ -132,7 +134,7 @@ export class Admission<T> {
       if (deferral !== undefined) return deferral;
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
-      if (!asksAtOnce) await sleep(Math.max(pollAfter(polls, answer.retryAfter), tookMs));
+      if (!asksAtOnce) await sleep(Math.max(pause(answer.retryAfter), tookMs));
     }
   }
 

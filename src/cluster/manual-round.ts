@@ -170,7 +170,8 @@ export class ManualRound implements RoundUnderWay {
   /** Waits while another instance loads: its result is older than this value. */
   async #acquire(lock: MemberLock): Promise<HeldLease> {
     const { clock } = this.#member.options;
-    for (let polls = 0; ; polls++) {
+    const since = clock.monotonic();
+    for (;;) {
       const answer = await lock.acquire(this.#entry, true, () => PATIENCE);
       if (this.#isGivenUp && answer.kind === 'acquired')
         await lock.release(answer.lease, () => this.#withoutResult());
@@ -178,7 +179,7 @@ export class ManualRound implements RoundUnderWay {
       if (answer.kind === 'acquired') return answer.lease;
       if (answer.kind === 'unavailable') throw answer.error;
       if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
-      await this.#wait(pollAfter(polls, answer.retryAfter));
+      await this.#wait(pollAfter(clock.monotonic() - since, answer.retryAfter));
     }
   }
 
@@ -222,7 +223,7 @@ export class ManualRound implements RoundUnderWay {
   async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
     const ended = new Deferred<boolean>();
     const wake = (): void => ended.resolve(false);
-    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 4 : 0);
+    const timer = setSharedTimeout(this.#member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
     timer.ref();
     this.#wake = wake;
     void over?.then(() => ended.resolve(true));

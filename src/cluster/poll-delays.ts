@@ -3,7 +3,8 @@ import type { Entry } from '../engine/entry.ts';
 /** While a caller waits for the load of another instance: the first pause, its growth, and the longest, in milliseconds. */
 const FIRST_POLL_MS = 25;
 const POLL_GROWTH = 1.5;
-const LONGEST_POLL_MS = 1000;
+/** A backend that answers this often stays trusted: else one key would ask before the others, each time. */
+const LONGEST_POLL_MS = 950;
 const SHORTEST_POLL_MS = 1;
 
 /** While no caller waits: not sooner than this part of the period, and this part counts for at most a second. */
@@ -11,12 +12,19 @@ const PART_OF_PERIOD = 0.25;
 const LONGEST_FLOOR_MS = 1000;
 
 /**
- * The pause before the lock is asked again while a caller waits.
+ * The pause before the lock is asked again while a caller waits. It follows from the time, however often was asked in it: those who
+ * wait for the same load have the same pause. And it may be shorter by half, where others ask by then: of two with the same pause,
+ * at whatever instants they ask, one finds the other so, and they ask together from then on. With less than half both could ask
+ * at a pace of their own for ever.
  *
- * @param polls how often it was asked before.
+ * @param waitedMs since before it was asked first.
  * @param retryAfter the lock's own answer, if it is sooner; at least a millisecond, or a lock could keep a caller busy for ever.
  */
-export function pollAfter(polls: number, retryAfter: number = Infinity): number {
+export function pollAfter(waitedMs: number, retryAfter: number = Infinity): number {
+  // As many pauses as come to about that time.
+  const polls = Math.round(
+    Math.log1p((waitedMs * (POLL_GROWTH - 1)) / FIRST_POLL_MS) / Math.log(POLL_GROWTH),
+  );
   const poll = Math.min(LONGEST_POLL_MS, FIRST_POLL_MS * POLL_GROWTH ** polls);
   return Math.min(poll, Math.max(retryAfter, SHORTEST_POLL_MS));
 }

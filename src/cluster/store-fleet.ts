@@ -64,20 +64,22 @@ export class StoreFleet {
     const { options, closing, propagateWithinMs } = member;
     const { clock, name } = options;
     const wanted = wantedVersion(options, given, held, propagateWithinMs);
-    const until = clock.monotonic() + wanted.timeoutMs;
+    const since = clock.monotonic();
+    const until = since + wanted.timeoutMs;
     let isReported = false;
-    for (let polls = 0; ; polls++) {
+    for (;;) {
       if (closing.isAborted) throw closing.reason;
       isReported = await this.#checks.report(member, !isReported);
       const asked = await this.#ask(member);
       const isKnown = asked.kind === 'answered' && isReported;
       const missing = isKnown ? this.#missing(asked.answer, wanted, options) : undefined;
       if (missing?.length === 0) return;
-      const left = until - clock.monotonic();
+      const now = clock.monotonic();
+      const left = until - now;
       if (left <= 0 && missing !== undefined) throw notEverywhere(name, wanted, missing);
       const cause = asked.kind === 'answered' ? this.#checks.error : asked.cause;
       if (left <= 0) throw storeUnavailable(cause, name);
-      await pause(Math.min(pollAfter(polls), left), clock, closing.signal);
+      await pause(Math.min(pollAfter(now - since), left), clock, closing.signal);
     }
   }
 

@@ -31,8 +31,8 @@ export interface FlightScope {
   /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
   readonly lingersUntil: () => number;
   /**
-   * Resolves after three quarters of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the
-   * flight is ended before.
+   * Resolves after half of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the flight is
+   * ended before.
    */
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -124,7 +124,7 @@ export class Flight<A> implements LoadHandle {
       this.#startDeadline();
       const { signal } = this.#abort;
       const lingersUntil = (): number => this.#lingersUntil();
-      const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 4);
+      const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 2);
       this.#settleWith(wrap(() => this.#tries(), { signal, lingersUntil, sleep }));
       return;
     }

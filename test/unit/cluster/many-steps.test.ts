@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RefreshingCache, type RefreshingCacheOptions } from '../../../src/index.ts';
 import {
   acquireRecord,
@@ -215,27 +215,39 @@ it('without extendMany each lease is extended by a command of its own, 32 at a t
   expect((await read).size).toBe(500);
 });
 
-it('keys that wait for the load of another instance ask together, at the pace of one', async () => {
-  const commandsOf = async (count: number): Promise<string[]> => {
+describe('keys that wait for the load of another instance ask together, at the pace of one', () => {
+  /** Of keys that come in crowds, with so many milliseconds between them. */
+  async function questionsOf(count: number, crowd: number, loadMs: number, apartMs: number): Promise<number> {
     const clock = new FakeClock();
     const { lock, store, commands } = backend(clock, LEASE);
     const keys = KEYS.slice(0, count);
-    const winner = cacheOf(clock, { lock, store, loadMany: slowly(clock, 2700) }).getMany(keys);
+    const winner = cacheOf(clock, { lock, store, loadMany: slowly(clock, loadMs) }).getMany(keys);
     await clock.advance(10);
     commands.length = 0;
     const waiting = cacheOf(clock, { lock, store, loadMany: async () => new Map() });
     const reads: Promise<number>[] = [];
     for (const key of keys) {
       reads.push(waiting.get(key));
-      if (key % 100 === 0) await clock.advance(1);
+      if ((key + 1) % crowd === 0) await clock.advance(apartMs);
     }
-    await clock.advance(5000);
+    await clock.advance(loadMs + 2000);
     expect((await winner).size).toBe(count);
     expect(await Promise.all(reads)).toEqual(keys);
-    return commands.filter((command) => command === 'acquire' || command === 'read');
-  };
-  const alone = await commandsOf(1);
-  const all = await commandsOf(500);
-  expect(alone.length).toBeGreaterThan(8);
-  expect(all.length).toBeLessThanOrEqual(alone.length + 10); // five crowds, of which four come to ask with the first
+    return commands.filter((command) => command === 'acquire' || command === 'read').length;
+  }
+
+  it('and soon after each other', async () => {
+    const alone = await questionsOf(1, 1, 2700, 1);
+    expect(alone).toBeGreaterThan(8);
+    expect(await questionsOf(500, 100, 2700, 1)).toBeLessThanOrEqual(alone + 10); // five crowds, of which four come to ask with the first
+  });
+
+  it.each([330, 470, 1250, 1700])(
+    'and those that have come %d ms later, once they ask as seldom',
+    async (apartMs) => {
+      const alone = await questionsOf(1, 1, 25_000, apartMs);
+      expect(alone).toBeGreaterThan(30);
+      expect(await questionsOf(500, 250, 25_000, apartMs)).toBeLessThanOrEqual(alone + 20);
+    },
+  );
 });
