@@ -21,6 +21,7 @@ export interface HintedOptions {
   /** @default true */
   readonly hasHints?: boolean;
   readonly leaseFor?: number;
+  readonly keepVersions?: number;
 }
 
 /** A lock and a store with hints, with clients of their own. */
@@ -35,8 +36,8 @@ export interface Hinted {
 const ignore = (): void => {};
 
 export async function openHinted(kind: HintedKind, options: HintedOptions): Promise<Hinted> {
-  const { url, space, propagateWithin, hasHints = true, leaseFor = 5000 } = options;
-  const some = { propagateWithin, timeout: 2000 };
+  const { url, space, propagateWithin, hasHints = true, leaseFor = 5000, keepVersions } = options;
+  const some = { propagateWithin, timeout: 2000, ...(keepVersions && { keepVersions }) };
   if (kind === 'pg') {
     const client = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 1000 });
     client.on('error', ignore);

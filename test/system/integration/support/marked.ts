@@ -11,6 +11,8 @@ export interface MarkedSettings extends HintedOptions {
   readonly kind: HintedKind;
   /** Values, and caches. */
   readonly lanes: number;
+  /** Of each process, where they have ways of their own to the server. */
+  readonly urls?: readonly string[];
 }
 
 /** What is done everywhere. */
@@ -19,6 +21,7 @@ export const CHANGES = [
   'value: refresh',
   'value: invalidate',
   'value: drop',
+  'value: rollback',
   'key: set',
   'key: refresh',
   'key: invalidate',
@@ -37,7 +40,7 @@ export interface ToMarked {
 /** Instants are milliseconds of the machine's monotonic clock. */
 export type FromMarked =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'serves'; readonly what: string; readonly begunAt: number | null; readonly at: number }
+  | ({ readonly kind: 'serves'; readonly what: string } & Served)
   | ({ readonly kind: 'stalled' } & Stall)
   | ({ readonly kind: 'slow' } & Stall)
   | ({ readonly kind: 'done'; readonly id: number } & Done);
@@ -48,8 +51,24 @@ interface Stall {
   readonly at: number;
 }
 
+/** `null`: no value. */
+interface Served {
+  readonly begunAt: number | null;
+  readonly version: number | null;
+  readonly at: number;
+}
+
+/** The backend could not be reached by a process, or was slow; commands that were sent meanwhile are answered at its end. */
+export interface Disturbance {
+  readonly by: number;
+  readonly from: number;
+  to: number;
+}
+
 interface Done {
   readonly calledAt: number;
+  /** Of a rollback: the version that is new. */
+  readonly version: number | undefined;
   readonly at: number;
   readonly error: string | undefined;
 }
@@ -63,11 +82,13 @@ export class MarkedInstances {
   readonly #settings: MarkedSettings;
   readonly #children: ChildProcess[] = [];
   /** By process and what it reads: when it first served nothing of before the instant that is waited for. */
-  readonly #served: Map<string, { readonly begunAt: number; readonly at: number }>[] = [];
+  readonly #served: Map<string, Served>[] = [];
   readonly #stalls: Stall[][] = [];
   readonly #slow: Stall[][] = [];
   readonly #done: Map<number, (done: Done) => void> = new Map();
   readonly #waiting: Set<() => void> = new Set();
+  /** What has been done to the ways to the server. */
+  readonly disturbances: Disturbance[] = [];
   #lastId = 0;
   /** Changes that could not be published at once, on a machine that is too busy; they were made again. */
   rejected = 0;
@@ -88,12 +109,16 @@ export class MarkedInstances {
   }
 
   async #begin(by: number): Promise<void> {
-    const child = fork(PROGRAM, [JSON.stringify(this.#settings)], {
-      execArgv: ['--import', import.meta.resolve('tsx')],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
+    const child = fork(
+      PROGRAM,
+      [JSON.stringify({ ...this.#settings, url: this.#settings.urls?.[by] ?? this.#settings.url })],
+      {
+        execArgv: ['--import', import.meta.resolve('tsx')],
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      },
+    );
     this.#children[by] = child;
-    const served = new Map<string, { readonly begunAt: number; readonly at: number }>();
+    const served = new Map<string, Served>();
     this.#served[by] = served;
     this.#stalls[by] = [];
     this.#slow[by] = [];
@@ -106,7 +131,7 @@ export class MarkedInstances {
         else if (message.kind === 'stalled') this.#stalls[by]?.push(message);
         else if (message.kind === 'slow') this.#slow[by]?.push(message);
         else if (message.kind === 'done') this.#done.get(message.id)?.(message);
-        else served.set(message.what, { begunAt: message.begunAt ?? Infinity, at: message.at });
+        else served.set(message.what, message);
         for (const wake of this.#waiting) wake();
       });
     });
@@ -115,30 +140,46 @@ export class MarkedInstances {
 
   /**
    * Has one make a change. Resolves with how long after `propagateWithin` the last reader was served something older, in
-   * milliseconds, counted from when the call has resolved; below 0: it was sooner. The time in which the process of a reader
-   * stood still, and so did not read, does not count, nor one command of it, where that is slow: the slowest of that time.
+   * milliseconds, counted from when the call has resolved, or from the end of a disturbance that has come before the reader was
+   * served the new value; below 0: it was sooner. The time in which the process of a reader stood still, and so did not read,
+   * does not count, nor one command of it, where that is slow: the slowest of that time.
    */
   async lateness(lane: number, change: Change, by: number): Promise<number> {
     const id = ++this.#lastId;
     const done = new Promise<Done>((resolve) => this.#done.set(id, resolve));
     this.#children[by]?.send({ id, lane, change } satisfies ToMarked);
-    const { calledAt, at, error } = await done;
+    const { calledAt, version, at, error } = await done;
     this.#done.delete(id);
     if (error !== undefined) {
       this.rejected += 1; // it promises nothing
       return this.lateness(lane, change, by);
     }
     const what = `${change.startsWith('value') ? 'v' : 'c'}${lane}`;
-    const isNew = (served: Map<string, { readonly begunAt: number }>): boolean =>
-      (served.get(what)?.begunAt ?? 0) >= calledAt;
+    const isNew = (served: Served | undefined): boolean => {
+      if (version !== undefined) return (served?.version ?? 0) >= version;
+      return (served?.begunAt ?? (served === undefined ? 0 : Infinity)) >= calledAt;
+    };
     const newAt = this.#served.map(() => 0);
     await this.#until(() => {
-      for (const [index, served] of this.#served.entries())
-        if (isNew(served)) newAt[index] ||= served.get(what)?.at ?? 0;
+      for (const [index, all] of this.#served.entries()) {
+        const served = all.get(what);
+        if (!isNew(served))
+          newAt[index] = 0; // it may have gone back
+        else newAt[index] ||= served?.at ?? 0;
+      }
       return newAt.every((instant) => instant > 0);
     }, `${change} of lane ${lane} is everywhere`);
-    const took = newAt.map((instant, index) => instant - at - this.#stalledBetween(index, at, instant));
+    const took = newAt.map((instant, index) => {
+      const since = Math.max(at, this.#disturbedBefore(index, instant));
+      return instant - since - this.#stalledBetween(index, since, instant);
+    });
     return Math.max(...took) - this.#settings.propagateWithin;
+  }
+
+  /** When the last disturbance was over that had begun by then. */
+  #disturbedBefore(index: number, instant: number): number {
+    const ends = this.disturbances.filter(({ by, from }) => by === index && from <= instant);
+    return Math.max(0, ...ends.map(({ to }) => to));
   }
 
   /** For how long the process of a reader stood still between two instants; and one command of it, the slowest. */
@@ -158,7 +199,10 @@ export class MarkedInstances {
         if (change === undefined) return;
         const by = Math.floor(Math.random() * this.#children.length);
         if (change === 'invalidateTag') await this.lateness(lane, 'key: refresh', by); // what was set has no tags
+        if (change === 'value: rollback')
+          for (let left = 2; left > 0; left--) await this.lateness(lane, 'value: set', by);
         late.get(change)?.push(await this.lateness(lane, change, by));
+        if (change === 'value: rollback') await this.lateness(lane, 'value: set', by); // the pin is over
         await sleep(Math.random() * this.#settings.propagateWithin); // at any time between two checks
       }
     });
