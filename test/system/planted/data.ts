@@ -120,14 +120,6 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'an instance reports a version before the store has it',
-    rules: [13, 'everywhere'],
-    seeds: [697403901],
-    in: 'src/cluster/shared-state.ts',
-    replace: 'SharedState.replaced',
-    by: '(isNumbered) => { original(isNumbered); this.isLocal = !isNumbered; }',
-  },
-  {
     name: 'a check finds nothing newer',
     rules: [24],
     seeds: [11],

@@ -276,6 +276,13 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 13,
+    name: 'an instance reports a version before the store has it',
+    in: 'src/cluster/shared-state.ts',
+    replace: 'SharedState.replaced',
+    by: '(isNumbered) => { original(isNumbered); this.isLocal = !isNumbered; }',
+  },
+  {
+    rule: 13,
     name: 'a value that was set gives way to an older snapshot',
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isOlder',
