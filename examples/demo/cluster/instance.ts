@@ -17,6 +17,7 @@ const byCodes = { sizeOf: ({ places }: PostalCodes) => places.size };
 const group = new RefreshGroup({ name: 'demo' });
 const postalCodes = postalCodesFrom(originUrl, {
   group,
+  required: true,
   schedule: PERIOD_MS,
   propagateWithin: PROPAGATE_WITHIN_MS,
   accept: every(notEmpty(byCodes), shrinksAtMost(MAY_SHRINK_BY, byCodes)),
@@ -56,7 +57,7 @@ process.on('message', async (order: Order) => {
 });
 endWithParent();
 const begunAt = performance.now();
-await postalCodes.requestStart(); // what is in the store, or a load, before the first reader comes
+await group.ready({ timeout: Infinity }); // what is in the store, or a load, before the first reader comes
 const firstValueAfter = performance.now() - begunAt;
 const isFirstAdopted = lookUps.reloads.counts.started === 0;
 

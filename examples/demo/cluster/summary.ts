@@ -99,9 +99,10 @@ export function complaints({
     [errorCount(totals) === 0, 'there were errors'],
     [totals.wentBack === 0, 'an older version was served after a newer one'],
     [rounds.completed > 2, 'there were hardly any rounds'],
-    [coldLoads === 1, `${coldLoads} loads at the cold start`],
+    // Where the machine keeps a process off for a lease, its load is in vain, and another one follows.
+    [coldLoads >= 1 && coldLoads <= 1 + leasesLost, `${coldLoads} loads at the cold start`],
     [rounds.mostPerLease === 1, 'something was loaded twice under one lease'],
-    [rounds.loadsWithout === 0, 'something was loaded without a lease'],
+    [rounds.loadsWithout <= leasesLost, 'something was loaded without a lease'], // it may be over when its load begins
     [
       inVain > 0 && inVain <= mostInVain,
       `${inVain} accepted loads more than rounds; ${takeovers} takeovers, ${cluster.aborted} loads aborted`,
