@@ -137,11 +137,12 @@ const MOST_SHOWN = 1000;
 /** As JSON. Beyond a bound values are left out: an object may be large, or hold another one in very many ways. */
 function beginningOf(value: object): string {
   let count = 0;
-  return JSON.stringify(value, (_, inner: unknown) => {
+  const text: string | undefined = JSON.stringify(value, (_, inner: unknown) => {
     count += 1;
     if (count > MOST_SHOWN) return undefined;
     return Array.isArray(inner) && inner.length > MOST_SHOWN ? inner.slice(0, MOST_SHOWN) : inner;
   });
+  return text ?? tagOf(value); // a toJSON() without a result
 }
 
 function tagOf(value: unknown): string {

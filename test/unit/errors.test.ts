@@ -65,6 +65,7 @@ it.each([
   [Symbol('s'), 'Symbol(s)'],
   [10n, '10'],
   [{ n: 10n }, '[object Object]'],
+  [{ toJSON: () => undefined }, '[object Object]'],
   [() => {}, 'function (anonymous)'],
 ])('an OptionError shows a value without JSON: %o', (received, shown) => {
   const error = new tickless.OptionError([{ option: 'o', rule: 'must be', received }], details);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { type CoolDownOptions, dailyAt } from '../../../src/index.ts';
+import { type CoolDownOptions, dailyAt, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../support/events.ts';
 import { type CacheOptions, type FakeCache, fakeCache } from '../../support/fake-cache.ts';
@@ -430,4 +430,14 @@ describe("rule 10: the caller's context stays out", () => {
     of('a').call(0).resolve('a');
     expect(await patient).toBe('a');
   });
+});
+
+it('a read of a key that has no JSON is answered with the error of its load', async () => {
+  const load = (): never => {
+    throw new Error('down');
+  };
+  const cache = new RefreshingCache<object, number>({ name: 'c', load, retry: false, logger: false });
+  const key = { toJSON: () => undefined };
+  expect(await rejectionOf(cache.get(key))).toMatchObject({ code: 'ERR_TICKLESS_LOAD', key });
+  expect(await rejectionOf(cache.get(key))).toMatchObject({ code: 'ERR_TICKLESS_COOLING_DOWN', key });
 });
