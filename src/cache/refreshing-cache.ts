@@ -10,6 +10,7 @@ import { isAbsentError, OptionError } from '../errors.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';
 import { acceptQuarantined, discardQuarantined } from '../guard/quarantine.ts';
 import { schemaArgument } from '../guard/schema-argument.ts';
+import { callUserCode } from '../observe/call-user-code.ts';
 import type { Counters } from '../observe/counters.ts';
 import { objectiveOf } from '../observe/freshness.ts';
 import { passToPlatform, type WaitUntil } from '../observe/wait-until.ts';
@@ -49,7 +50,8 @@ import { sizeArgument } from './value-size.ts';
 export interface GetManyOptions<K> extends ReadOptions {
   /**
    * Called for each key whose read fails, except absent ones; the `Map` does not have these keys then. Without it,
-   * `getMany` rejects when the read of a key fails.
+   * `getMany` rejects when the read of a key fails. An error that it throws rejects `getMany`; it is not awaited: one that it
+   * rejects with later is logged.
    */
   readonly onError?: ((error: unknown, key: K) => void) | undefined;
 }
@@ -213,7 +215,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
    * `AggregateError` of several. With `onError` it resolves without these keys instead.
    */
   getMany(keys: Iterable<K>, options?: GetManyOptions<K>): Promise<Map<K, V>> {
-    const { onError, waitUntil, ...others } = options ?? {};
+    const { onError, waitUntil, ...others } = ownOptions(options ?? {});
     const checks = new OptionChecks(this.#options.member.name);
     const isIterable = typeof keys === 'object' && typeof keys?.[Symbol.iterator] === 'function';
     checks.that(isIterable, 'keys', 'must be an iterable of keys', keys);
@@ -232,9 +234,16 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       ...(waitUntil === undefined ? {} : { waitUntil: (end: Promise<unknown>) => void ends.push(end) }),
     };
     const read = Object.keys(ofEach).length > 0 ? ofEach : undefined;
-    const found = readMany(this.#options.member.name, asked, (key) => this.get(key, read), onError);
-    if (waitUntil !== undefined && ends.length > 0)
-      passToPlatform(waitUntil, Promise.all(ends), this.#options.member.logger);
+    const { name, logger } = this.#options.member;
+    const report = (error: unknown, key: K): void => {
+      const result: unknown = onError?.(error, key);
+      callUserCode(
+        () => result,
+        (reason) => logger.error('onError of getMany rejected', reason),
+      );
+    };
+    const found = readMany(name, asked, (key) => this.get(key, read), onError && report);
+    if (waitUntil !== undefined && ends.length > 0) passToPlatform(waitUntil, Promise.all(ends), logger);
     return found;
   }
 
@@ -492,7 +501,7 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
       this.#startable().join((keys) => queue.join(keys));
       this.#queue = queue;
     }
-    const { wait = false, waitUntil } = options ?? {};
+    const { wait = false, waitUntil } = ownOptions(options ?? {});
     if (!wait && waitUntil === undefined) {
       this.#queue.request();
       return Promise.resolve();

@@ -9,8 +9,16 @@ import {
   LockUnavailableError,
 } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { durationArgument, isNumber, isText, namesArgument, OptionChecks } from '../option-checks.ts';
+import {
+  durationArgument,
+  isNumber,
+  isText,
+  namesArgument,
+  OptionChecks,
+  ownOptions,
+} from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
@@ -136,7 +144,14 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   task: (context: LockedContext, ...args: A) => R | PromiseLike<R>,
   options: LockedTaskOptions<A>,
 ): LockedTask<A, R> {
-  const { name, lock, store, lockAtMostFor, lockAtLeastFor = 0, clock = systemClock } = options ?? {};
+  const {
+    name,
+    lock,
+    store,
+    lockAtMostFor,
+    lockAtLeastFor = 0,
+    clock = systemClock,
+  } = ownOptions(options ?? ({} as typeof options));
   const longestName = lock?.longestName ?? Infinity;
   const about = isText(name) ? name : 'lockedTask';
   const checks = new OptionChecks(about);
@@ -162,7 +177,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
 
   function nameOf(args: A): string {
     if (typeof name !== 'function') return name;
-    const computed = name(...args);
+    const computed = ignoreThenable(name(...args));
     const found = new OptionChecks(about);
     checkName(found, computed, longestName);
     found.done();
@@ -244,7 +259,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
 
   function close(given?: { readonly timeout?: DurationLike | undefined }): Promise<void> {
     namesArgument(about, given, ['timeout']);
-    const timeoutMs = durationArgument(about, 'timeout', given?.timeout ?? CLOSE_TIMEOUT_MS);
+    const timeoutMs = durationArgument(about, 'timeout', ownOptions(given)?.timeout ?? CLOSE_TIMEOUT_MS);
     return unlessOwn([running], about, running.close(timeoutMs, closed));
   }
 

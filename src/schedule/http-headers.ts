@@ -1,3 +1,4 @@
+import { ignoreThenable } from '../time/deferred.ts';
 import type { HeadersLike } from './schedule.ts';
 
 /**
@@ -9,7 +10,9 @@ import type { HeadersLike } from './schedule.ts';
 export function headerOf(headers: HeadersLike, name: string): string | undefined {
   try {
     return asText(
-      'get' in headers && typeof headers.get === 'function' ? headers.get(name) : entryOf(headers, name),
+      'get' in headers && typeof headers.get === 'function'
+        ? ignoreThenable(headers.get(name))
+        : entryOf(headers, name),
     );
   } catch {
     return undefined; // not an object, a get() that rejects this name, a getter or a proxy that throws

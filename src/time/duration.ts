@@ -1,4 +1,5 @@
 import { parse } from '@lukeed/ms';
+import { ignoreThenable } from './deferred.ts';
 
 /** A length of time in named units, added up. At least one unit; each a number, fractions allowed. */
 export interface DurationObject {
@@ -37,7 +38,8 @@ export function toMillis(duration: DurationLike): number {
   if (typeof duration === 'string') return parsed(duration);
   if (typeof duration !== 'object' || duration === null) return Number.NaN;
   try {
-    if ('toMillis' in duration) return asNumber(duration.toMillis());
+    if ('toMillis' in duration && typeof duration.toMillis === 'function')
+      return asNumber(ignoreThenable(duration.toMillis()));
     const parts = Object.entries(duration).filter(([, count]) => count !== undefined);
     if (parts.length === 0) return Number.NaN;
     return parts.reduce(

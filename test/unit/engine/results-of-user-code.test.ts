@@ -4,14 +4,18 @@ import {
   absent,
   duringHours,
   earliest,
+  fixedDelay,
+  httpFreshness,
   keep,
   loaded,
+  lockedTask,
   probabilisticEarly,
   RefreshingCache,
   RefreshingValue,
   type RefreshingValueOptions,
   withJitter,
 } from '../../../src/index.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
@@ -80,6 +84,23 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
       expect(thrownBy(() => cache.invalidateWhere(bad))).toMatchObject({ option: 'predicate' });
       expect(cache.inspect('k')?.isStale).toBe(false);
     },
+    'the name of a locked task': async () => {
+      const task = lockedTask(() => 1, { name: bad, lock: memoryLock() });
+      for (const call of [task(), task.register()])
+        expect(await rejectionOf(call)).toMatchObject({ option: 'name' });
+    },
+    'onError of getMany': async () => {
+      const lines: unknown[][] = [];
+      const logger = { warn: () => {}, error: (...line: unknown[]) => void lines.push(line) };
+      const cache = new RefreshingCache<string, number>({ ...quiet, name: 'c', load: failing, logger });
+      expect(await cache.getMany(['k', 'l'], { onError: bad })).toEqual(new Map());
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      expect(String(lines[0])).toContain('onError of getMany rejected');
+    },
+    'get() of headers': () =>
+      readValue({ load: () => loaded(1, { headers: { get: bad } }), schedule: httpFreshness() }),
+    'toMillis of a duration': () =>
+      expect(thrownBy(() => fixedDelay({ toMillis: bad }))).toMatchObject({ option: 'delay' }),
     'an argument of set': () => {
       const value = new RefreshingValue<unknown>({ ...quiet, name: 'v', load: () => 1, schedule: 1000 });
       expect(thrownBy(() => value.set(bad()))).toMatchObject({ option: 'value' });
