@@ -8,7 +8,7 @@ import type { ShareRequest, VersionHost } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import { OptionError } from '../errors.ts';
-import { isText, namesArgument, OptionChecks } from '../option-checks.ts';
+import { isText, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { MemberStore } from './member-store.ts';
@@ -39,15 +39,16 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   async rollback(given: RollbackOptions): Promise<number> {
     this.#host.refuseOwnLoad();
-    const request = this.#pinRequest(given);
+    const own = ownOptions(given);
+    const request = this.#pinRequest(own);
     const versions = await this.#store('rollback', true).history(this.#entry);
     const [present] = versions;
     const [last, before] = versions.filter(({ mark }) => mark === undefined);
     const earlier = last === present ? before : last;
-    const { to = present?.isPinned ? undefined : earlier?.version } = given;
+    const { to = present?.isPinned ? undefined : earlier?.version } = own;
     const edition = to === undefined ? undefined : await this.#edition(to, request);
     const kept = versions.map(({ version }) => version).join(', ') || 'none';
-    const isUnclear = given.to === undefined && present?.isPinned === true;
+    const isUnclear = own.to === undefined && present?.isPinned === true;
     const rule = isUnclear
       ? 'must be given while a version is pinned'
       : `must be a version that the store keeps: ${kept}`;
@@ -181,7 +182,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   #pinRequest(given: RollbackOptions): PinRequest {
     const { name } = this.#member.options;
     namesArgument(name, given, ['to', 'by', 'note', 'hold']);
-    const { by, note, hold = Infinity } = given ?? {};
+    const { by, note, hold = Infinity } = ownOptions(given ?? {});
     const checks = new OptionChecks(name);
     const rule = `must be a text of at most ${LONGEST_TEXT} characters`;
     checks.that(isText(by) && by.length <= LONGEST_TEXT, 'by', `${rule}, not empty`, by);

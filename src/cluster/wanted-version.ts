@@ -1,5 +1,5 @@
 import type { HeldOptions, MemberName } from '../data/fleet.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 
 /** A version that all instances are to hold. */
 export interface WantedVersion {
@@ -28,7 +28,7 @@ export function wantedVersion(
   withinMs: number,
 ): WantedVersion {
   namesArgument(name, given, ['version', 'timeout']);
-  const { version, timeout = Math.max(SHORTEST_MS, WAITS_CHECKS * withinMs) } = given ?? {};
+  const { version, timeout = Math.max(SHORTEST_MS, WAITS_CHECKS * withinMs) } = ownOptions(given ?? {});
   const checks = new OptionChecks(name);
   const isChecked = withinMs < Infinity;
   checks.that(isChecked, 'propagateWithin', 'must be given, to know what other instances hold', undefined);

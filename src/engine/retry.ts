@@ -1,5 +1,6 @@
 import pRetry, { AbortError, type Options, type RetryContext } from 'p-retry';
 import { isValueRejectedError } from '../errors.ts';
+import { ownOptions } from '../option-checks.ts';
 
 /**
  * The options of p-retry 7 for the tries inside one execution: `retries`, `factor`, `minTimeout`, `maxTimeout`,
@@ -35,7 +36,12 @@ export function retrying<A>(
     readonly pause: (ms: number, error: Error) => Promise<boolean>;
   },
 ): Promise<A> {
-  const { factor = 2, minTimeout = 1000, maxTimeout = Infinity, maxRetryTime = Infinity } = options;
+  const {
+    factor = 2,
+    minTimeout = 1000,
+    maxTimeout = Infinity,
+    maxRetryTime = Infinity,
+  } = ownOptions(options);
   const { signal, startedAt, random, now, pause } = execution;
   let consumes: boolean; // p-retry asks for it before anything else, after each failure
 

@@ -1,5 +1,5 @@
 import type { Accept } from '../guard/accept.ts';
-import { isNumber, OptionChecks } from '../option-checks.ts';
+import { isNumber, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreThenable } from '../time/deferred.ts';
 import { candidateSize, countingGuard, percent, previousSize, ROUNDING, type SizeOptions } from './sizes.ts';
 
@@ -25,7 +25,7 @@ export interface ChangeOptions<T> extends SizeOptions<T> {
  */
 export function changesAtMost<T = unknown>(share: number, options?: ChangeOptions<T>): Accept<T> {
   const checks = new OptionChecks('changesAtMost');
-  const { sizeOf, idOf } = options ?? {};
+  const { sizeOf, idOf } = ownOptions(options ?? {});
   checks.that(isNumber(share, 0, Number.MAX_VALUE), 'share', 'must be a finite number of 0 or more', share);
   checks.that(sizeOf === undefined || idOf === undefined, 'idOf', 'must not be given beside sizeOf', idOf);
   const guard: Accept<T> = (candidate, { previous }) => {

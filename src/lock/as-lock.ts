@@ -3,7 +3,7 @@ import { lockAccess } from '../cluster/joined-steps.ts';
 import type { LockProvider } from '../cluster/lock-contract.ts';
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 /** The options of {@link asLock}. */
@@ -50,7 +50,8 @@ export interface AsLockOptions {
  * @throws {OptionError} when the object has no `acquire`, `extend`, `release`, its `leaseFor` is not a number of
  * milliseconds over 0, at most 365 days, or an option breaks a rule.
  */
-export function asLock(lock: LockProvider, options: AsLockOptions = {}): LockProvider {
+export function asLock(lock: LockProvider, given: AsLockOptions = {}): LockProvider {
+  const options = ownOptions(given);
   const checks = new OptionChecks('lock');
   checks.names('', options, ['timeout']);
   const timeoutMs = checks.finiteDuration('timeout', options.timeout ?? DEFAULT_TIMEOUT_MS);

@@ -1,6 +1,7 @@
 import type { AcquireRequest, LeaseExtension, LeaseId } from '../cluster/lock-contract.ts';
 import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
@@ -49,7 +50,8 @@ export interface DurableObjectLockOptions extends LockOptions, DurableObjectOpti
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function durableObjectLock(options: DurableObjectLockOptions): Lock {
+export function durableObjectLock(given: DurableObjectLockOptions): Lock {
+  const options = ownOptions(given);
   return createLock(new RemoteLock(new ObjectClient('lock', options)), options, {
     longestName: undefined,
     options: ['binding', 'object', 'retention'],

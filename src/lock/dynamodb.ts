@@ -1,6 +1,7 @@
 import type { DynamodbOptions } from '../dynamodb/client-types.ts';
 import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
 import { openTable } from '../dynamodb/open-table.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
@@ -44,7 +45,8 @@ export interface DynamodbLockOptions extends LockOptions, DynamodbOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function dynamodbLock(options: DynamodbLockOptions): Lock {
+export function dynamodbLock(given: DynamodbLockOptions): Lock {
+  const options = ownOptions(given);
   const { records, retentionMs, backend } = openTable('lock', options, {
     table: LOCK_TABLE,
     maker: 'dynamodbLockTable',

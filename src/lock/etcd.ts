@@ -1,5 +1,6 @@
 import type { EtcdOptions } from '../etcd/etcd-client.ts';
 import { openKeys } from '../etcd/open-keys.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
@@ -41,7 +42,8 @@ export interface EtcdLockOptions extends LockOptions, EtcdOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function etcdLock(options: EtcdLockOptions): Lock {
+export function etcdLock(given: EtcdLockOptions): Lock {
+  const options = ownOptions(given);
   const { records, retentionMs, backend } = openKeys('lock', options);
   return createLock(new CasLock(records, retentionMs), options, backend);
 }

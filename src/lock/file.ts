@@ -11,7 +11,7 @@ import {
 } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep, type Visited } from '../files/sweep.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import { type Ending, type LockBackend, type LockRow, REPLACED } from './lock-backend.ts';
@@ -73,7 +73,8 @@ export interface FileLockOptions extends LockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function fileLock(options: FileLockOptions): Lock {
+export function fileLock(given: FileLockOptions): Lock {
+  const options = ownOptions(given);
   return createLock(new FileLock(options), options, {
     longestName: undefined,
     options: ['directory', 'allowOtherUsers', 'retention'],

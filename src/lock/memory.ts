@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import { MemoryLock } from './memory-lock.ts';
@@ -22,7 +23,8 @@ export interface MemoryLockOptions extends LockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function memoryLock(options: MemoryLockOptions = {}): Lock {
+export function memoryLock(given: MemoryLockOptions = {}): Lock {
+  const options = ownOptions(given);
   return createLock(new MemoryLock(options?.clock ?? systemClock), options, {
     longestName: undefined,
     options: ['clock'],

@@ -1,6 +1,7 @@
 import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
 import { after, isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
 import {
@@ -58,7 +59,8 @@ export interface MongodbLockOptions extends LockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mongodbLock(options: MongodbLockOptions): Lock {
+export function mongodbLock(given: MongodbLockOptions): Lock {
+  const options = ownOptions(given);
   return createLock(new MongodbLock(options), options, {
     longestName: undefined,
     options: ['collection', 'retention'],

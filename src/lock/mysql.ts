@@ -1,5 +1,5 @@
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
@@ -47,7 +47,8 @@ export interface MysqlLockOptions extends SqlLockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mysqlLock(options: MysqlLockOptions): Lock {
+export function mysqlLock(given: MysqlLockOptions): Lock {
+  const options = ownOptions(given);
   const checks = new OptionChecks('lock');
   checks.methods('client', options?.client, ['query']);
   checks.done();

@@ -1,4 +1,5 @@
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
+import { ownOptions } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
 import { tableName } from '../sql/table-name.ts';
@@ -45,7 +46,8 @@ export interface PostgresLockOptions extends SqlLockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function postgresLock(options: PostgresLockOptions): Lock {
+export function postgresLock(given: PostgresLockOptions): Lock {
+  const options = ownOptions(given);
   const client = postgresClient('lock', options?.client);
   return sqlLock(options, {
     client: new PostgresSql(client, answerTimeoutMs(options?.timeout)),

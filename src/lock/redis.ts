@@ -1,4 +1,5 @@
 import type { AcquireRequest, LeaseExtension, LeaseId, LockState } from '../cluster/lock-contract.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
 import { RedisHashes } from '../redis/hashes.ts';
@@ -74,7 +75,8 @@ export interface RedisLockOptions extends LockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function redisLock(options: RedisLockOptions): Lock {
+export function redisLock(given: RedisLockOptions): Lock {
+  const options = ownOptions(given);
   return createLock(new RedisLock(options), options, {
     longestName: undefined,
     options: ['client', 'prefix', 'retention'],

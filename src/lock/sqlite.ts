@@ -1,4 +1,4 @@
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
 import { tableName } from '../sql/table-name.ts';
 import type { Lock } from './create-lock.ts';
@@ -41,7 +41,8 @@ export interface SqliteLockOptions extends SqlLockOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function sqliteLock(options: SqliteLockOptions): Lock {
+export function sqliteLock(given: SqliteLockOptions): Lock {
+  const options = ownOptions(given);
   const checks = new OptionChecks('lock');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();

@@ -1,7 +1,7 @@
 import { type CoolDown, cappedByPeriod } from '../engine/cool-down.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { RetryOptions } from '../engine/retry.ts';
-import { isNumber, type OptionChecks } from '../option-checks.ts';
+import { isNumber, type OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaults } from './defaults.ts';
 import type { CoolDownOptions } from './shared-options.ts';
@@ -21,12 +21,13 @@ export function resolveCoolDown(
     return { initialMs: ms, factor: 1, maxMs: ms, isMaxDefault: false };
   }
   checks.names('coolDown.', given ?? {}, ['initial', 'factor', 'max']);
-  const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = given ?? {};
+  const own = ownOptions<CoolDownOptions>(given ?? {});
+  const { initial = defaults.coolDown.initial, factor = defaults.coolDown.factor } = own;
   const initialMs = checks.finiteDuration('coolDown.initial', initial);
   const isFactor = isNumber(factor, 1, Number.MAX_VALUE);
   checks.that(isFactor, 'coolDown.factor', 'must be a finite number of 1 or more', factor);
-  const isMaxDefault = given?.max === undefined;
-  const max = given?.max ?? Math.max(defaults.coolDown.max, initialMs);
+  const isMaxDefault = own.max === undefined;
+  const max = own.max ?? Math.max(defaults.coolDown.max, initialMs);
   const maxMs = checks.finiteDuration('coolDown.max', max);
   checks.that(!(maxMs < initialMs), 'coolDown.max', 'must not be shorter than coolDown.initial', max);
   return cappedByPeriod({ initialMs, factor, maxMs, isMaxDefault }, periodMs);
@@ -34,7 +35,9 @@ export function resolveCoolDown(
 
 function isCoolDownOptions(given: DurationLike | CoolDownOptions): given is CoolDownOptions {
   return (
-    typeof given === 'object' && given !== null && ('initial' in given || 'factor' in given || 'max' in given)
+    typeof given === 'object' &&
+    given !== null &&
+    ['initial', 'factor', 'max'].some((name) => Object.hasOwn(given, name))
   );
 }
 

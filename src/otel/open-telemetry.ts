@@ -17,6 +17,7 @@ import { BOUNDS, LOAD_TIMES, observeLoads } from '../metrics/load-times.ts';
 import { COUNTERS, GAUGES, type Metric } from '../metrics/metrics.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { ExecutionEnd, ExecutionTrace, Instrument } from '../observe/instrument.ts';
+import { ownOptions } from '../option-checks.ts';
 import { instrumented } from '../value/instrumented.ts';
 
 /** The options of {@link openTelemetry}; none is required. */
@@ -52,8 +53,9 @@ const SCOPE = 'tickless';
  * @returns the function that ends it. A span that has begun is ended all the same.
  * @throws {OptionError} when there is no group, and for an unknown option.
  */
-export function openTelemetry(groups: Groups, options: OpenTelemetryOptions = {}): () => void {
-  const all = groupsArgument(groups, options, ['tracerProvider', 'meterProvider']);
+export function openTelemetry(groups: Groups, given: OpenTelemetryOptions = {}): () => void {
+  const all = groupsArgument(groups, given, ['tracerProvider', 'meterProvider']);
+  const options = ownOptions(given);
   const tracer = (options.tracerProvider ?? trace).getTracer(SCOPE);
   const meter = (options.meterProvider ?? metrics).getMeter(SCOPE);
   const instrument: Instrument = {

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
@@ -27,7 +28,7 @@ import type { Schedule } from './schedule.ts';
  */
 export function cron(line: string, options: ZoneOptions = {}): Schedule {
   checkNames('cron', options, ['zone']);
-  const { zone } = options;
+  const { zone } = ownOptions(options);
   const clock = localClock('cron', zone);
   const isDefinite = hasDefiniteTimes(checkLine(line));
   // Definite times are matched on a wall clock without changes, and then placed in the zone by `localClock`: croner

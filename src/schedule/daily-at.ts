@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { checkNames } from './check.ts';
 import { DAY_MS, localClock } from './local-time.ts';
 import type { Schedule } from './schedule.ts';
@@ -26,7 +27,7 @@ export interface ZoneOptions {
 export function dailyAt(time: string, options: ZoneOptions = {}): Schedule {
   const timeMs = timeOfDay('dailyAt', 'time', time);
   checkNames('dailyAt', options, ['zone']);
-  const clock = localClock('dailyAt', options.zone);
+  const clock = localClock('dailyAt', ownOptions(options).zone);
   const following = (wallTime: number): number =>
     (Math.floor((wallTime - timeMs) / DAY_MS) + 1) * DAY_MS + timeMs;
   return { nextExecuteTime: ({ endedAt, since = endedAt }) => clock.firstAfter(since, following) };

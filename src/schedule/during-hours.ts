@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { checkNames, reject } from './check.ts';
 import type { ZoneOptions } from './daily-at.ts';
 import { DAY_MS, type LocalClock, localClock } from './local-time.ts';
@@ -34,9 +35,10 @@ export interface HoursOptions extends ZoneOptions {
  * @throws {OptionError} when `schedule` is not a schedule, a time is malformed, `from` equals `to`, a day is not an
  * integer from 1 to 7, or the zone is unknown.
  */
-export function duringHours(schedule: ScheduleLike, hours: HoursOptions): Schedule {
+export function duringHours(schedule: ScheduleLike, given: HoursOptions): Schedule {
   const inner = requireSchedule('duringHours', 'schedule', schedule);
-  checkNames('duringHours', hours, ['from', 'to', 'zone', 'days']);
+  checkNames('duringHours', given, ['from', 'to', 'zone', 'days']);
+  const hours = ownOptions(given);
   const fromMs = timeOfDay('duringHours', 'from', hours.from);
   const toMs = timeOfDay('duringHours', 'to', hours.to);
   if (fromMs === toMs) reject('duringHours', 'to', 'must differ from "from"', hours.to);

@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration, checkNames, reject } from './check.ts';
 import type { Schedule } from './schedule.ts';
@@ -29,7 +30,7 @@ export interface FixedRateOptions {
 export function fixedRate(period: DurationLike, options: FixedRateOptions = {}): Schedule {
   checkDuration('fixedRate', 'period', period);
   checkNames('fixedRate', options, ['anchoredAt']);
-  const { anchoredAt } = options;
+  const { anchoredAt } = ownOptions(options);
   const anchor = anchoredAt instanceof Date ? anchoredAt.getTime() : anchoredAt;
   if (anchor !== undefined && !Number.isFinite(anchor)) {
     reject('fixedRate', 'anchoredAt', 'must be epoch milliseconds or a valid Date', anchoredAt);

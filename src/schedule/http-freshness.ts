@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { checkDuration, checkNames, reject } from './check.ts';
 import { type ResponseFreshness, responseFreshness } from './response-freshness.ts';
@@ -95,7 +96,7 @@ function resolve(options: HttpFreshnessOptions): Resolved {
     atLeast = { seconds: 1 },
     atMost = Number.POSITIVE_INFINITY,
     headers = headersIn,
-  } = options;
+  } = ownOptions(options);
   if (typeof shared !== 'boolean') reject('httpFreshness', 'shared', 'must be true or false', shared);
   checkDuration('httpFreshness', 'fallback', fallback);
   checkDuration('httpFreshness', 'atLeast', atLeast);

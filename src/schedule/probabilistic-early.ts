@@ -1,3 +1,4 @@
+import { ownOptions } from '../option-checks.ts';
 import { checkNames, reject } from './check.ts';
 import type { Schedule, ScheduleLike } from './schedule.ts';
 import { requireSchedule } from './to-schedule.ts';
@@ -39,7 +40,7 @@ export function probabilisticEarly(
 ): Schedule {
   const inner = requireSchedule('probabilisticEarly', 'schedule', schedule);
   checkNames('probabilisticEarly', options, ['beta']);
-  const { beta = 1 } = options;
+  const { beta = 1 } = ownOptions(options);
   if (!(Number.isFinite(beta) && beta > 0)) {
     reject('probabilisticEarly', 'beta', 'must be a positive finite number', beta);
   }

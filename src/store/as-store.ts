@@ -7,7 +7,7 @@ import { storeAccess } from '../cluster/joined-steps.ts';
 import type { SnapshotStore, Store } from '../cluster/store-contract.ts';
 import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import { versionsOf } from '../cluster/versions-of.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { defaultCodec } from './default-codec.ts';
 
@@ -32,7 +32,8 @@ export interface AsStoreOptions {
  * @returns a store with the methods, the codec and the schema of the object.
  * @throws {OptionError} when the object has no `read` or `write`, or an option breaks a rule.
  */
-export function asStore(store: SnapshotStore, options: AsStoreOptions = {}): Store {
+export function asStore(store: SnapshotStore, given: AsStoreOptions = {}): Store {
+  const options = ownOptions(given);
   const checks = new OptionChecks('store');
   const { hints } = options;
   checks.names('', options, ['timeout', 'hints']);

@@ -10,6 +10,7 @@ import type {
 } from '../cluster/store-contract.ts';
 import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import type { StoreBackend } from './store-backend.ts';
@@ -54,7 +55,8 @@ export interface DurableObjectStoreOptions extends StoreOptions, DurableObjectOp
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function durableObjectStore(options: DurableObjectStoreOptions): Store {
+export function durableObjectStore(given: DurableObjectStoreOptions): Store {
+  const options = ownOptions(given);
   return createStore(new RemoteStore(new ObjectClient('store', options)), options, {
     longestName: undefined,
     options: ['binding', 'object', 'retention'],

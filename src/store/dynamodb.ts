@@ -2,6 +2,7 @@ import type { Store } from '../cluster/store-contract.ts';
 import type { DynamodbOptions } from '../dynamodb/client-types.ts';
 import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
 import { openTable } from '../dynamodb/open-table.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
@@ -44,7 +45,8 @@ export interface DynamodbStoreOptions extends StoreOptions, DynamodbOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function dynamodbStore(options: DynamodbStoreOptions): Store {
+export function dynamodbStore(given: DynamodbStoreOptions): Store {
+  const options = ownOptions(given);
   const { records, retentionMs, backend } = openTable('store', options, {
     table: STORE_TABLE,
     maker: 'dynamodbStoreTable',

@@ -1,6 +1,7 @@
 import type { Store } from '../cluster/store-contract.ts';
 import type { EtcdOptions } from '../etcd/etcd-client.ts';
 import { openKeys } from '../etcd/open-keys.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
@@ -41,7 +42,8 @@ export interface EtcdStoreOptions extends StoreOptions, EtcdOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function etcdStore(options: EtcdStoreOptions): Store {
+export function etcdStore(given: EtcdStoreOptions): Store {
+  const options = ownOptions(given);
   const { records, retentionMs, backend } = openKeys('store', options);
   return createStore(new CasStore(records, retentionMs, options.keepVersions), options, backend);
 }

@@ -11,7 +11,7 @@ import type {
 import { isInstant, isMoment, MachineClock, type Moment, passedSince } from '../files/machine-clock.ts';
 import { type Listing, NumberedFiles } from '../files/numbered-files.ts';
 import { Sweep, type Visited } from '../files/sweep.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
@@ -64,7 +64,8 @@ export interface FileStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function fileStore(options: FileStoreOptions): Store {
+export function fileStore(given: FileStoreOptions): Store {
+  const options = ownOptions(given);
   return createStore(new FileStore(options), options, {
     longestName: undefined,
     options: ['directory', 'allowOtherUsers', 'retention'],

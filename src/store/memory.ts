@@ -1,4 +1,5 @@
 import type { Store } from '../cluster/store-contract.ts';
+import { ownOptions } from '../option-checks.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -15,7 +16,8 @@ export interface MemoryStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function memoryStore(given: MemoryStoreOptions = {}): Store {
+  const options = ownOptions(given);
   return createStore(new MemoryStore(options?.clock ?? systemClock, options?.keepVersions), options, {
     longestName: undefined,
     options: ['clock'],

@@ -15,6 +15,7 @@ import {
 } from '../cluster/store-contract.ts';
 import { isPlausible, type MongoCollection, NOW, next, text } from '../mongodb/collection.ts';
 import { type MongoChange, type MongoDocument, MongoDocuments } from '../mongodb/documents.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
 import type { StoreBackend } from './store-backend.ts';
@@ -65,7 +66,8 @@ export interface MongodbStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mongodbStore(options: MongodbStoreOptions): Store {
+export function mongodbStore(given: MongodbStoreOptions): Store {
+  const options = ownOptions(given);
   return createStore(new MongodbStore(options), options, {
     longestName: undefined,
     options: ['collection', 'retention'],

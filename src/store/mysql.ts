@@ -1,6 +1,6 @@
 import type { Store } from '../cluster/store-contract.ts';
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { MYSQL, MYSQL_TEXT, type MysqlClient, MysqlSql } from '../sql/mysql.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
@@ -45,7 +45,8 @@ export interface MysqlStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function mysqlStore(options: MysqlStoreOptions): Store {
+export function mysqlStore(given: MysqlStoreOptions): Store {
+  const options = ownOptions(given);
   const checks = new OptionChecks('store');
   checks.methods('client', options?.client, ['query']);
   checks.done();

@@ -1,5 +1,6 @@
 import type { Store } from '../cluster/store-contract.ts';
 import { answerTimeoutMs } from '../cluster/time-limits.ts';
+import { ownOptions } from '../option-checks.ts';
 import { POSTGRES, type PostgresClient, PostgresSql } from '../sql/postgres.ts';
 import { type PostgresJsClient, postgresClient } from '../sql/postgres-js.ts';
 import { tableName } from '../sql/table-name.ts';
@@ -53,7 +54,8 @@ export interface PostgresStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function postgresStore(options: PostgresStoreOptions): Store {
+export function postgresStore(given: PostgresStoreOptions): Store {
+  const options = ownOptions(given);
   const client = postgresClient('store', options?.client);
   return sqlStore(options, {
     client: new PostgresSql(client, answerTimeoutMs(options?.timeout)),

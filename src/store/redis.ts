@@ -9,6 +9,7 @@ import {
   type StoredVersion,
   type WriteAnswer,
 } from '../cluster/store-contract.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { ClientErrors } from '../redis/client-errors.ts';
 import { RedisHashes } from '../redis/hashes.ts';
@@ -78,7 +79,8 @@ export interface RedisStoreOptions extends StoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function redisStore(options: RedisStoreOptions): Store {
+export function redisStore(given: RedisStoreOptions): Store {
+  const options = ownOptions(given);
   return createStore(new RedisStore(options), options, {
     longestName: undefined,
     options: ['client', 'prefix', 'retention'],

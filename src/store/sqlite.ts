@@ -1,5 +1,5 @@
 import type { Store } from '../cluster/store-contract.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { SQLITE, type SqliteClient, SqliteSql } from '../sql/sqlite.ts';
 import { tableName } from '../sql/table-name.ts';
 import { type SqlStoreOptions, STORE_TABLE, sqlStore, versionsTable } from './sql.ts';
@@ -41,7 +41,8 @@ export interface SqliteStoreOptions extends SqlStoreOptions {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function sqliteStore(options: SqliteStoreOptions): Store {
+export function sqliteStore(given: SqliteStoreOptions): Store {
+  const options = ownOptions(given);
   const checks = new OptionChecks('store');
   checks.methods('client', options?.client, ['prepare']);
   checks.done();

@@ -2,7 +2,7 @@ import type { Entry } from '../engine/entry.ts';
 import type { Refresher } from '../engine/refresher.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import { namesArgument } from '../option-checks.ts';
+import { namesArgument, ownOptions } from '../option-checks.ts';
 import type { MemberOptions } from '../options/resolve-options.ts';
 import type { ScheduleLike } from '../schedule/schedule.ts';
 import { rejected } from '../time/deferred.ts';
@@ -60,7 +60,8 @@ export abstract class Periodic<T> extends Lifecycle<T> {
     } catch (error) {
       return rejected(error);
     }
-    return refresher.requestStart(this.#entry, options?.wait, options?.waitUntil);
+    const { wait, waitUntil } = ownOptions(options ?? {});
+    return refresher.requestStart(this.#entry, wait, waitUntil);
   }
 
   /** The state at this instant. Starts nothing, never throws. */

@@ -4,7 +4,7 @@ import type { QuarantineStatus } from '../engine/quarantined.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import { isAbsentError } from '../errors.ts';
 import { withJson } from '../json.ts';
-import { namesArgument, OptionChecks } from '../option-checks.ts';
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 
 /** The options of `inspect`. */
 export interface InspectOptions {
@@ -26,7 +26,7 @@ export function inspectsParts<Part extends string>(
   namesArgument(name, options, parts);
   const checks = new OptionChecks(name);
   const chosen = parts.map((part) => {
-    const { [part]: is = true } = options ?? ({} as { readonly [part in Part]?: boolean });
+    const { [part]: is = true } = ownOptions(options ?? ({} as { readonly [part in Part]?: boolean }));
     checks.oneOf(part, is, [true, false]);
     return [part, is];
   });

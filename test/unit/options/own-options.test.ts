@@ -2,16 +2,32 @@ import { afterEach, expect, it } from 'vitest';
 import { resolveConsoleOptions } from '../../../src/console/console-options.ts';
 import { consoleHandler } from '../../../src/console/index.ts';
 import {
+  cron,
+  dailyAt,
+  duringHours,
+  fixedRate,
+  httpFreshness,
   keep,
   loaded,
+  lockedTask,
+  probabilisticEarly,
   RefreshGroup,
   RefreshingCache,
   RefreshingValue,
   refreshing,
 } from '../../../src/index.ts';
+import { etcdLock } from '../../../src/lock/etcd.ts';
+import { fileLock } from '../../../src/lock/file.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
+import { type SqliteLockOptions, sqliteLock } from '../../../src/lock/sqlite.ts';
+import { etcdStore } from '../../../src/store/etcd.ts';
+import { fileStore } from '../../../src/store/file.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+
+/** Of SQLite; no statement is sent: only options are looked at. */
+const client = { prepare: () => expect.unreachable() } as unknown as SqliteLockOptions['client'];
 
 const polluted: string[] = [];
 
@@ -87,6 +103,43 @@ const takers: readonly (readonly [string, Record<string, unknown>, () => unknown
     () => consoleHandler(group, {}),
   ],
   [
+    'a lock and a store in files',
+    { retention: -1, keepVersions: -1, timeout: -1, allowOtherUsers: 1 },
+    () => [fileLock({ directory: '/tmp/none' }), fileStore({ directory: '/tmp/none' })],
+  ],
+  [
+    'a lock and a store of SQL',
+    { table: 1, retention: -1, timeout: -1, keepVersions: -1 },
+    () => [sqliteLock({ client }), sqliteStore({ client })],
+  ],
+  [
+    'a lock and a store of etcd',
+    { prefix: 1, retention: -1, timeout: -1, fetch: 1, user: {} },
+    () => [etcdLock({ endpoints: 'http://localhost' }), etcdStore({ endpoints: 'http://localhost' })],
+  ],
+  [
+    'a locked task',
+    { lockAtMostFor: -1, lockAtLeastFor: -1, clock: 1, store: 1 },
+    () => lockedTask(() => 1, { name: 't', lock: memoryLock() }),
+  ],
+  [
+    'a schedule',
+    { zone: 'x', anchoredAt: 'x', beta: -1, shared: 1, fallback: -1, headers: 1, days: 1, toMillis: 1 },
+    () => [
+      dailyAt('05:00'),
+      cron('0 5 * * *'),
+      fixedRate({ minutes: 1 }),
+      probabilisticEarly({ minutes: 1 }),
+      httpFreshness(),
+      duringHours({ minutes: 1 }, { from: '08:00', to: '18:00' }),
+    ],
+  ],
+  [
+    'a cool-down, and tries',
+    { initial: -1, factor: -1, max: -1 },
+    () => new RefreshingValue({ name: 'v', load: () => 1, coolDown: { minutes: 1 } }),
+  ],
+  [
     'a thread',
     { concurrency: -1, transfer: 1, env: 1, previous: 1 },
     () => loadInWorker(new URL('file:///x.js'), {}),
@@ -114,6 +167,41 @@ it('a read, an invalidation and the end have options of their own only', async (
   value.invalidate({});
   expect(value.peek()).toBe(1);
   await value.close({});
+});
+
+it('a read of several keys, and the due check of a cache, have options of their own only', async () => {
+  const cache = new RefreshingCache({ name: 'keys', load: (key: number) => key, logger: false });
+  pollute({ onError: 1, signal: 1, patience: -1, wait: true, waitUntil: 1, values: 1 });
+  expect([...(await cache.getMany([1, 2], {}))]).toHaveLength(2);
+  await cache.requestStart({});
+  expect(cache.inspect(1, {})?.value).toBe(1);
+});
+
+it('a size that others have set is no bound of a cache', async () => {
+  pollute({ maxSize: 1 });
+  const cache = new RefreshingCache({ name: 'sizes', load: (key: number) => key, logger: false });
+  expect([...(await cache.getMany([1, 2]))]).toHaveLength(2);
+  expect(cache.size).toBe(2);
+});
+
+it('a rollback goes to the version before, whatever others have set', async () => {
+  const store = memoryStore({ keepVersions: 3 });
+  let loads = 0;
+  const value = new RefreshingValue({
+    name: 'rolled',
+    load: () => {
+      loads += 1;
+      return loads;
+    },
+    lock: memoryLock(),
+    store,
+    logger: false,
+  });
+  for (let i = 0; i < 3; i += 1) await value.refresh();
+  const [, , first] = await value.history();
+  pollute({ to: first?.version, hold: -1, note: 1 });
+  await value.rollback({ by: 'ann' });
+  expect(value.peek()).toBe(2);
 });
 
 it('of what a load returns with its value are own properties too', async () => {
