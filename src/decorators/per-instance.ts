@@ -1,4 +1,6 @@
 import type { Call } from '../callable/refreshing.ts';
+import { OptionChecks } from '../option-checks.ts';
+import { ignoreThenable, isThenable } from '../time/deferred.ts';
 import type { Decorated } from './decorate.ts';
 
 const madeBy: unique symbol = Symbol('tickless.decorated');
@@ -45,10 +47,15 @@ export function madeFor(decorator: string, instance: object, name: PropertyKey):
   return made.of(instance);
 }
 
-/** The options of one instance: given to all, or computed from it. */
+/** The options of one instance: given to all, or computed from it. @throws {OptionError} for a promise. */
 export function optionsOf<O>(
   options: O | ((instance: never) => O) | undefined,
   instance: object,
 ): O | undefined {
-  return typeof options === 'function' ? (options as (given: object) => O)(instance) : options;
+  if (typeof options !== 'function') return options;
+  const computed = ignoreThenable((options as (given: object) => O)(instance));
+  const checks = new OptionChecks('a decorator');
+  checks.that(!isThenable(computed), 'options', 'must not be a promise', computed);
+  checks.done();
+  return computed;
 }

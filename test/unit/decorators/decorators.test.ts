@@ -16,6 +16,8 @@ import { isOptionError, RefreshGroup } from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { rejectionOf } from '../../support/settle.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { settledHeap } from '../../system/soak/settled-heap.ts';
 
 type Services = typeof import('./fixtures/services.ts');
@@ -161,6 +163,20 @@ describe('decorators', () => {
     refreshingOf(new Grouped(), 'rates');
     expect(await group.ready()).toMatchObject({ ok: true });
     await group.close();
+  });
+
+  it('refuse options that are a promise, and its rejection is no unhandled one', async () => {
+    const unhandled = unhandledRejections();
+    const options = (): never => Promise.reject(new Error('nobody awaits this')) as never;
+    for (const decorate of [refreshing(options), locked(options)] as ((
+      ...args: unknown[]
+    ) => () => unknown)[]) {
+      const decorated = decorate(async () => 1, { kind: 'method', name: 'm' });
+      const use = Promise.resolve().then(() => decorated.call({}));
+      expect(await rejectionOf(use)).toMatchObject({ option: 'options' });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(unhandled).toEqual([]);
   });
 
   it('keep the metadata of the method, also where that of a scheduler stands below', () => {
