@@ -1,9 +1,13 @@
 import type { Coordinator } from '../engine/coordinator.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { Execution, HeadersLike } from '../schedule/schedule.ts';
 import type { CoarseClock } from '../time/coarse-clock.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { type Bound, createLru, type Lru } from './lru.ts';
+
+/** One object for all: a place without a size is taken often. */
+const UNSIZED = ownOptions({});
 
 /** Data that few entries have, kept beside the slot. */
 interface Extra {
@@ -170,7 +174,7 @@ export class SlotTable<K, V> {
     const isResized = this.#isSized && this.#slots.info(id)?.size !== size;
     if (slot === undefined || isResized) {
       slot = this.#take();
-      this.#slots.set(id, slot, this.#isSized ? { size } : {});
+      this.#slots.set(id, slot, this.#isSized ? ownOptions({ size }) : UNSIZED);
       if (this.#keys !== undefined) this.#keys[slot] = entry.key;
     }
     this.#values[slot] = entry.value;

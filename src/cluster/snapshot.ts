@@ -2,7 +2,7 @@ import type { Mark } from '../data/mark.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { showKey } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import { isNumber } from '../option-checks.ts';
+import { isNumber, ownOptions } from '../option-checks.ts';
 import { type StandardSchema, schemaRefusal } from '../schema.ts';
 import { checksum, checksumInSlices } from './checksum.ts';
 import { UndecodableError } from './damage.ts';
@@ -233,7 +233,7 @@ async function checkWhole(
 function readHeader(line: string): Header {
   let header: Partial<Header> | null = null;
   try {
-    if (line.startsWith(BEGINNING)) header = JSON.parse(line) as Partial<Header> | null;
+    if (line.startsWith(BEGINNING)) header = ownOptions(JSON.parse(line) as Partial<Header> | null);
   } catch {
     // not JSON
   }

@@ -25,6 +25,7 @@ import { fileStore } from '../../../src/store/file.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
+import { settled } from '../../support/settle.ts';
 
 /** Of SQLite; no statement is sent: only options are looked at. */
 const client = { prepare: () => expect.unreachable() } as unknown as SqliteLockOptions['client'];
@@ -178,10 +179,24 @@ it('a read of several keys, and the due check of a cache, have options of their 
 });
 
 it('a size that others have set is no bound of a cache', async () => {
-  pollute({ maxSize: 1 });
+  pollute({ maxSize: 1, size: 'x' });
   const cache = new RefreshingCache({ name: 'sizes', load: (key: number) => key, logger: false });
   expect([...(await cache.getMany([1, 2]))]).toHaveLength(2);
   expect(cache.size).toBe(2);
+});
+
+it('a snapshot says what is written in it, and nothing else', async () => {
+  const backend = { lock: memoryLock(), store: memoryStore(), logger: false } as const;
+  const loads: string[] = [];
+  const [one, other] = ['one', 'other'].map(
+    (at) => new RefreshingValue({ ...backend, name: 'shared', load: () => loads.push(at) }),
+  ) as [RefreshingValue<number>, RefreshingValue<number>];
+  await one.get();
+  await settled(one.requestStart({ wait: true }));
+  pollute({ tags: 1, maxStaleness: 'x', isPinned: true });
+  expect(await other.get()).toBe(1);
+  expect(loads).toEqual(['one']);
+  expect(other.inspect().pinned).toBeUndefined();
 });
 
 it('a rollback goes to the version before, whatever others have set', async () => {
