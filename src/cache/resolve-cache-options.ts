@@ -67,10 +67,10 @@ export function resolveCacheOptions<K, V extends P, P>(
   const { max, maxSize, sizeOf, keyOf, jitter, batchSize = defaults.batchSize } = own;
   const { maxConcurrentLoads = defaults.maxConcurrentLoads, missing = defaults.missing } = own;
   const most = max ?? (maxSize === undefined ? defaults.max : undefined);
-  const bound = ownOptions({
+  const bound = {
     ...(most === undefined ? {} : { max: most }),
     ...(maxSize === undefined ? {} : { maxSize }),
-  });
+  };
   const maxAbsent = options?.maxAbsent ?? (most === undefined ? 1000 : Math.max(1, Math.floor(most / 10)));
   const resolved = resolveOptions(options, {
     kind: 'key',

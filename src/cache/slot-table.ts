@@ -82,8 +82,9 @@ export class SlotTable<K, V> {
   ) {
     this.#options = options;
     this.#coordinator = coordinator;
-    this.#maxSlots = bound.max ?? Number.POSITIVE_INFINITY;
-    this.#isSized = bound.maxSize !== undefined;
+    const { max = Number.POSITIVE_INFINITY, maxSize } = ownOptions(bound);
+    this.#maxSlots = max;
+    this.#isSized = maxSize !== undefined;
     this.#keys = keepsKeys ? [] : undefined;
     this.#versions = coordinator && new Float64Array(0);
     this.#slots = createLru<number>(bound, (slot, id, reason) => {

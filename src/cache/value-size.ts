@@ -20,7 +20,7 @@ export type SizeOptions<K, V> = Pick<ResolvedCacheOptions<K, V>, 'member' | 'siz
 /** As {@link sizeOfValue}, of a value that is to be kept. Throws also when it is larger than `maxSize`. */
 export function sizeToKeep<K, V>({ sizeOf, bound }: SizeOptions<K, V>, value: V, key: K): number {
   const size = sizeOfValue(sizeOf, value, key);
-  if (size > (bound.maxSize ?? Infinity)) {
+  if (Object.hasOwn(bound, 'maxSize') && size > (bound.maxSize ?? Infinity)) {
     throw new RangeError(`the value has the size ${size}, maxSize is ${bound.maxSize}`);
   }
   return size;

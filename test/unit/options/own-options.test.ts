@@ -179,7 +179,7 @@ it('a read of several keys, and the due check of a cache, have options of their 
 });
 
 it('a size that others have set is no bound of a cache', async () => {
-  pollute({ maxSize: 1, size: 'x' });
+  pollute({ max: 1, maxSize: -1, size: 'x' });
   const cache = new RefreshingCache({ name: 'sizes', load: (key: number) => key, logger: false });
   expect([...(await cache.getMany([1, 2]))]).toHaveLength(2);
   expect(cache.size).toBe(2);
