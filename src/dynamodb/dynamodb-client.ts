@@ -1,5 +1,5 @@
 import { DateClock } from '../cas/date-clock.ts';
-import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
+import { commandTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -27,7 +27,7 @@ export class Dynamodb {
     checks.methods('client', client, METHODS);
     checks.done();
     this.client = client;
-    this.timeoutMs = answerTimeoutMs(timeout);
+    this.timeoutMs = commandTimeoutMs(about, timeout);
     client.middlewareStack.add(this.#watch, { step: 'deserialize', priority: 'low' });
   }
 

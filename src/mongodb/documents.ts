@@ -1,4 +1,4 @@
-import { answerTimeoutMs } from '../cluster/time-limits.ts';
+import { commandTimeoutMs } from '../cluster/time-limits.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { after, type MongoCollection } from './collection.ts';
@@ -46,7 +46,7 @@ export class MongoDocuments {
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
     this.#collection = collection;
-    this.#timeoutMs = answerTimeoutMs(timeout);
+    this.#timeoutMs = commandTimeoutMs(about, timeout);
   }
 
   /**
