@@ -66,7 +66,8 @@ export interface Disturbance {
 }
 
 interface Done {
-  readonly calledAt: number;
+  /** What began before is older: the call, or the load whose value a refresh has returned. */
+  readonly begunAt: number;
   /** Of a rollback: the version that is new. */
   readonly version: number | undefined;
   readonly at: number;
@@ -148,7 +149,7 @@ export class MarkedInstances {
     const id = ++this.#lastId;
     const done = new Promise<Done>((resolve) => this.#done.set(id, resolve));
     this.#children[by]?.send({ id, lane, change } satisfies ToMarked);
-    const { calledAt, version, at, error } = await done;
+    const { begunAt, version, at, error } = await done;
     this.#done.delete(id);
     if (error !== undefined) {
       this.rejected += 1; // it promises nothing
@@ -157,10 +158,10 @@ export class MarkedInstances {
     const what = `${change.startsWith('value') ? 'v' : 'c'}${lane}`;
     const isNew = (served: Served | undefined): boolean => {
       if (version !== undefined) return (served?.version ?? 0) >= version;
-      return (served?.begunAt ?? (served === undefined ? 0 : Infinity)) >= calledAt;
+      return (served?.begunAt ?? (served === undefined ? 0 : Infinity)) >= begunAt;
     };
     const newAt = this.#served.map(() => 0);
-    await this.#until(() => {
+    const everywhere = (): boolean => {
       for (const [index, all] of this.#served.entries()) {
         const served = all.get(what);
         if (!isNew(served))
@@ -168,7 +169,11 @@ export class MarkedInstances {
         else newAt[index] ||= served?.at ?? 0;
       }
       return newAt.every((instant) => instant > 0);
-    }, `${change} of lane ${lane} is everywhere`);
+    };
+    await this.#until(everywhere, () => {
+      const all = this.#served.map((served) => JSON.stringify(served.get(what)));
+      return `${change} of lane ${lane} by ${by}, new from ${begunAt}, version ${version}, is everywhere: ${all}`;
+    });
     const took = newAt.map((instant, index) => {
       const since = Math.max(at, this.#disturbedBefore(index, instant));
       return instant - since - this.#stalledBetween(index, since, instant);
@@ -184,9 +189,17 @@ export class MarkedInstances {
 
   /** For how long the process of a reader stood still between two instants; and one command of it, the slowest. */
   #stalledBetween(index: number, from: number, to: number): number {
-    const within = ({ ms, at }: Stall): number => Math.max(0, Math.min(at, to) - Math.max(at - ms, from));
-    const stalled = (this.#stalls[index] ?? []).reduce((sum, stall) => sum + within(stall), 0);
-    return stalled + Math.max(0, ...(this.#slow[index] ?? []).map(within));
+    const stalledIn = (since: number, until: number): number =>
+      (this.#stalls[index] ?? []).reduce(
+        (sum, { ms, at }) => sum + Math.max(0, Math.min(at, until) - Math.max(at - ms, since)),
+        0,
+      );
+    // Of a command only what the process itself was not the cause of: that is counted by then.
+    const slow = (this.#slow[index] ?? []).map(({ ms, at }) => {
+      const [since, until] = [Math.max(at - ms, from), Math.min(at, to)];
+      return until - since - stalledIn(since, until);
+    });
+    return stalledIn(from, to) + Math.max(0, ...slow);
   }
 
   /** Makes so many changes of each kind, in all lanes at a time. @returns how late each was, the latest last. */
@@ -211,7 +224,7 @@ export class MarkedInstances {
     return late;
   }
 
-  #until(holds: () => boolean, what: string): Promise<void> {
+  #until(holds: () => boolean, what: () => string): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -219,7 +232,7 @@ export class MarkedInstances {
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`not within ${LOST_MS} ms: ${what}`));
+        reject(new Error(`not within ${LOST_MS} ms: ${what()}`));
       }, LOST_MS);
       const look = (): void => {
         if (!holds()) return;
