@@ -96,7 +96,7 @@ export const ORDINARY: readonly string[] = [
   'npm:react@18.2.0 and node_modules/.pnpm/foo@1.2.3_bar@2.0.0/index.js:12:3',
   'at load (/app/node_modules/@scope/name/dist/index.js:12:34)',
   'at file:///C:/app/node_modules/.pnpm/x@1.2.3/index.mjs:1:2',
-  'https://registry.example/@scope%2Fname and https%3A%2F%2Fexample.org%2F%40scope%2Fname',
+  'https://shop.example/@scope%2Fname and https%3A%2F%2Fexample.org%2F%40scope%2Fname',
   'next=https%3A%2F%2Fexample.org%3A8080%2Fmail%40example.org',
   'image shop/api:1.2@sha256:0123456789abcdef',
   'docker run -u 1000:1000 -p 8080:80 shop',

@@ -63,7 +63,7 @@ const PLAIN = [
   'listening at 12:30 @ noon',
   "Cannot find module '@scope/name' from node_modules/@scope/other",
   'at load (/app/node_modules/.pnpm/pkg@1.2.3/index.js:12:3)',
-  'image registry.example/shop:1.2@sha256:abc not found',
+  'image images.example/shop:1.2@sha256:abc not found',
   '{ name: "get", args: ["prices"] }',
   'the npm_config file, hf_ models and SG. are words',
   'primary key violation in table prices',
