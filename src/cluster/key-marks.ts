@@ -47,7 +47,7 @@ export class KeyMarks implements Followed, Reporting, MarksOnKeys {
   #reading: Promise<void> | undefined;
   /** Marks that wait for the round under way, and those that wait for them. */
   #waiting: Waiting | undefined;
-  /** Marks that are being published, and are not in the journal yet. */
+  /** Marks of the round under way. */
   #publishing: readonly KeysMark[] = [];
   #round: ManualRound | undefined;
   #isClosed = false;
