@@ -77,6 +77,7 @@ export function manyMembers(members: number, instances: number): RefreshGroup {
       })),
     inspect: () => ({ name: 'many', paused: false, closed: false, members: [] }),
     on: () => () => {},
+    handle: { defaults: {} },
     fleet,
   };
   return group as unknown as RefreshGroup;
