@@ -1,3 +1,5 @@
+import { isObjectPrototype } from '../plain-object.ts';
+
 /** A value nested deeper is not JSON: it may contain itself. */
 const MOST_DEPTH = 10_000;
 
@@ -84,8 +86,8 @@ export class JsonCheck {
 
   #open(value: object): void {
     const isTooLarge = this.#frames.length > MOST_DEPTH || this.#visits > MOST_VISITS;
-    const isChanged = Object.getPrototypeOf(value) === null || hasSymbols(value);
-    if (isTooLarge || isChanged || !isPlain(value) || hasToJson(value)) {
+    // Symbols that are not enumerable tell the arguments of a function from an object.
+    if (isTooLarge || Object.getOwnPropertySymbols(value).length > 0 || !isPlain(value) || hasToJson(value)) {
       this.#isExact = false;
       this.#frames.length = 0;
       return;
@@ -104,10 +106,10 @@ function isKept(value: unknown): boolean {
 }
 
 function isPlain(value: object): boolean {
-  // By the length of the chain, not by identity: the object may come from another realm (a worker, vm, an iframe).
-  const prototype = Object.getPrototypeOf(value);
-  const base = Array.isArray(value) && prototype !== null ? Object.getPrototypeOf(prototype) : prototype;
-  return base === null || Object.getPrototypeOf(base) === null;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value)) return prototype !== null && isObjectPrototype(prototype);
+  // `Array.prototype`, of any realm, is an array; that of a class which extends it is not.
+  return Array.isArray(prototype) && isObjectPrototype(Object.getPrototypeOf(prototype));
 }
 
 /** It has properties with symbols as keys; those that are not enumerable do not count, as nowhere. */

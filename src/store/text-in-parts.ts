@@ -3,8 +3,9 @@ import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
 import { partsOf } from '../parts/parts.ts';
 import { MOST_DEPTH, searchShared } from '../parts/walk.ts';
 import type { Turn } from '../time/turns.ts';
+import { isChanged, tagOf } from './exact-kind.ts';
 import type { JsonCheck } from './json-check.ts';
-import { decodeWhole, encodeRich, encodeWhole, isChanged } from './whole-text.ts';
+import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
 
 /** The first line; each further line is a part. JSON and devalue write line ends inside of texts as `\n`. */
 const FIRST_LINE = 'parts:';
@@ -81,7 +82,7 @@ async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object>
 /** Devalue refuses symbols and `__proto__` as keys, and instances of classes that extend. In parts only some of them would reach it. */
 function isKeptByDevalue(value: object): boolean {
   const hasOddKey = Object.getOwnPropertySymbols(value).length > 0 || Object.hasOwn(value, '__proto__');
-  return !hasOddKey && !isChanged(value);
+  return !hasOddKey && !isChanged(value, tagOf(value));
 }
 
 function encoded(part: Part): string {

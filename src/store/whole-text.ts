@@ -1,4 +1,11 @@
-import { DevalueError, defaultStringifyOperations, parse, stringify } from 'devalue';
+import {
+  DevalueError,
+  defaultStringifyOperations,
+  parse,
+  type StringifyOperations,
+  stringify,
+} from 'devalue';
+import { isChanged, tagOf } from './exact-kind.ts';
 import { hasSymbols, JsonCheck } from './json-check.ts';
 
 /** Marks a text of devalue. No JSON text begins like this. */
@@ -34,26 +41,17 @@ export function encodeChecked(
   return encodeRich(value, showPath);
 }
 
-/** A tag that devalue does not know, and so refuses: of things that it would change without a word. */
+/** A tag that devalue does not know: of a thing that it would change without a word. */
 const CHANGED = 'changed';
-const operations = {
-  tagOf: (thing: object): string => (isChanged(thing) ? CHANGED : defaultStringifyOperations.tagOf(thing)),
+const operations: Partial<StringifyOperations> = {
+  tagOf(thing) {
+    const tag = tagOf(thing);
+    return tag !== 'Object' && isChanged(thing, tag) ? CHANGED : tag;
+  },
+  // Of objects, and of what has no known tag.
+  shapeOf: (thing) =>
+    isChanged(thing, tagOf(thing)) ? { kind: 'not-plain' } : defaultStringifyOperations.shapeOf(thing),
 };
-
-/**
- * An instance of a class that extends a known one, such as `Buffer` or `class Rows extends Map`, would be one of that; an
- * array would lose its symbols.
- */
-export function isChanged(thing: object): boolean {
-  if (Array.isArray(thing) && hasSymbols(thing)) return true;
-  return heightOf(thing) > (ArrayBuffer.isView(thing) && !(thing instanceof DataView) ? 3 : 2);
-}
-
-/** The number of its prototypes; by that and not by identity, as the thing may come from another realm. */
-function heightOf(thing: object): number {
-  const prototype: unknown = Object.getPrototypeOf(thing);
-  return prototype === null ? 0 : 1 + heightOf(prototype as object);
-}
 
 /** A value as devalue writes it, with the references within it. @throws {TypeError} as {@link encodeWhole}. */
 export function encodeRich(value: unknown, showPath: (path: string) => string): string {
@@ -73,10 +71,17 @@ export function decodeWhole(text: string): unknown {
 }
 
 function kindOf({ value, message }: DevalueError): string {
-  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
-  const name: unknown = Object(value).constructor?.name;
-  // Any other class is refused as such, with symbols as keys or without (Node puts some into promises that it follows).
-  const isCommon = typeof name !== 'string' || name === 'Object' || name === 'Array';
-  if (!isCommon) return `a ${name}`;
-  return hasSymbols(Object(value)) ? 'a symbol as a key' : `this value: ${message}`;
+  if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
+  const tag = tagOf(value);
+  const name: unknown = value.constructor?.name;
+  const isOfClass = typeof name === 'string' && name !== 'Object' && name !== 'Array';
+  // Any class is refused as such, with symbols as keys or without (Node puts some into promises that it follows).
+  if (isOfClass && name !== tag) return withArticle(name);
+  if (!isOfClass && hasSymbols(value)) return 'a symbol as a key';
+  if (isChanged(value, tag)) return `${withArticle(tag)} that would come back changed`;
+  return isOfClass ? withArticle(name) : `a value of this kind: ${message}`;
+}
+
+function withArticle(name: string): string {
+  return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 }

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import { defaultCodec } from '../../../src/store/default-codec.ts';
@@ -9,6 +10,19 @@ const decoded = (value: unknown): unknown =>
 
 const ring: { self?: unknown } = {};
 ring.self = ring;
+
+const resizable = Reflect.construct(ArrayBuffer, [2, { maxByteLength: 4 }]) as ArrayBuffer;
+
+function given(..._: unknown[]): unknown {
+  // biome-ignore lint/complexity/noArguments: what the test is about
+  return arguments;
+}
+
+function withoutParent(): unknown {
+  function Bare() {}
+  Bare.prototype = Object.create(null, { constructor: { value: Bare } });
+  return Object.assign(Object.create(Bare.prototype), { a: 1 });
+}
 
 describe('the default codec', () => {
   it.each<[string, unknown, 'json' | 'devalue']>([
@@ -27,11 +41,22 @@ describe('the default codec', () => {
     ['undefined alone', undefined, 'devalue'],
     ['a ring', ring, 'devalue'],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), 'devalue'],
+    ['boxed primitives', [Object(1), Object('ab'), Object(true), Object(2n)], 'devalue'],
+    [
+      'a pattern, a view, an address',
+      [/a/gi, new DataView(new ArrayBuffer(2)), new URL('http://a/b')],
+      'devalue',
+    ],
     ['an object without a prototype in others', { a: [Object.create(null)] }, 'devalue'],
   ])('keeps %s', (_, value, how) => {
     const text = defaultCodec.encode(value) as string;
     expect(text.startsWith('devalue:') ? 'devalue' : 'json').toBe(how);
     expect(decoded(value)).toStrictEqual(value);
+  });
+
+  it('keeps values of another realm', () => {
+    expect(decoded(runInNewContext('({ a: [1, { b: 2 }] })'))).toStrictEqual({ a: [1, { b: 2 }] });
+    expect(decoded(runInNewContext('new Map([[1, [/a/g]]])'))).toStrictEqual(new Map([[1, [/a/g]]]));
   });
 
   it.each<[string, unknown, string]>([
@@ -54,6 +79,64 @@ describe('the default codec', () => {
       { a: Object.assign([1], { [Symbol('s')]: 2 }) },
       'a symbol as a key (at .a); give',
     ],
+    [
+      'a Map with a property',
+      Object.assign(new Map(), { total: 3 }),
+      'a Map that would come back changed; give',
+    ],
+    [
+      'a Set with a symbol',
+      [Object.assign(new Set(), { [Symbol('s')]: 3 })],
+      'a Set that would come back changed (at [0])',
+    ],
+    [
+      'a Date with a property',
+      Object.assign(new Date(0), { zone: 'UTC' }),
+      'a Date that would come back changed',
+    ],
+    [
+      'a URL with a property',
+      Object.assign(new URL('http://a/'), { a: 1 }),
+      'a URL that would come back changed',
+    ],
+    [
+      'a typed array with a symbol',
+      Object.assign(new Uint8Array(2), { [Symbol('s')]: 1 }),
+      'a Uint8Array that would',
+    ],
+    [
+      'a pattern that is in use',
+      Object.assign(/a/g, { lastIndex: 3 }),
+      'a RegExp that would come back changed',
+    ],
+    ['a buffer that can grow', resizable, 'an ArrayBuffer that would come back changed'],
+    [
+      'a view of a buffer that can grow',
+      { of: new Uint8Array(resizable) },
+      'an ArrayBuffer that would come back changed',
+    ],
+    [
+      'an array without a prototype',
+      Object.setPrototypeOf([1], null),
+      'an Array that would come back changed',
+    ],
+    [
+      'an array that is none by its prototype',
+      { a: Object.setPrototypeOf([1], Object.prototype) },
+      'an Array that would come back changed (at .a)',
+    ],
+    ['the arguments of a function', { a: given(1, 2) }, 'an Arguments that would come back changed (at .a)'],
+    [
+      'an object that says to be a Map',
+      {
+        a: new (class Fake {
+          readonly [Symbol.toStringTag] = 'Map';
+        })(),
+      },
+      'a Fake (at .a)',
+    ],
+    ['a proxy of a Map', { a: new Proxy(new Map(), {}) }, 'a Map that would come back changed (at .a)'],
+    ['an instance of a class that extends null', { a: withoutParent() }, 'a Bare (at .a)'],
     [
       'a symbol as a key of a Map in it',
       new Map([[1, { [Symbol('s')]: 2 }]]),
