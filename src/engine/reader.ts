@@ -243,7 +243,8 @@ export class Reader<T> {
       return before === undefined ? value : again({ maxAge: maxAgeMs, signal });
     };
     const refuse = (error: unknown): never => {
-      throw isFailure(error) ? this.#readError(entry, maxAgeMs) : error;
+      const isForAge = entry.isLoaded && isFailure(error); // the value may have been dropped meanwhile
+      throw isForAge ? this.#readError(entry, maxAgeMs) : error;
     };
     const next = this.#loader.next(entry, signal, isForced ? 'forced' : nextTrigger(entry));
     return ignoreRejection(next.then(serve, refuse));

@@ -54,6 +54,15 @@ describe('maxStaleness', () => {
     expect(manual.calls).toHaveLength(2);
   });
 
+  it('a read that waits ends with the error of the load when its value is dropped meanwhile', async () => {
+    const { clock, manual, value } = await makeTooStale();
+    const waiting = rejectionOf(value.get());
+    expect(manual.calls).toHaveLength(2);
+    value.invalidate({ drop: true });
+    await clock.advance(30_000);
+    expect(await waiting).toMatchObject({ code: 'ERR_TICKLESS_LOAD_TIMEOUT' });
+  });
+
   it("'wait' (the default): reads wait for the reload, in one load", async () => {
     const { clock, manual, value } = await makeTooStale();
     const reads = [value.get(), value.get(), value.get({ patience: 1 })];
