@@ -37,16 +37,17 @@ const PROOFS: ReadonlyMap<string, Proof> = new Map<string, Proof>([
  *
  * Left out without being refused, as in JSON: what is not enumerable, and properties of an array beside its elements (to
  * find them would take as long as to encode the elements).
- *
- * @param tag of the thing, as `Object.prototype.toString` tells it.
  */
-export function isChanged(thing: object, tag: string): boolean {
+export function isChanged(thing: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(thing);
+  const isCommon = prototype === Object.prototype && !Array.isArray(thing) && !(Symbol.iterator in thing);
+  if (isCommon) return false;
+  const tag = tagOf(thing);
   if (tag === 'Object') return extendsNull(prototype);
   if (tag === 'Array') return !Array.isArray(thing) || heightOf(thing) !== 2 || hasSymbols(thing);
+  if (tag === 'Arguments') return true;
   if (tag.endsWith('Array'))
     return heightOf(thing) !== 3 || !isProven(lengthOfArray, thing) || hasSymbols(thing);
-  if (tag === 'Arguments') return true;
   const proof = PROOFS.get(tag);
   if (proof === undefined) return heightOf(thing) > 2; // devalue refuses all but those of Temporal
   return heightOf(thing) !== 2 || !isProven(proof, thing) || hasMore(thing, tag);
@@ -54,10 +55,11 @@ export function isChanged(thing: object, tag: string): boolean {
 
 /** More than the content that devalue writes. */
 function hasMore(thing: object, tag: string): boolean {
-  const most = tag === 'String' ? (thing as { readonly length: number }).length : 0; // its characters are properties
-  const { lastIndex, resizable } = thing as { readonly lastIndex?: number; readonly resizable?: boolean };
-  const isInUse = (tag === 'RegExp' && lastIndex !== 0) || (tag === 'ArrayBuffer' && resizable === true);
-  return isInUse || Object.keys(thing).length > most || hasSymbols(thing);
+  if (Reflect.ownKeys(thing).length === 0 && tag !== 'ArrayBuffer') return false;
+  const { length = 0, lastIndex, resizable } = thing as Partial<Record<string, unknown>>;
+  if ((tag === 'RegExp' && lastIndex !== 0) || (tag === 'ArrayBuffer' && resizable === true)) return true;
+  const characters = tag === 'String' ? length : 0; // are properties
+  return Object.keys(thing).length !== characters || hasSymbols(thing);
 }
 
 /** Of a class that extends `null`. Devalue refuses those of other classes by itself, and keeps objects without a prototype. */

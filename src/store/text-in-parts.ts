@@ -3,7 +3,7 @@ import type { Container, Part, ReferencesOfPart } from '../parts/part.ts';
 import { partsOf } from '../parts/parts.ts';
 import { MOST_DEPTH, searchShared } from '../parts/walk.ts';
 import type { Turn } from '../time/turns.ts';
-import { isChanged, tagOf } from './exact-kind.ts';
+import { isChanged } from './exact-kind.ts';
 import type { JsonCheck } from './json-check.ts';
 import { decodeWhole, encodeRich, encodeWhole } from './whole-text.ts';
 
@@ -82,7 +82,7 @@ async function sharedIn(value: unknown, turn: Turn): Promise<ReadonlySet<object>
 /** Devalue refuses symbols and `__proto__` as keys, and instances of classes that extend. In parts only some of them would reach it. */
 function isKeptByDevalue(value: object): boolean {
   const hasOddKey = Object.getOwnPropertySymbols(value).length > 0 || Object.hasOwn(value, '__proto__');
-  return !hasOddKey && !isChanged(value, tagOf(value));
+  return !hasOddKey && !isChanged(value);
 }
 
 function encoded(part: Part): string {

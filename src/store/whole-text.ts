@@ -1,10 +1,4 @@
-import {
-  DevalueError,
-  defaultStringifyOperations,
-  parse,
-  type StringifyOperations,
-  stringify,
-} from 'devalue';
+import { DevalueError, defaultStringifyOperations, parse, stringify } from 'devalue';
 import { isChanged, tagOf } from './exact-kind.ts';
 import { hasSymbols, JsonCheck } from './json-check.ts';
 
@@ -41,16 +35,9 @@ export function encodeChecked(
   return encodeRich(value, showPath);
 }
 
-/** A tag that devalue does not know: of a thing that it would change without a word. */
-const CHANGED = 'changed';
-const operations: Partial<StringifyOperations> = {
-  tagOf(thing) {
-    const tag = tagOf(thing);
-    return tag !== 'Object' && isChanged(thing, tag) ? CHANGED : tag;
-  },
-  // Of objects, and of what has no known tag.
-  shapeOf: (thing) =>
-    isChanged(thing, tagOf(thing)) ? { kind: 'not-plain' } : defaultStringifyOperations.shapeOf(thing),
+/** Devalue asks this of each object before all else, and refuses those with the answer yes. */
+const operations = {
+  isThenable: (thing: object): boolean => isChanged(thing) || defaultStringifyOperations.isThenable(thing),
 };
 
 /** A value as devalue writes it, with the references within it. @throws {TypeError} as {@link encodeWhole}. */
@@ -78,7 +65,7 @@ function kindOf({ value, message }: DevalueError): string {
   // Any class is refused as such, with symbols as keys or without (Node puts some into promises that it follows).
   if (isOfClass && name !== tag) return withArticle(name);
   if (!isOfClass && hasSymbols(value)) return 'a symbol as a key';
-  if (isChanged(value, tag)) return `${withArticle(tag)} that would come back changed`;
+  if (isChanged(value)) return `${withArticle(tag)} that would come back changed`;
   return isOfClass ? withArticle(name) : `a value of this kind: ${message}`;
 }
 
