@@ -23,13 +23,15 @@ export class ApiError extends Error {
   }
 }
 
-export async function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+/** An answer that takes longer is none: the service hangs, or the way to it. In milliseconds. */
+const LONGEST_MS = 15_000;
+/** An action may wait for a load. */
+const LONGEST_ACTION_MS = 60_000;
+
+export function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
   const search = new URLSearchParams(query).toString();
-  return answer(
-    await fetch(`api/${path}${search === '' ? '' : `?${search}`}`, {
-      headers: { accept: 'application/json' },
-    }),
-  );
+  const init = { headers: { accept: 'application/json' } };
+  return ask(`${path}${search === '' ? '' : `?${search}`}`, init, LONGEST_MS);
 }
 
 export async function open(): Promise<void> {
@@ -38,13 +40,14 @@ export async function open(): Promise<void> {
 
 /** Carries out an action. A token that is over, or of another instance, is renewed, and the request is sent once more. */
 export async function act(action: ActionName, body: object, isRetry: boolean = false): Promise<string> {
-  const response = await fetch(`api/actions/${action}`, {
+  const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-tickless-token': session.value?.token ?? '' },
     body: JSON.stringify(body),
-  });
+  };
   try {
-    return (await answer<{ readonly message: string }>(response)).message;
+    const { message } = await ask<{ readonly message: string }>(`actions/${action}`, init, LONGEST_ACTION_MS);
+    return message;
   } catch (error) {
     if (isRetry || (error as ApiError).code !== 'token') throw error;
     await open();
@@ -52,9 +55,16 @@ export async function act(action: ActionName, body: object, isRetry: boolean = f
   }
 }
 
-async function answer<T>(response: Response): Promise<T> {
-  const body = await response.json().catch(() => ({}));
-  if (response.ok) return body as T;
-  const { code = 'failed', message = `the console answered ${response.status}` } = body.error ?? {};
-  throw new ApiError(code, message);
+async function ask<T>(path: string, init: RequestInit, longestMs: number): Promise<T> {
+  const signal = AbortSignal.timeout(longestMs); // also ends a body that stalls
+  try {
+    const response = await fetch(`api/${path}`, { ...init, signal });
+    if (response.ok) return (await response.json()) as T;
+    const { error } = await response.json().catch(() => ({}));
+    const { code = 'failed', message = `the console answered ${response.status}` } = error ?? {};
+    throw new ApiError(code, message);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new ApiError('timeout', `the console did not answer within ${longestMs / 1000} s`);
+  }
 }

@@ -152,6 +152,17 @@ describe('the page', () => {
       .waitFor({ timeout: 10_000 });
   });
 
+  it('says when a service does not answer, instead of waiting for ever', async () => {
+    const world = await startWorld();
+    open.push(() => world.close());
+    const context = await browser.newContext();
+    open.push(() => context.close());
+    await context.route('**/api/locks*', () => {}); // is never answered
+    const page = await context.newPage();
+    await page.goto(`${world.url}#/locks`);
+    await page.getByText('the console did not answer within 15 s').waitFor({ timeout: 30_000 });
+  });
+
   it('says that access is refused, and how to set authorize', async () => {
     const { page } = await openPage(
       browser,
