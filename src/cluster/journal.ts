@@ -39,7 +39,7 @@ const MOST_CHARACTERS = 64_000;
 /** The rest of a mark, in characters. */
 const MARK_CHARACTERS = 80;
 
-/** The journal with further marks, of that version. Of one key or tag the last mark counts. */
+/** The journal with further marks, of that version. Of one tag the last mark counts, of one key that of the last change. */
 export function withMarks(journal: Journal, marks: readonly KeysMark[], version: number): Journal {
   let base = journal;
   const entries = new Map(journal.entries.map((entry) => [subjectOf(entry), entry]));
@@ -55,10 +55,18 @@ export function withMarks(journal: Journal, marks: readonly KeysMark[], version:
     const subject = subjectOf(mark);
     const before = entries.get(subject);
     entries.delete(subject); // the last one is at the end
-    const droppedBy = mark.mark !== 'dropped' && before !== undefined ? dropOf(before) : undefined;
-    entries.set(subject, { ...mark, version, ...(droppedBy && { droppedBy }) });
+    const last = lastChange(mark, before);
+    const drop = mark.mark === 'dropped' ? version : before && dropOf(before);
+    const droppedBy = last.mark === 'dropped' ? undefined : drop;
+    entries.set(subject, { ...last, version, ...(droppedBy && { droppedBy }) });
   }
   return bounded({ ...base, entries: [...entries.values()] });
+}
+
+/** The mark of a change of a key may be published after that of a later change, which counts. */
+function lastChange(mark: KeysMark, before: JournalEntry | undefined): KeysMark {
+  const isOvertaken = mark.of === 'key' && before?.of === 'key' && before.at > mark.at;
+  return isOvertaken ? { ...mark, mark: before.mark, at: before.at } : mark;
 }
 
 /** The journal as it is known, where that of a later version can't be read: its marks may concern any key. */
