@@ -114,8 +114,8 @@ async function publish(
     return 'overtaken';
   }
   if (mark !== undefined) state.marked(version);
-  else if (version > state.version) {
-    state.version = version;
+  else if (version > state.version && (state.isLocal || isInPlace())) {
+    state.version = version; // else another version is in place, and a check finds this one
     if (pin === undefined) endPin(entry, member.options);
     else state.pin = pin;
   }
@@ -176,7 +176,9 @@ function overtaken(
   }
   const state = sharedStateOf(entry);
   state.isLocal = true;
-  state.expectedToken = version;
+  // Invalidated here meanwhile, it waits for a load that began after that.
+  const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
+  if (!awaitsLoad) state.expectedToken = version;
   const now = clock.monotonic();
   if (entry.dueAt === dueAt) entry.setDue(now, now);
 }

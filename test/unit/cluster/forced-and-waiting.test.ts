@@ -55,6 +55,23 @@ describe('forced loads', () => {
     expect(b.manual.call(0).context.trigger).toBe('invalidated');
   });
 
+  it('a load that a newer version overtook does not answer an invalidation that came while it ran', async () => {
+    const cluster = new ManualCluster();
+    const [a, b] = [cluster.instance(), cluster.instance()];
+    const first = a.value.get();
+    await cluster.clock.flush();
+    await cluster.lock.forceRelease('v', a.value.inspect().lock?.token ?? 0);
+    expect(await cluster.load(b, 'newer')).toBe('newer');
+    a.value.invalidate();
+    const later = a.value.get();
+    await cluster.end(a, 0, 'old');
+    expect(await first).toBe('old');
+    await cluster.clock.advance(1000);
+    expect(await settled(later)).toBe('pending');
+    await cluster.end(a, 1, 'newest');
+    expect(await later).toBe('newest');
+  });
+
   it('a drop while the lease is waited for leaves the load that follows to its end, though its reader gives up', async () => {
     const cluster = new ManualCluster();
     const [a, b] = [cluster.instance(), cluster.instance()];

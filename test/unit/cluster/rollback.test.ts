@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isClosedError, isOptionError, isPinnedError, isStoreUnavailableError } from '../../../src/index.ts';
+import {
+  isClosedError,
+  isLockUnavailableError,
+  isOptionError,
+  isPinnedError,
+  isStoreUnavailableError,
+} from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { recordChanges } from '../../support/events.ts';
@@ -56,6 +62,26 @@ describe('a version that is put back into place', () => {
       seen.push(versionOf());
     }
     expect(seen).toEqual(Array(5).fill(undefined));
+  });
+
+  it('is served on the instance that published it, if a later one that could not be published was in its place', async () => {
+    const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
+    const [two, one] = await a.value.history();
+    await cluster.clock.advance(1100);
+    await cluster.read(b); // loads, for longer than a rollback waits
+    const first = a.value.rollback({ by, to: one!.version });
+    await cluster.clock.advance(100);
+    const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
+    await cluster.clock.advance(2000);
+    expect([isLockUnavailableError(await second), a.value.peek()]).toEqual([true, 'two']);
+    await cluster.end(b, 0, 'three');
+    await cluster.clock.advance(1000);
+    await first;
+    for (let read = 0; read < 4; read++) {
+      await cluster.clock.advance(300);
+      await Promise.all([cluster.read(a), cluster.read(b)]);
+    }
+    expect([a.value.peek(), b.value.peek()]).toEqual(['one', 'one']);
   });
 
   it('is not replaced by due loads, invalidations and refreshes of any instance, however old it gets', async () => {
