@@ -18,9 +18,10 @@ export class Values implements Watch {
   /** The state of the source in the newest value that had a version. */
   #revision = 0;
 
-  /** How often the backend had come back empty when the version was first seen, and whether the key was evicted since. */
+  /** How often the backend had come back empty when the version was first seen, and whether the key was evicted or dropped since. */
   #losses = 0;
-  #isEvicted = false;
+  #isForgotten = false;
+  #drops = 0;
 
   constructor(subject: Subject, world: World) {
     this.#subject = subject;
@@ -35,7 +36,7 @@ export class Values implements Watch {
   }
 
   emitted({ type }: TicklessEvent): void {
-    if (type === 'evicted') this.#isEvicted = true;
+    if (type === 'evicted') this.#isForgotten = true;
   }
 
   unseen(): void {
@@ -107,14 +108,16 @@ export class Values implements Watch {
   }
 
   #isNotOlder({ revision }: Loaded): void {
-    const { id } = this.#subject;
+    const { id, drops } = this.#subject;
     const version = this.#subject.status?.lock?.version;
     if (version === undefined) return;
     const { losses } = this.#world.backend;
+    if (id.includes('[') && drops.length > this.#drops) this.#isForgotten = true;
+    this.#drops = drops.length;
     // A late write may land in an empty store, and nothing here remembers a newer one.
-    if (this.#isEvicted && losses > this.#losses) this.#version = this.#revision = 0;
+    if (this.#isForgotten && losses > this.#losses) this.#version = this.#revision = 0;
     if (version !== this.#version) this.#losses = losses;
-    this.#isEvicted = false;
+    this.#isForgotten = false;
     this.#world.referee.holds(13, version >= this.#version, () => {
       return `${id}: version ${version} after version ${this.#version}`;
     });

@@ -161,8 +161,9 @@ export class Marks implements KeysWatch {
   /** What it has under way is in no order with the versions of others: what checks find counts from its end. */
   #isInNoOrder(key: HeldKey): boolean {
     const isBusy =
-      [...this.#underWay].some(({ instance, kind }) => instance === key && kind === 'set') ||
-      [...key.running].some(({ token }) => token === undefined);
+      [...this.#underWay].some(
+        ({ instance, kind, mark }) => instance === key && (kind === 'set' || mark !== undefined),
+      ) || [...key.running].some(({ token }) => token === undefined);
     if (isBusy) for (const { readAt } of this.#of(key)) readAt.delete(key.process);
     return isBusy;
   }
@@ -202,12 +203,17 @@ export class Marks implements KeysWatch {
     return isLater || (order.mark === undefined ? held >= version : held > version);
   }
 
-  /** When the instance of a value that it has alone was asked for a change that has replaced that version. */
+  /**
+   * When this instance was asked for a change that has replaced that version: for a value that it has alone, a change of the
+   * key; for a load, also one of its tag or of all keys.
+   */
   #replacedAt(replaced: number, serial: number, key: HeldKey): number {
-    if (!this.#setByHand.has(serial) || this.#versions.has(serial)) return Number.POSITIVE_INFINITY;
+    const isSet = this.#setByHand.has(serial);
+    if (isSet && this.#versions.has(serial)) return Number.POSITIVE_INFINITY;
     const replacing = this.#of(key).filter(({ order: { mark, of, instance }, version }) => {
-      const isReplacing = mark === undefined || (mark === 'dropped' && of === 'key');
-      return isReplacing && instance === key && version > replaced;
+      if (version <= replaced) return false;
+      if (!isSet) return mark !== undefined && instance.process === key.process;
+      return instance === key && (mark === undefined || (mark === 'dropped' && of === 'key'));
     });
     return Math.min(...replacing.map(({ order }) => order.at));
   }
