@@ -35,8 +35,8 @@ const PROOFS: ReadonlyMap<string, Proof> = new Map<string, Proof>([
  * by their tag, and gives back the plain kind. An instance of a class that extends one, such as a `Buffer`, would lose its
  * class; a `Map` its further properties; a regular expression its place; a buffer that it can grow.
  *
- * Left out without being refused, as in JSON: what is not enumerable, and properties of an array beside its elements (to
- * find them would take as long as to encode the elements).
+ * Properties that are not enumerable are left out without being refused, as in JSON, and so are those of an array beside
+ * its elements: to find them would take as long as to encode the elements.
  */
 export function isChanged(thing: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(thing);
