@@ -127,11 +127,13 @@ export class EntryVersions<T> implements VersionControl<T> {
       if (edition !== undefined && entry.promise === promise) this.#host.published(published);
       return published;
     } catch (error) {
+      const isInPlace = edition !== undefined && entry.promise === promise;
       if (edition !== undefined) {
-        if (shared.version === version) shared.displaced();
+        // In place it has no version, though one before it may have been published meanwhile.
+        if (isInPlace || shared.version === version) shared.displaced();
         else if (shared.pin === edition.pin) shared.pin = undefined;
       }
-      if (edition !== undefined && entry.promise === promise) {
+      if (isInPlace) {
         shared.isLocal = false;
         this.#host.published(undefined);
         checkAtNextRead(entry, this.#member.options.clock.monotonic());

@@ -84,6 +84,33 @@ describe('a version that is put back into place', () => {
     expect([a.value.peek(), b.value.peek()]).toEqual(['one', 'one']);
   });
 
+  it('is served on the instance that published it, if a later one in its place could not be published after that', async () => {
+    const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
+    const [two, one] = await a.value.history();
+    await cluster.clock.advance(1100);
+    await cluster.read(b); // loads, so that both wait
+    const first = a.value.rollback({ by, to: one!.version });
+    await cluster.clock.advance(100);
+    const second = rejectionOf(a.value.rollback({ by: 'bob', to: two!.version }));
+    await cluster.clock.advance(100);
+    let writes = 0;
+    a.link.fault = (step) => (step === 'write' && ++writes > 1 ? 'refused' : undefined);
+    await cluster.end(b, 0, 'three');
+    await cluster.clock.advance(1500);
+    expect([isStoreUnavailableError(await second), a.value.peek()]).toEqual([true, 'two']);
+    a.link.mend();
+    const version = await first;
+    await cluster.clock.advance(60_000);
+    for (let read = 0; read < 4; read++) {
+      await cluster.clock.advance(300);
+      await Promise.all([cluster.read(a), cluster.read(b)]);
+    }
+    for (const { value } of [a, b]) {
+      const { pinned, lock } = value.inspect();
+      expect([value.peek(), pinned?.by, lock?.version]).toEqual(['one', by, version]);
+    }
+  });
+
   it('is not replaced by due loads, invalidations and refreshes of any instance, however old it gets', async () => {
     const { cluster, a, b } = await twoVersions({ maxStaleness: 5000, whenTooStale: 'throw' });
     await a.value.rollback({ by });
