@@ -58,8 +58,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   readonly #reader: Reader<V>;
   readonly #active: Map<KeyId, KeyedEntry<K, V>> = new Map();
   readonly #negative: NegativeCache<K, V>;
-  /** Evicted keys of which listeners are to hear. */
-  readonly #evicted: K[] = [];
 
   constructor(options: ResolvedCacheOptions<K, V>, refresher: Refresher<V>, reader: Reader<V>) {
     const { member, bound, keepsKeys } = options;
@@ -212,8 +210,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   /** Unpins an entry behind all callers. One that was evicted meanwhile, and is not being loaded, does not come back. */
   release(entry: KeyedEntry<K, V>): void {
     entry.pins -= 1;
-    if (entry.pins === 0 && entry.isEvicted && !isKept(entry)) this.#active.delete(entry.id);
-    else this.changed(entry);
+    if (entry.isEvicted) this.#letGo(entry);
+    if (this.#active.get(entry.id) === entry) this.changed(entry);
   }
 
   loadBegan(entry: KeyedEntry<K, V>): void {
@@ -246,18 +244,27 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
-    const { events } = this.#refresher;
-    if (isEvicted && events.has('evicted')) this.#evicted.push(key);
-    else if (isEvicted) events.counters.count('evicted');
+    if (isEvicted) this.#refresher.loader.changes.evicted(key);
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;
-    if (entry.pins === 0 && !isKept(entry)) this.#active.delete(id);
+    this.#letGo(entry);
+  }
+
+  /**
+   * It has lost its slot. While its result is being published it stays all the same: another entry of its key would take its lease
+   * for that of another instance.
+   */
+  #letGo(entry: KeyedEntry<K, V>): void {
+    if (entry.pins > 0) return;
+    if (!isBusy(entry)) this.#active.delete(entry.id);
+    else entry.isLeaving = entry.isLoaded && !isLoading(entry);
   }
 
   #activate(id: KeyId, key: K): KeyedEntry<K, V> {
     const active = this.#active.get(id);
     const entry = active ?? this.#fetch(id, key);
+    entry.isLeaving = false;
     if (active === undefined) this.#active.set(id, entry);
     this.validity.validate(entry);
     return entry;
@@ -278,6 +285,10 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const { id } = entry;
     if (entry.pins > 0 || this.#active.get(id) !== entry) return;
     const busy = isBusy(entry);
+    if (entry.isLeaving && entry.isLoaded) {
+      if (!busy) this.#active.delete(id);
+      return;
+    }
     if (entry.isLoaded) {
       if (entry.isNegative) this.#negative.delete(entry);
       this.#place(entry, busy);
@@ -300,8 +311,6 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
       this.table.passivate(slot, entry);
     }
     this.observer?.changed(slot, entry);
-    if (this.#evicted.length === 0) return;
-    for (const key of this.#evicted.splice(0)) this.#refresher.events.emit('evicted', { key });
   }
 }
 
@@ -316,14 +325,6 @@ function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
 /** It is being loaded, or its lease is not released yet. */
 function isBusy({ flight, waiters, coordinated }: KeyedEntry<unknown, unknown>): boolean {
   return flight !== undefined || waiters !== undefined || coordinated?.isBusy === true;
-}
-
-/**
- * It stays active though it was evicted: another entry of its key would not know what a person is having published. A key that
- * was deleted while its lease is being released is absent after that.
- */
-function isKept(entry: KeyedEntry<unknown, unknown>): boolean {
-  return entry.isLoaded ? isLoading(entry) || entry.coordinated?.isBeingShared === true : isBusy(entry);
 }
 
 /** Only its value and its times are to be remembered. */

@@ -27,7 +27,6 @@ const PATIENCE: BackendPatience = { waitsForProbe: true, startedAt: undefined };
  * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
  */
 export class ManualRound implements RoundUnderWay {
-  readonly isManual: boolean = true;
   readonly isLoading: boolean = false;
   /** Resolves when the store has the value, with the token if there is a lock. Rejects with `LockUnavailableError`, `StoreUnavailableError` or `ClosedError`. */
   readonly shared: Promise<number | undefined>;

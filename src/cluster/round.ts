@@ -29,7 +29,6 @@ import { type SharedState, sharedStateOf } from './shared-state.ts';
  * The next round of the entry begins when this one is {@link over}.
  */
 export class Round<T> implements CoordinatedRound<T> {
-  readonly isManual: boolean = false;
   readonly #over: Deferred<void> = new Deferred();
   readonly #published: Deferred<void> = new Deferred();
   readonly #member: ClusterMember;

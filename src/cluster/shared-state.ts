@@ -13,8 +13,6 @@ export interface RoundUnderWay {
   readonly published: Promise<void>;
   /** It holds a lease. */
   readonly isHolder: boolean;
-  /** It publishes what a person has changed: see `manual-round.ts`. */
-  readonly isManual: boolean;
   /** A load runs. */
   readonly isLoading: boolean;
   requireFresh(): void;
@@ -92,10 +90,6 @@ export class SharedState implements CoordinatedEntry {
 
   get isLoading(): boolean {
     return this.round?.isLoading === true;
-  }
-
-  get isBeingShared(): boolean {
-    return this.round?.isManual === true;
   }
 
   get published(): Promise<void> | undefined {

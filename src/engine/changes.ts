@@ -3,9 +3,10 @@ import type { Events } from '../observe/member-events.ts';
 import { type Entry, keyOf } from './entry.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
-/** A replacement of a value, of which listeners do not know yet. */
+/** A replacement of a value, or the eviction of one, of which listeners do not know yet. */
 interface Change {
-  details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'>;
+  readonly type: 'changed' | 'evicted';
+  details: Pick<EventOf<'changed'>, 'version' | 'cause' | 'key'> | Pick<EventOf<'evicted'>, 'key'>;
   /** Not enumerable: a log of events must not contain the values all at once. */
   readonly values: PropertyDescriptorMap;
   /** The length of the chain of listeners that led to it: each has replaced a value in answer to a change. */
@@ -16,7 +17,7 @@ interface Change {
 const LONGEST_CHAIN = 100;
 
 /**
- * Reports each replacement of a value once, in the order of the replacements. They are noted as they are made, and
+ * Reports each replacement of a value once, and each eviction, in their order. They are noted as they are made, and
  * delivered when all of the entry is in place: a listener that replaces a value again adds to the end of the line.
  */
 export class Changes {
@@ -45,19 +46,19 @@ export class Changes {
     cause: ChangeCause,
     version: number | 'unpublished' | undefined,
   ): void {
-    const { kind, logger } = this.#options;
     this.#unpublished = undefined;
-    if (kind === 'task' || !this.#events.has('changed')) return;
-    if (this.#depth >= LONGEST_CHAIN) {
-      logger.error('a listener of changed replaces the value each time, the last is not emitted');
-      return;
-    }
+    if (this.#options.kind === 'task' || !this.#events.has('changed')) return;
     const values = { value: { value }, ...(entry.isLoaded ? { previous: { value: entry.value } } : {}) };
     const isUnpublished = version === 'unpublished';
     const details = { ...keyOf(entry), version: isUnpublished ? undefined : version, cause };
-    const change = { details, values, depth: this.#depth + 1 };
-    this.#line.push(change);
+    const change = this.#add('changed', details, values);
     if (isUnpublished) this.#unpublished = change;
+  }
+
+  /** The value of that key has left for those of others. */
+  evicted(key: unknown): void {
+    if (this.#events.has('evicted')) this.#add('evicted', { key });
+    else this.#events.counters.count('evicted');
   }
 
   /** The value that was noted last is published under that version; `undefined`: it could not be. */
@@ -77,10 +78,21 @@ export class Changes {
         if (next === this.#unpublished) return;
         this.#line.shift();
         this.#depth = next.depth;
-        this.#events.emit('changed', next.details as EventOf<'changed'>, next.values);
+        this.#events.emit(next.type, next.details as EventOf<'changed'>, next.values);
       }
     } finally {
       this.#depth = 0;
     }
+  }
+
+  /** @returns `undefined`: it is not emitted. */
+  #add(type: Change['type'], details: Change['details'], values: Change['values'] = {}): Change | undefined {
+    if (this.#depth >= LONGEST_CHAIN) {
+      this.#options.logger.error(`a listener of ${type} replaces a value each time, the last is not emitted`);
+      return undefined;
+    }
+    const change = { type, details, values, depth: this.#depth + 1 };
+    this.#line.push(change);
+    return change;
   }
 }

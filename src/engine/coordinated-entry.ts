@@ -6,8 +6,6 @@ export interface CoordinatedEntry {
   readonly isBusy: boolean;
   /** A load runs: its round has the lease, or goes on without. */
   readonly isLoading: boolean;
-  /** A person has changed it, and the change is being published. */
-  readonly isBeingShared: boolean;
   /** Resolves when the result of the round is published, or could not be. `undefined`: no round is under way. Never rejects. */
   readonly published: Promise<void> | undefined;
   /** Only the version is to be remembered. */

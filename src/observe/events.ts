@@ -149,7 +149,8 @@ export interface EventDetails<V = unknown> {
   'store-back': { readonly lasted: number };
   /**
    * A value left a full cache: those of other keys took its place. Not after `delete`, `clear` or an absent key,
-   * whose values left on request. Emitted once all is in place; a listener may load or set the key again.
+   * whose values left on request. Emitted once all is in place, in its order with `changed`; a listener may load or set the
+   * key again.
    */
   evicted: Keyed;
   paused: unknown;

@@ -45,6 +45,22 @@ describe('keys behind a lock', () => {
     expect([...a.cache.keys()]).toEqual(['y']);
   });
 
+  it('one that is pushed out while its lease is being given back, invalidated and read is loaded again', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { max: 1 });
+    const arrives = new Deferred<void>();
+    a.link.breakOnce({ arrives: arrives.promise }, 'release');
+    await loadKey(cluster, a, 'x', 'ex');
+    await loadKey(cluster, a, 'y', 'why');
+    a.cache.invalidate('x');
+    const read = a.cache.get('x', { patience: Infinity });
+    await cluster.clock.advance(100);
+    arrives.resolve();
+    await cluster.clock.advance(100);
+    a.calls[2]?.resolve('ex 2');
+    expect(await read).toBe('ex 2');
+  });
+
   it('an acquire whose answer was lost is asked again with the same request, also after a load without it', async () => {
     const cluster = new ManualCluster({}, 30_000);
     const a = keyedInstance(cluster);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PeriodicExecutor, RefreshGroup, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
-import { recordEvents, typesOf } from '../../support/events.ts';
+import { recordEvents, recordLines, typesOf } from '../../support/events.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -186,5 +186,29 @@ describe('the event evicted', () => {
     cache.delete('c');
     cache.clear();
     expect(evicted).toEqual(['a', 'b']);
+  });
+
+  it('comes in its order with changed, also where a listener reads the key again at once', () => {
+    const cache = new RefreshingCache<string, string>({ name: 'c', load: (key) => key, max: 1, logger: false });
+    const heard: string[] = [];
+    cache.on('changed', ({ key }) => void heard.push(`changed ${key}`));
+    cache.on('evicted', ({ key }) => {
+      if (heard.push(`evicted ${key}`) === 3) void cache.get('a');
+    });
+    for (const key of ['a', 'b']) void cache.get(key);
+    expect(heard).toEqual(['changed a', 'changed b', 'evicted a', 'changed a', 'evicted b']);
+  });
+
+  it('of a listener that always reads the key again ends, and says so', () => {
+    const logger = recordLines();
+    const cache = new RefreshingCache<string, string>({ name: 'c', load: (key) => key, max: 1, logger });
+    let heard = 0;
+    cache.on('evicted', ({ key }) => {
+      heard += 1;
+      void cache.get(key as string);
+    });
+    for (const key of ['a', 'b']) void cache.get(key);
+    expect([heard, cache.size]).toEqual([100, 1]);
+    expect(logger.lines.at(-1)).toContain('a listener of evicted replaces a value each time');
   });
 });
