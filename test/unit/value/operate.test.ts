@@ -189,7 +189,12 @@ describe('the event evicted', () => {
   });
 
   it('comes in its order with changed, also where a listener reads the key again at once', () => {
-    const cache = new RefreshingCache<string, string>({ name: 'c', load: (key) => key, max: 1, logger: false });
+    const cache = new RefreshingCache<string, string>({
+      name: 'c',
+      load: (key) => key,
+      max: 1,
+      logger: false,
+    });
     const heard: string[] = [];
     cache.on('changed', ({ key }) => void heard.push(`changed ${key}`));
     cache.on('evicted', ({ key }) => {
