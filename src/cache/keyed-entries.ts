@@ -258,13 +258,12 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   #letGo(entry: KeyedEntry<K, V>): void {
     if (entry.pins > 0) return;
     if (!isBusy(entry)) this.#active.delete(entry.id);
-    else entry.isLeaving = entry.isLoaded && !isLoading(entry);
+    else if (!isLoading(entry)) entry.leaving = entry.promise;
   }
 
   #activate(id: KeyId, key: K): KeyedEntry<K, V> {
     const active = this.#active.get(id);
     const entry = active ?? this.#fetch(id, key);
-    entry.isLeaving = false;
     if (active === undefined) this.#active.set(id, entry);
     this.validity.validate(entry);
     return entry;
@@ -285,7 +284,8 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     const { id } = entry;
     if (entry.pins > 0 || this.#active.get(id) !== entry) return;
     const busy = isBusy(entry);
-    if (entry.isLeaving && entry.isLoaded) {
+    if (isLoading(entry)) entry.leaving = undefined;
+    if (entry.isLoaded && entry.leaving === entry.promise) {
       if (!busy) this.#active.delete(id);
       return;
     }

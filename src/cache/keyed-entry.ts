@@ -15,8 +15,8 @@ export class KeyedEntry<K, V> extends Entry<V> {
   size: number = 1;
   /** It has lost its slot to another key, and takes a new one when its load has settled. */
   isEvicted: boolean = false;
-  /** It has lost its slot while its result is being published: it is forgotten after that, unless it is used before. */
-  isLeaving: boolean = false;
+  /** The value with which it has lost its slot while it was being published; it is forgotten after that, unless it has another. */
+  leaving: Promise<V> | undefined = undefined;
   /** The negative cache remembers it. */
   isNegative: boolean = false;
   /** How many calls on the stack work on it: it must not be passivated before they return. */

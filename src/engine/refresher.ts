@@ -237,8 +237,8 @@ export class Refresher<T> {
   #setRunState(from: RunState, to: 'open' | 'paused'): void {
     if (this.loader.rules.runState !== from) return;
     this.loader.rules.runState = to;
+    this.loader.owner?.stateChanged(); // before listeners run, which may start what is due
     this.loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
-    this.loader.owner?.stateChanged();
   }
 
   /** Starts no more loads, waits for those under way, then aborts them. Every call returns the same promise. */

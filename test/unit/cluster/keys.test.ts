@@ -40,9 +40,24 @@ describe('keys behind a lock', () => {
     a.link.breakOnce(released.promise, 'release');
     await loadKey(cluster, a, 'x', 'ex');
     await loadKey(cluster, a, 'y', 'why');
+    expect([a.cache.inspect('x')?.value, await a.cache.get('x')]).toEqual(['ex', 'ex']);
+    expect([...a.cache.keys()]).toEqual(['y']);
     released.resolve();
     await cluster.clock.flush();
-    expect([...a.cache.keys()]).toEqual(['y']);
+    expect([[...a.cache.keys()], a.cache.peek('x')]).toEqual([['y'], undefined]);
+  });
+
+  it('one that is pushed out while its lease is being given back, and then set, has a place again', async () => {
+    const cluster = new ManualCluster();
+    const a = keyedInstance(cluster, { max: 1 });
+    const released = new Deferred<void>();
+    a.link.breakOnce(released.promise, 'release');
+    await loadKey(cluster, a, 'x', 'ex');
+    await loadKey(cluster, a, 'y', 'why');
+    a.cache.set('x', 'by hand');
+    released.resolve();
+    await cluster.clock.flush();
+    expect([[...a.cache.keys()], a.cache.peek('x')]).toEqual([['x'], 'by hand']);
   });
 
   it('one that is pushed out while its lease is being given back, invalidated and read is loaded again', async () => {

@@ -382,6 +382,17 @@ describe('piggyback', () => {
 });
 
 describe('requestStart of a group', () => {
+  it('by a listener of resumed starts the member that was resumed', async () => {
+    const { clock, group, started, value } = make();
+    const member = value('a', 100);
+    member.pause();
+    await clock.advance(100);
+    member.on('resumed', () => group.requestStart());
+    member.resume();
+    await clock.flush();
+    expect(started).toEqual(['a']);
+  });
+
   it('starts due members, and with lookAhead also those due within it', async () => {
     for (const [lookAhead, due] of [
       [0, ['c', 'b']],
