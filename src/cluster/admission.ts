@@ -173,7 +173,8 @@ export class Admission<T> {
     }
     this.#hold(undefined);
     await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
-    return given.result;
+    const pinned = this.#pinInPlace; // a check may have taken it over
+    return given.result ?? (pinned && new StillPinned(options, pinned));
   }
 
   /** `undefined`: the load begins without the lock. @throws {LockUnavailableError} if it must not. */

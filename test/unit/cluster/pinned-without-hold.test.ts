@@ -79,6 +79,27 @@ it('a pinned version ends the load of an instance that learns of it meanwhile, a
   expect([b.value.peek(), c.value.peek(), c.manual.calls.length]).toEqual(['one', 'one', 0]);
 });
 
+it('a pinned version is not replaced by the load of an instance that learns of it while it gives back a lease that it may not use', async () => {
+  const { cluster, a, b } = await twoVersions({ propagateWithin: 300 });
+  await a.value.rollback({ by: 'ann' });
+  const released = new Deferred<void>();
+  b.link.fault = (step) => {
+    if (step === 'release') return released.promise;
+    return step === 'check' || step === 'read' ? 'refused' : undefined;
+  };
+  b.value.invalidate();
+  await cluster.read(b);
+  b.link.mend();
+  for (let ms = 0; ms < 500; ms += 100) {
+    await cluster.clock.advance(100);
+    await cluster.read(b);
+  }
+  expect(b.value.inspect().pinned?.by).toBe('ann');
+  released.resolve();
+  await cluster.clock.flush();
+  expect([b.value.peek(), b.manual.calls.length, b.value.inspect().pinned?.by]).toEqual(['one', 0, 'ann']);
+});
+
 it('a mark that could not be published, since the store was not readable, leaves the next round to look for a pinned version', async () => {
   const { cluster, a, b } = await twoVersions();
   const c = cluster.instance();
