@@ -53,7 +53,7 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     const { coordinator } = this.#refresher;
     this.#entries.pin(entry);
     try {
-      await coordinator?.takeOver(this.#refresher.followed(entry), version);
+      await coordinator?.takeOver(this.#refresher.followed(entry), version, () => isMeant(entry));
       if (isMeant(entry)) this.#expect(entry, version); // it could not be read, or may not be adopted: a load decides
     } finally {
       this.#entries.release(entry);

@@ -98,13 +98,12 @@ export class MemberCoordinator implements Coordinator {
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
   }
 
-  async takeOver<T>(host: FollowedEntry<T>, version: number): Promise<void> {
-    const { entry } = host;
-    const state = sharedStateOf(entry);
+  async takeOver<T>(host: FollowedEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
+    const state = sharedStateOf(host.entry);
     const followed = new FollowedValue(this.#member, host);
     for (;;) {
       await followed.adoptNewer(version);
-      if (state.round === undefined || !state.isBehind(entry, 'changed', version, -Infinity)) return;
+      if (state.round === undefined || !isBehind()) return;
       await state.round.over;
     }
   }

@@ -85,8 +85,10 @@ export interface Coordinator {
   /**
    * Puts the version of the entry that the store has into place, which is that one or a newer one, without a load. Waits while
    * a round is under way here whose result may be newer. Never rejects; it may not be there to be adopted.
+   *
+   * @param isBehind the value in place is older.
    */
-  takeOver<T>(host: FollowedEntry<T>, version: number): Promise<void>;
+  takeOver<T>(host: FollowedEntry<T>, version: number, isBehind: () => boolean): Promise<void>;
   /** The store, the same for all members that use the object; `undefined`: there is none. */
   readonly store: object | undefined;
   /** The instances that have these members of the store. Only with a store. Rejects with `StoreUnavailableError`. */

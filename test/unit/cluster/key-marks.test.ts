@@ -97,6 +97,25 @@ describe('a key that is changed everywhere', () => {
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', how === 'is paused' ? 0 : 1]);
   });
 
+  it('by set is taken over as soon as a load without a lease fails, which was under way', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' }, { coolDown: 60_000, whenLockUnavailable: 'load' });
+    for (const value of ['local', 'never']) {
+      b.link.break('refused', 'acquire');
+      void b.cache.refresh('k').catch(() => {});
+      await cluster.clock.advance(1000);
+      if (value === 'local') b.calls[0]?.resolve(value);
+      await cluster.clock.advance(1000);
+    }
+    expect(b.calls.length).toBe(2);
+    b.link.mend();
+    await cluster.clock.advance(1);
+    await a.cache.set('k', 'by hand', everywhere);
+    await readFor(cluster, [b], 3 * WITHIN);
+    b.calls[1]?.reject(new Error('down'));
+    await readFor(cluster, [b], 50);
+    expect([b.cache.peek('k'), b.calls.length]).toEqual(['by hand', 2]);
+  });
+
   it('by set is served there though it was evicted before it is published', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { max: 1 });
     b.cache.invalidate('k');
