@@ -139,6 +139,7 @@ function beginningOf(value: object): string {
   let count = 0;
   const text: string | undefined = JSON.stringify(value, (_, inner: unknown) => {
     count += 1;
+    if (inner instanceof Promise) inner.catch(() => {}); // of an asynchronous toJSON()
     if (count > MOST_SHOWN) return undefined;
     return Array.isArray(inner) && inner.length > MOST_SHOWN ? inner.slice(0, MOST_SHOWN) : inner;
   });

@@ -1,4 +1,5 @@
 import type { Difference } from '../index.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import type { ResolvedConsoleOptions, ShownAbout } from './console-options.ts';
 import { shownText } from './redact.ts';
 
@@ -71,6 +72,7 @@ export function shownDifference(
 
 /** Maps and Sets as arrays, so that `showValue` may return a value as it is. */
 function jsonField(_: string, field: unknown): unknown {
+  ignoreThenable(field); // a toJSON() may be asynchronous
   if (field instanceof Map || field instanceof Set) return [...field];
   return typeof field === 'bigint' ? String(field) : field;
 }

@@ -9,6 +9,7 @@ import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts'
 import type { Schedule } from '../schedule/schedule.ts';
 import { SCHEDULE_RULE, toSchedule } from '../schedule/to-schedule.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
+import { ignoreThenable } from '../time/deferred.ts';
 import { type DurationLike, toMillis } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { wallClock } from '../time/wall-clock.ts';
@@ -153,7 +154,7 @@ export function resolveOptions(
   checks.that(isGroup, 'group', 'must be a RefreshGroup', given.group);
   if (waitUntil !== undefined) checks.function('waitUntil', waitUntil);
   if (logger !== false) checks.methods('logger', logger, ['warn', 'error']);
-  checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
+  checkClock(clock, checks);
   checks.function('random', random);
   checks.oneOf('whenLockUnavailable', whenLockUnavailable, ['load', 'skip']);
   checkBackend('lock', lock, ['acquire', 'extend', 'release'], checks);
@@ -237,6 +238,15 @@ function checkBackend(
   checks.that(received?.[coordinationKey] !== undefined, option, rule, received);
 }
 
+/** Asks it once: a clock that does not tell milliseconds would break each cool-down. */
+function checkClock(clock: Clock, checks: OptionChecks): void {
+  checks.methods('clock', clock, ['now', 'monotonic', 'setTimeout']);
+  for (const name of ['now', 'monotonic'] as const) {
+    const instant = ignoreThenable<unknown>(typeof clock?.[name] === 'function' ? clock[name]() : 0);
+    checks.that(Number.isFinite(instant), 'clock', `must return milliseconds from ${name}()`, instant);
+  }
+}
+
 /** The membership comes from the lock or the store, which carries the code of the cluster. */
 function membershipOf(
   lock: LockLike | undefined,
@@ -250,7 +260,7 @@ function membershipOf(
 function guarded(random: () => number, logger: SafeLogger): () => number {
   return () => {
     try {
-      const number: unknown = random();
+      const number = ignoreThenable<unknown>(random());
       if (isNumber(number, 0, 1) && number !== 1) return number as number;
       logger.error('random must return a number from 0 to below 1, replaced by Math.random()', number);
     } catch (error) {

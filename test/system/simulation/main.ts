@@ -11,6 +11,8 @@ import { KeysWorld } from './keys/world.ts';
 import type { Verdict } from './verdict.ts';
 import { World } from './world.ts';
 
+process.on('disconnect', () => process.exit()); // the program that reads the verdicts has ended
+
 let world: Cluster | undefined;
 process.on('unhandledRejection', (reason) => {
   world?.referee.holds(6, false, () => `an unhandled rejection: ${reason}`);

@@ -73,6 +73,22 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
     'the value that a load returns': () => readValue({ load: () => loaded(bad()) }),
     'a listener, a logger and waitUntil': () =>
       readValue({ load: failing, logger: { warn: bad, error: bad }, waitUntil: bad }),
+    random: () => readValue({ load: failing, random: bad }),
+    'now() and monotonic() of a clock': async () => {
+      const clock = { now: bad, monotonic: bad, setTimeout: bad };
+      expect(await rejectionOf(readValue({ clock }))).toMatchObject({
+        message: expect.stringMatching(/must return milliseconds from now\(\).*from monotonic\(\)/),
+      });
+    },
+    'toJSON of a key': () => {
+      const cache = new RefreshingCache<object, number>({
+        ...quiet,
+        name: 'c',
+        load: () => 1,
+        lock: memoryLock(),
+      });
+      return settled(cache.get({ toJSON: bad }));
+    },
     'the predicate of invalidateWhere': () => {
       const cache = new RefreshingCache<string, number>({
         ...quiet,
