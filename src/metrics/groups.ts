@@ -1,22 +1,30 @@
 import type { RefreshGroup } from '../group/refresh-group.ts';
-import { OptionChecks } from '../option-checks.ts';
+import { OptionChecks, ownOptions } from '../option-checks.ts';
 import type { MemberStatus, Metric } from './metrics.ts';
 
 /** A group, or several. */
 export type Groups = RefreshGroup | readonly RefreshGroup[];
 
-/** The checked arguments of an exporter. @throws {OptionError} when there is no group, and for an unknown option. */
-export function groupsArgument(
+/**
+ * The checked arguments of an exporter.
+ *
+ * @param methods of each option, the methods that it must have.
+ * @throws {OptionError} when there is no group, for an unknown option, and for one without its methods.
+ */
+export function groupsArgument<O extends object>(
   groups: Groups,
-  options: object,
-  names: readonly string[],
-): readonly RefreshGroup[] {
+  given: O,
+  methods: Readonly<Record<keyof O & string, readonly string[]>>,
+): readonly [groups: readonly RefreshGroup[], options: O] {
   const all = (Array.isArray(groups) ? groups : [groups]) as readonly RefreshGroup[];
   const checks = new OptionChecks('tickless');
-  checks.names('', options, names);
+  const options = ownOptions(given);
+  checks.names('', options, Object.keys(methods));
   for (const group of all) checks.methods('groups', group, ['inspect', 'on']);
+  for (const [option, received] of Object.entries(options))
+    if (received !== undefined) checks.methods(option, received, methods[option as keyof O & string] ?? []);
   checks.done();
-  return all;
+  return [all, options];
 }
 
 /** The present state of all members. Starts nothing. */

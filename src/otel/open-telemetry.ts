@@ -17,7 +17,6 @@ import { BOUNDS, LOAD_TIMES, observeLoads } from '../metrics/load-times.ts';
 import { COUNTERS, GAUGES, type Metric } from '../metrics/metrics.ts';
 import type { LoadDetails } from '../observe/events.ts';
 import type { ExecutionEnd, ExecutionTrace, Instrument } from '../observe/instrument.ts';
-import { ownOptions } from '../option-checks.ts';
 import { instrumented } from '../value/instrumented.ts';
 
 /** The options of {@link openTelemetry}; none is required. */
@@ -51,11 +50,13 @@ const SCOPE = 'tickless';
  * ```
  *
  * @returns the function that ends it. A span that has begun is ended all the same.
- * @throws {OptionError} when there is no group, and for an unknown option.
+ * @throws {OptionError} when there is no group, for an unknown option, and where a provider is none.
  */
 export function openTelemetry(groups: Groups, given: OpenTelemetryOptions = {}): () => void {
-  const all = groupsArgument(groups, given, ['tracerProvider', 'meterProvider']);
-  const options = ownOptions(given);
+  const [all, options] = groupsArgument(groups, given, {
+    tracerProvider: ['getTracer'],
+    meterProvider: ['getMeter'],
+  });
   const tracer = (options.tracerProvider ?? trace).getTracer(SCOPE);
   const meter = (options.meterProvider ?? metrics).getMeter(SCOPE);
   const instrument: Instrument = {

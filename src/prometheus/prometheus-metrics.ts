@@ -30,10 +30,12 @@ export interface PrometheusOptions {
  * metrics that it has already.
  *
  * @returns the function that takes the metrics out of the registry.
- * @throws {OptionError} when there is no group, and for an unknown option.
+ * @throws {OptionError} when there is no group, for an unknown option, and where `register` is no registry.
  */
-export function prometheusMetrics(groups: Groups, options: PrometheusOptions = {}): () => void {
-  const all = groupsArgument(groups, options, ['register']);
+export function prometheusMetrics(groups: Groups, given: PrometheusOptions = {}): () => void {
+  const [all, options] = groupsArgument(groups, given, {
+    register: ['registerMetric', 'removeSingleMetric'],
+  });
   const registry = options.register ?? register;
   let members: readonly MemberStatus[] | undefined;
   /** prom-client asks for one metric after the other, on one stack: they show the members of one instant. */

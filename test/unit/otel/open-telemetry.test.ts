@@ -226,4 +226,6 @@ it('reaches a collector over OTLP', async () => {
 
 it('refuses what is not a group', () => {
   expect(() => openTelemetry({} as RefreshGroup)).toThrow(OptionError);
+  for (const options of [{ tracerProvider: {} }, { meterProvider: 1 }])
+    expect(() => openTelemetry(new RefreshGroup(), options as never)).toThrow(OptionError);
 });

@@ -152,9 +152,23 @@ describe('prometheusMetrics', () => {
     expect(await scrape('tickless_reads_total')).toEqual(['tickless_reads_total{name="rates"} 0']);
   });
 
+  it('takes no property of a prototype as its registry', () => {
+    const foreign = new Registry();
+    Object.assign(Object.prototype, { register: foreign });
+    try {
+      const stop = prometheusMetrics(new RefreshGroup(), {});
+      expect(foreign.getSingleMetric('tickless_reads_total')).toBeUndefined();
+      stop();
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'register');
+    }
+  });
+
   it('refuses what is not a group', () => {
     expect(() => prometheusMetrics({} as RefreshGroup)).toThrow(OptionError);
     expect(() => prometheusMetrics([], { registry: 1 } as never)).toThrow('did you mean register?');
+    for (const options of [{ register: null }, { register: {} }])
+      expect(() => prometheusMetrics([], options as never)).toThrow(OptionError);
   });
 });
 
