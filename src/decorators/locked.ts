@@ -6,6 +6,7 @@ import {
   type LockedTaskOptions,
   lockedTask,
 } from '../cluster/locked-task.ts';
+import { ownOptions } from '../option-checks.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
 import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
 
@@ -81,7 +82,7 @@ function make(
   instance: object,
   options: LockedDecoratorOptions | undefined,
 ): LockedTask<unknown[], unknown> {
-  const name: unknown = options?.name;
+  const name: unknown = ownOptions(options)?.name;
   return lockedTask(
     (context, ...args: unknown[]) => taskOnStack.run(context, () => (original as Call).apply(instance, args)),
     {
