@@ -5,6 +5,7 @@ import {
   COOL_DOWN,
   INSTANCES,
   type Judge,
+  LEASE,
   LOAD,
   loadStarted,
   PERIOD,
@@ -24,8 +25,8 @@ const OUTAGES = [
   ['emptied', 'load'],
 ] as const;
 
-/** All have asked in vain, twice, and have loaded without the lock. */
-const SHORTEST_MS = PERIOD + 2 * STEP_TIMEOUT + 1000;
+/** All have waited for the lease that they saw under way, have asked in vain, twice, and have loaded without the lock. */
+const SHORTEST_MS = LEASE + PERIOD + 2 * STEP_TIMEOUT;
 
 type Outage = (typeof OUTAGES)[number];
 
