@@ -168,7 +168,8 @@ export class Caller {
     this.ask(() => group.requestStart());
     if (!isIdle || instance.closing !== 'no') return;
     if (this.#world.scenario.concurrency < MEMBERS) {
-      const isAtIt = due.length === 0 || group.inspect().running > 0;
+      const isLoaded = due.some((value) => !value.inspect().isDue); // its load has ended on this stack
+      const isAtIt = due.length === 0 || isLoaded || group.inspect().running > 0;
       this.#world.referee.holds(
         'group',
         isAtIt,

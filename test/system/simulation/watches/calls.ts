@@ -13,9 +13,6 @@ import {
 import type { Call, Loaded, Subject, Watch } from '../subject.ts';
 import type { World } from '../world.ts';
 
-/** The number of remembered failures: a caller that waits, such as for many keys, gets one later. */
-const REMEMBERED = 50;
-
 /**
  * The results of calls. Rule 2: with a value a call does not wait. Rule 3: concurrent waits share one error. Rule 5:
  * inside a cool-down the last error is the cause. Rule 7: no result is of a load that began before an invalidation.
@@ -25,7 +22,9 @@ const REMEMBERED = 50;
 export class Calls implements Watch {
   readonly #subject: Subject;
   readonly #world: World;
-  readonly #failures: unknown[] = [];
+  /** All of them: a caller that waits for many keys gets that of one when all have ended. */
+  readonly #failures: Set<unknown> = new Set();
+  #lastFailure: unknown;
 
   constructor(subject: Subject, world: World) {
     this.#subject = subject;
@@ -35,8 +34,8 @@ export class Calls implements Watch {
   emitted(event: TicklessEvent): void {
     if (event.type !== 'load-failed' && event.type !== 'load-timed-out' && event.type !== 'cooling-down')
       return;
-    this.#failures.push(event.error);
-    if (this.#failures.length > REMEMBERED) this.#failures.shift();
+    this.#failures.add(event.error);
+    this.#lastFailure = event.error;
   }
 
   settled(call: Call): void {
@@ -94,7 +93,7 @@ export class Calls implements Watch {
       referee.holds(16, !options.mayLoadWithoutLock, () => `${id}: ${what} was rejected: ${message}`);
     }
     if (isCoolingDownError(error)) {
-      const isLast = isOfMany ? this.#failures.includes(error.cause) : error.cause === this.#failures.at(-1);
+      const isLast = isOfMany ? this.#failures.has(error.cause) : error.cause === this.#lastFailure;
       referee.holds(5, isLast, () => `${id}: a cool-down names a cause that is not the last failure`);
       return;
     }
@@ -106,7 +105,7 @@ export class Calls implements Watch {
     referee.holds(3, isOfLoad, () => `${id}: ${what} was rejected with something else: ${message}`);
     // A read during a superseded load waits for the next one, within a deadline of its own.
     const isOwnLimit = isLoadTimeoutError(error) && error.attempts === 0;
-    referee.holds(3, this.#failures.includes(error) || isOwnLimit, () => {
+    referee.holds(3, this.#failures.has(error) || isOwnLimit, () => {
       return `${id}: ${what} was rejected with an error of its own: ${message}`;
     });
   }

@@ -52,6 +52,7 @@ export class DueTimes implements Watch {
     }
     // A load that ended in between may have been dropped.
     if (kind === 'invalidate' || kind === 'drop') this.#lastAt = undefined;
+    if (kind === 'reschedule' && this.#subject.waiting.size > 0) this.#lastAt = undefined; // they get their load
   }
 
   #calendar(now: number): void {

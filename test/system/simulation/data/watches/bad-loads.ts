@@ -29,7 +29,7 @@ interface Refused {
 /**
  * Of a source with bad data all instances together load once in a cool-down. It counts from when an instance first asked the
  * lock: where it found the round done, without a result that it may use, it asks once more and ignores all holds, also that of
- * a load which was refused between the two commands.
+ * a load which was refused between the two commands. So it does where the lease is over before the answer to that is here.
  */
 export class BadLoads implements DataWatch<Holder> {
   readonly #world: Judged;
@@ -40,7 +40,7 @@ export class BadLoads implements DataWatch<Holder> {
   readonly #forced: Set<Order<Holder>> = new Set();
   /** When each lease was first asked for. */
   readonly #askedAt: Map<string, number> = new Map();
-  /** When each instance asked that has found the round done, and has not asked again. */
+  /** When each instance asked that has found the round done, until it loads. */
   readonly #foundDoneAt: Map<unknown, number> = new Map();
   #isRejected: Holder | undefined;
   #refused: Refused | undefined;
@@ -60,6 +60,7 @@ export class BadLoads implements DataWatch<Holder> {
 
   began(run: DataRun<Holder>): void {
     this.#last.set(run.instance, run);
+    this.#foundDoneAt.delete(run.instance);
     const { trigger, token, serial, instance } = run;
     if (token === undefined || (trigger !== 'due' && trigger !== 'first')) return;
     if ([...this.#forced].some((order) => order.instance === instance)) return;
@@ -80,7 +81,7 @@ export class BadLoads implements DataWatch<Holder> {
     if (step !== 'acquire' || requestId === undefined || this.#askedAt.has(requestId)) return;
     const firstAt = name === this.#name && force ? this.#foundDoneAt.get(instance) : undefined;
     this.#askedAt.set(requestId, firstAt ?? this.#world.timeline.now);
-    if (name === this.#name) this.#foundDoneAt.delete(instance);
+    if (name === this.#name && !force) this.#foundDoneAt.delete(instance);
   }
 
   emitted(instance: Holder, event: TicklessEvent): void {
