@@ -51,6 +51,7 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { promise } = entry;
     const state = sharedStateOf(entry);
     const { isLocal: wasLocal } = state;
+    state.round?.overtakenBy(version);
     if (!this.#yieldsTo(version)) return;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,

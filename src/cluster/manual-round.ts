@@ -112,6 +112,10 @@ export class ManualRound implements RoundUnderWay {
     return this.#hasEnded && this.#previous?.yieldsTo(version) !== false;
   }
 
+  overtakenBy(version: number): void {
+    this.#previous?.overtakenBy(version);
+  }
+
   /** Ends it unless it has its lease: it rejects with `ClosedError`. One that has it goes on to its end, which is near. */
   giveUp(): void {
     this.#isGivenUp = true;

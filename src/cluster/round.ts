@@ -106,6 +106,11 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#previous?.yieldsTo(version) !== false;
   }
 
+  overtakenBy(version: number): void {
+    const isLoading = this.#isLoading && !this.#isAborted && !this.#hasResult && !this.#isCompleted;
+    if (isLoading && version > (this.token ?? Infinity)) this.#lost('taken', undefined);
+  }
+
   previous(): Promise<LoadContext['previous']> {
     return this.#admission.snapshots.last();
   }

@@ -23,6 +23,8 @@ export interface RoundUnderWay {
    * result is still to come, and will be newer.
    */
   yieldsTo(version: number): boolean;
+  /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
+  overtakenBy(version: number): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }

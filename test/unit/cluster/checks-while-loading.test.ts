@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { keep } from '../../../src/index.ts';
+import { isLeaseLostError, keep } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster } from '../../support/cluster.ts';
+import { rejectionOf } from '../../support/settle.ts';
 
 const everywhere = { everywhere: true } as const;
 const drop = { everywhere: true, drop: true } as const;
@@ -51,6 +52,24 @@ describe('while its load is under way an instance', () => {
     expect(b.value.current).toBe('set');
     await cluster.end(b, 0, 'two');
     expect([await refreshed, b.value.current]).toEqual(['two', 'two']);
+  });
+
+  it('takes over what was set since then where its lease was lost, and its load is over, before it asks for more time', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, own);
+    const refreshed = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    b.link.take();
+    await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
+    await a.value.set('set', everywhere);
+    await readUntilChecked(cluster, b);
+    expect([b.value.current, b.link.take().includes('extend')]).toEqual(['set', false]);
+    expect([isLeaseLostError(await refreshed), b.manual.calls[0]?.context.signal.aborted]).toEqual([
+      true,
+      true,
+    ]);
+    await cluster.end(b, 0, 'two');
+    expect([b.value.current, a.value.current]).toEqual(['set', 'set']);
   });
 
   it('serves what was set also when the load fails', async () => {
