@@ -36,6 +36,8 @@ export class Backend {
   readonly #versions: VersionBook;
   readonly #records: Map<string, BackendRecord> = new Map();
   readonly #keepVersions: number;
+  /** When it came back empty, by its wall clock: its clock has moved on since it was gone. */
+  #backAt = 0;
   #snapshots: Store;
   /** The damaged versions of each name, until they are written again. */
   readonly #damaged: Map<string, Set<number>> = new Map();
@@ -51,7 +53,7 @@ export class Backend {
   }
 
   acquire(request: AcquireRequest): LockRow {
-    const now = this.#now;
+    const now = { ...this.#now, wall: Math.max(this.#backAt, this.#machine.now()) };
     const record = acquireRecord(this.#records.get(request.name), request, now);
     this.#records.set(request.name, record);
     const row = rowOfRecord(request.name, record, now);
@@ -132,6 +134,7 @@ export class Backend {
   loseAll(): void {
     this.spoiled += 1;
     this.losses += 1;
+    this.#backAt = this.#machine.now() + 1;
     this.#records.clear();
     this.#snapshots = this.#empty();
     this.#leases.forgotten();
