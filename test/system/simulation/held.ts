@@ -18,6 +18,8 @@ export class Held implements Watch {
   #absentAt = -1;
   #isAbsent = false;
   isPaused: boolean = false;
+  /** In the order of loads and changes. */
+  #resumedAt = -1;
 
   constructor(subject: Subject) {
     this.#subject = subject;
@@ -38,6 +40,11 @@ export class Held implements Watch {
   /** The source had no such key at or after that instant. */
   wasAbsent(since: number): boolean {
     return this.#isAbsent || this.#absentAt >= since;
+  }
+
+  /** It was paused at or after that instant. */
+  wasPaused(since: number): boolean {
+    return this.isPaused || this.#resumedAt >= since;
   }
 
   emitted(event: TicklessEvent): void {
@@ -61,7 +68,10 @@ export class Held implements Watch {
 
   changed({ kind, value }: Change): void {
     if (kind === 'pause') this.isPaused = true;
-    if (kind === 'resume') this.isPaused = false;
+    if (kind === 'resume') {
+      this.isPaused = false;
+      this.#resumedAt = this.#order;
+    }
     if (kind !== 'set' && kind !== 'invalidate' && kind !== 'drop') return;
     this.#look();
     this.#absent(false);

@@ -71,7 +71,7 @@ export class Results implements Watch {
       refused(what !== 'refresh' && (isTooOld(held.age) || isTooOld(now.now.age)));
     } else if (isNotLoadedError(error)) {
       const isEmpty = now.now.value === undefined && !isOfMany;
-      refused(isEmpty && (what === 'current' || now.isPaused));
+      refused(isEmpty && (what === 'current' || now.wasPaused(order)));
     } else if (isLoadTimeoutError(error)) {
       // Rule 19: a reader that waits to the end of its time has had a load under way until then.
       this.#world.referee.holds(19, isOfMany || this.#subject.status?.running !== false, () => {

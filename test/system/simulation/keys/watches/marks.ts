@@ -45,6 +45,8 @@ export class Marks implements KeysWatch {
   readonly #world: KeysWorld;
   /** When the load or the `set` of each value began. */
   readonly #begun: Map<number, number> = new Map();
+  /** When the source was last found to say the same. */
+  readonly #keptAt: Map<number, number> = new Map();
   /** The last version under which each value was published. */
   readonly #versions: Map<number, number> = new Map();
   /** When each arrived in the store. */
@@ -132,7 +134,7 @@ export class Marks implements KeysWatch {
     const value = key.peek();
     if (value === undefined) return;
     // The source says the same again.
-    if (event.type === 'load-kept') this.#begun.set(value.serial, this.#world.timeline.now);
+    if (event.type === 'load-kept') this.#keptAt.set(value.serial, this.#world.timeline.now);
     if (event.type !== 'snapshot-adopted') return;
     for (const known of this.#of(key)) {
       const { process } = key;
@@ -197,8 +199,8 @@ export class Marks implements KeysWatch {
   }
 
   #isNewer({ serial }: Edition, { order, version }: Known, key: HeldKey): boolean {
-    const isLater =
-      (this.#begun.get(serial) ?? 0) >= Math.min(order.at, this.#replacedAt(version, serial, key));
+    const begunAt = Math.max(this.#begun.get(serial) ?? 0, this.#keptAt.get(serial) ?? 0);
+    const isLater = begunAt >= Math.min(order.at, this.#replacedAt(version, serial, key));
     const held = this.#versions.get(serial) ?? 0;
     return isLater || (order.mark === undefined ? held >= version : held > version);
   }
