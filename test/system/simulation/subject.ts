@@ -163,7 +163,7 @@ export class Subject {
     if (['set', 'invalidate', 'drop'].includes(change.kind)) {
       this.mark = change;
       this.wasAwaited = this.waiting.size > 0;
-      this.wasRunning = this.status?.running === true;
+      this.wasRunning = this.instance.isUnseen || this.status?.running === true;
     }
     if (change.kind === 'set' || change.kind === 'drop') this.replaced = change;
     if (change.kind === 'drop') this.drops.push(change);
