@@ -80,7 +80,8 @@ export class MemberCoordinator implements Coordinator {
   }
 
   async markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void> {
-    const { newest: at } = sharedStateOf(entry);
+    const { newest, brought } = sharedStateOf(entry);
+    const at = mark === 'changed' ? Math.max(newest, brought) : newest;
     await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
   }
 

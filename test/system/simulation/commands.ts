@@ -40,7 +40,8 @@ export class Commands {
     if (name === 'rates' && step !== 'extend') this.#ofRates += 1;
     if (step !== 'acquire' && step !== 'read') return; // a round goes on
     for (const { id, options, instance: own } of this.#fresh) {
-      const isItsOwn = own === instance && options.lockName === name;
+      // One that closes asks once more for what had no answer, to give it back.
+      const isItsOwn = own === instance && options.lockName === name && own.closing === 'no';
       this.#world.referee.holds(18, !isItsOwn, () => `${id}: a fresh read leads to ${step}`);
     }
   }

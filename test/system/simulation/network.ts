@@ -123,6 +123,10 @@ export class Link {
   readonly store: SnapshotStore;
   /** The send times of unanswered messages: by the clock of the machine, and that of the world. */
   readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
+  /** The commands to the lock that hold a place: until they are answered, or the backend was silent. */
+  readonly #inPlaces: Set<Message> = new Set();
+  /** When the lock answered last, in the time of the world. */
+  #heardAt = 0;
   /** Since when all places for commands to the lock are taken, in the time of the world; `undefined`: one is free. */
   #fullSince: number | undefined;
   readonly #hasPlaces: boolean;
@@ -244,15 +248,21 @@ export class Link {
     return this.#fullSince === undefined ? 0 : this.#timeline.now - this.#fullSince;
   }
 
+  #takePlace(message: Message): void {
+    const silentMs = this.#timeline.now - Math.max(this.#fullSince ?? Infinity, this.#heardAt);
+    if (silentMs >= CLIENT_TIMEOUT_MS) this.#inPlaces.clear(); // they count as lost
+    this.#inPlaces.add(message);
+  }
+
   #countPlaces(): void {
     if (!this.#hasPlaces) return;
-    const taken = [...this.#unanswered.keys()].filter(({ step }) => STEPS_OF_LOCK.includes(step)).length;
-    if (taken < PLACES) this.#fullSince = undefined;
+    if (this.#inPlaces.size < PLACES) this.#fullSince = undefined;
     else this.#fullSince ??= this.#timeline.now;
   }
 
   async #send<R>(message: Message, carryOut: () => R | Promise<R>): Promise<R> {
     this.#wire.sent(message);
+    if (STEPS_OF_LOCK.includes(message.step)) this.#takePlace(message);
     const { weather } = this;
     const random = this.#random;
     this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
@@ -260,6 +270,7 @@ export class Link {
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);
+        if (this.#inPlaces.delete(message)) this.#heardAt = this.#timeline.now;
         settle(answer);
         // What waited is sent in the same step.
         this.#timeline.plan(0, () => this.#countPlaces());

@@ -140,6 +140,24 @@ describe('a key that is changed everywhere', () => {
     expect([b.cache.peek('k'), b.calls.length]).toEqual(['k2', 0]);
   });
 
+  it('by refresh is taken over also where it was answered by a load of another instance, and dropped meanwhile', async () => {
+    const { cluster, a, b } = await warm({ k: 'x' });
+    await a.cache.invalidate('k', { ...everywhere, drop: true });
+    await loadKey(cluster, a, 'k', 'of a');
+    const c = keyedInstance(cluster, own);
+    void c.cache.refresh('k');
+    await cluster.clock.advance(10);
+    const refreshed = b.cache.refresh('k', everywhere); // waits for that load
+    await readFor(cluster, [b], WITHIN); // it learns of the drop
+    c.calls[0]?.resolve('of c');
+    await readFor(cluster, [b], WITHIN);
+    b.calls[0]?.reject(new Error('down'));
+    await cluster.clock.flush();
+    expect([await refreshed, a.cache.peek('k')]).toEqual(['of c', 'of a']);
+    await readFor(cluster, [a], WITHIN);
+    expect([a.cache.peek('k'), a.calls.length]).toEqual(['of c', 2]);
+  });
+
   it('by invalidate is loaded once for all, and served meanwhile', async () => {
     const { cluster, a, b } = await warm({ k: 'x' });
     await a.cache.invalidate('k', everywhere);

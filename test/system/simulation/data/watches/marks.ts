@@ -50,6 +50,8 @@ export class Marks implements DataWatch {
   readonly #failedAt: Map<DataInstance, number> = new Map();
   readonly #busyAt: Map<DataInstance, number> = new Map();
   #known: Known | undefined;
+  /** The last version that a person has published: of two changes the one with the higher version counts. */
+  #lastVersion = 0;
   #mark: Written | undefined;
 
   constructor(world: DataWorld) {
@@ -67,7 +69,10 @@ export class Marks implements DataWatch {
 
   written(written: Written): void {
     const { serial, mark, version, run } = written;
-    if (run === undefined) this.#known = undefined; // until it is known for sure what a person has done
+    if (run === undefined) {
+      this.#known = undefined; // until it is known for sure what a person has done
+      this.#lastVersion = version;
+    }
     if (mark === undefined) this.#versions.set(serial, version);
     else this.#mark = written;
     for (const order of this.#waiting) {
@@ -78,6 +83,7 @@ export class Marks implements DataWatch {
 
   spoiled(): void {
     this.#known = this.#mark = undefined;
+    this.#lastVersion = 0;
     this.#published.clear();
   }
 
@@ -101,7 +107,7 @@ export class Marks implements DataWatch {
     this.#waiting.delete(order);
     this.#published.delete(order);
     if (written === undefined || 'error' in (order.outcome ?? {}) || order.mark === 'invalidated') return;
-    if (written.version < (this.#known?.written.version ?? 0)) return;
+    if (written.version < this.#lastVersion) return;
     this.#known = { order, written, resolvedAt: this.#world.timeline.now, readAt: new Map() };
   }
 
