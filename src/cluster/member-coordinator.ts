@@ -80,8 +80,8 @@ export class MemberCoordinator implements Coordinator {
   }
 
   async markKey(entry: Entry<unknown>, mark: KeyMark['mark']): Promise<void> {
-    const { newest, brought } = sharedStateOf(entry);
-    const at = mark === 'changed' ? Math.max(newest, brought) : newest;
+    const { newest, foundVersion } = sharedStateOf(entry);
+    const at = mark === 'changed' ? Math.max(newest, foundVersion) : newest;
     await this.#marks?.publish({ of: 'key', id: entry.id as NamedId, mark, at });
   }
 

@@ -132,7 +132,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (this.#state.invalidatedAt === invalidatedAt) this.#host.began();
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
-        this.#state.brought = this.#remote.version ?? this.#state.brought;
+        this.#state.foundVersion = this.#remote.version ?? this.#state.foundVersion;
         this.#end();
         return undefined as R; // the loader applies `remote`
       }

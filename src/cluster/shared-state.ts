@@ -57,8 +57,8 @@ export class SharedState implements CoordinatedEntry {
   mark: number = 0;
   /** The last mark that was found in the store; a load that has read it may have failed since. */
   foundMark: FoundMark | undefined = undefined;
-  /** The version of the last snapshot that a round has brought, also where a drop has kept it out of place. 0: none. */
-  brought: number = 0;
+  /** The version of the last snapshot that a round has found, also where a drop has kept it out of place. 0: none. */
+  foundVersion: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
   /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
