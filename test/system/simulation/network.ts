@@ -256,7 +256,8 @@ export class Link {
 
   #countPlaces(): void {
     if (!this.#hasPlaces) return;
-    if (this.#inPlaces.size < PLACES) this.#fullSince = undefined;
+    const waiting = [...this.#unanswered.keys()].filter(({ step }) => STEPS_OF_LOCK.includes(step));
+    if (new Set([...waiting, ...this.#inPlaces]).size < PLACES) this.#fullSince = undefined;
     else this.#fullSince ??= this.#timeline.now;
   }
 
