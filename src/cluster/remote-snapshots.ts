@@ -1,5 +1,5 @@
 import type { RemoteResult } from '../engine/coordinator.ts';
-import { isTooStale } from '../engine/decide.ts';
+import { isDue, isTooStale } from '../engine/decide.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
 import type { LoadContext } from '../engine/load-context.ts';
 import { isAbsentError } from '../errors.ts';
@@ -11,6 +11,7 @@ import { PIN_CHECK_MS } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
 import { type SharedState, sharedStateOf } from './shared-state.ts';
+import { mayBeWithoutResult } from './without-result.ts';
 
 /**
  * The hold of a round begins a moment after its due time was computed: when the release reaches the backend. The next
@@ -122,7 +123,9 @@ export class RemoteSnapshots<T> {
     if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
     // The hold is that of the version with this token, and as long as its pin: of another version it says nothing.
     const isHeld = (version: number): boolean => version === token;
+    const saysNothing = mayBeWithoutResult(retryAfter);
     if (mayBeServed() && this.#state.version >= token) {
+      if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
       const forMs = isHeld(this.#state.version) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
@@ -136,7 +139,7 @@ export class RemoteSnapshots<T> {
       return new Deferral(options, forMs, true);
     }
     const { version, writtenAt, dueIn } = snapshot;
-    const untilAt = isHeld(version) && dueIn < Infinity ? dueAt : writtenAt + dueIn;
+    const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : writtenAt + dueIn;
     if (mayBeServed() && this.#isOlder(snapshot)) {
       const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
       return new Deferral(options, Math.max(0, Math.min(untilAt, dueAt, checkAt) - now), false);

@@ -61,6 +61,28 @@ describe('a version that another instance has pinned is not replaced by a due lo
   }
 });
 
+describe('a version that the store has, though the answer to its write was lost, is followed by a due load', () => {
+  const changes: Record<string, (a: Instance) => Promise<unknown>> = {
+    'of a value that was set everywhere': ({ value }) => value.set('set', { everywhere: true }),
+    'of one that was put back for a second': ({ value }) => value.rollback({ by, hold: 1000 }),
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    it(what, async () => {
+      const { cluster, a, b } = await twoVersions();
+      a.link.break('answer-lost', 'write');
+      await rejectionOf(change(a));
+      a.link.mend();
+      let loads = 0;
+      for (let second = 0; second < 130 && loads === 0; second++) {
+        await cluster.clock.advance(1000);
+        for (const one of [a, b]) await cluster.read(one);
+        loads = a.manual.calls.length + b.manual.calls.length - 2;
+      }
+      expect(loads).toBe(1);
+    });
+  }
+});
+
 describe('while the store can not be read, a pinned version is not replaced', () => {
   it.each([
     ['refused', 'get'],
