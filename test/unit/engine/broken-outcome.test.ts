@@ -51,7 +51,6 @@ describe('whatever throws while an outcome is applied', () => {
 
   it.each([true, false])('a wall clock without a result, a load that succeeds: %s', async (succeeds) => {
     const clock = new MockedClock();
-    clock.isMocked = true;
     let loads = 0;
     const { value } = fakeValue<number>(
       async () => {
@@ -61,6 +60,7 @@ describe('whatever throws while an outcome is applied', () => {
       },
       { clock, schedule: 1000, logger: recordLines() },
     );
+    clock.isMocked = true;
     const read = value.get();
     await clock.flush();
     expect(await settled(read)).toMatchObject(

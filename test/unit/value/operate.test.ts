@@ -214,6 +214,6 @@ describe('the event evicted', () => {
     });
     for (const key of ['a', 'b']) void cache.get(key);
     expect([heard, cache.size]).toEqual([100, 1]);
-    expect(logger.lines.at(-1)).toContain('a listener of evicted replaces a value each time');
+    expect(logger.lines.at(-1)).toContain('a listener of evicted replaces the value each time');
   });
 });
