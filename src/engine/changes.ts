@@ -88,7 +88,9 @@ export class Changes {
   /** @returns `undefined`: it is not emitted. */
   #add(type: Change['type'], details: Change['details'], values: Change['values'] = {}): Change | undefined {
     if (this.#depth >= LONGEST_CHAIN) {
-      this.#options.logger.error(`a listener of ${type} replaces the value each time, the last is not emitted`);
+      this.#options.logger.error(
+        `a listener of ${type} replaces the value each time, the last is not emitted`,
+      );
       return undefined;
     }
     const change = { type, details, values, depth: this.#depth + 1 };
