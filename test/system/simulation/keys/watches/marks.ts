@@ -95,7 +95,6 @@ export class Marks implements KeysWatch {
 
   spoiled(): void {
     this.#known.clear();
-    this.#underWay.clear();
     this.#spoiledAt = this.#world.timeline.now;
   }
 
