@@ -97,8 +97,9 @@ export class Values implements Watch {
     // A call for many keys has the token of one key only.
     if (mark === undefined || run.endedAt === undefined || run.isBatched) return;
     if (mark.kind === 'invalidate' && (wasAwaited || wasRunning)) return;
-    const lease =
-      run.token === undefined ? undefined : leases.of(run.subject.options.lockName ?? '', run.token);
+    // The source may have said the same again elsewhere, without a lease: the version tells in which round it was published.
+    const token = run.token ?? this.#subject.status?.lock?.version;
+    const lease = token === undefined ? undefined : leases.of(run.subject.options.lockName ?? '', token);
     const endedAt = mark.kind === 'set' ? run.endedAt : Math.max(run.endedAt, lease?.endedAt ?? 0);
     // Its age does not include the time until it arrived in the store.
     const slack = ROUNDING_MS + this.#world.slowestWrite(this.#subject.options.lockName ?? '');
