@@ -285,13 +285,10 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     if (entry.pins > 0 || this.#active.get(id) !== entry) return;
     const busy = isBusy(entry);
     if (isLoading(entry)) entry.leaving = undefined;
-    if (entry.isLoaded && entry.leaving === entry.promise) {
-      if (!busy) this.#active.delete(id);
-      return;
-    }
     if (entry.isLoaded) {
       if (entry.isNegative) this.#negative.delete(entry);
-      this.#place(entry, busy);
+      if (entry.leaving !== entry.promise) this.#place(entry, busy);
+      else if (!busy) this.#active.delete(id);
       return;
     }
     this.table.delete(id);
@@ -323,8 +320,8 @@ function isLoading({ flight, waiters }: KeyedEntry<unknown, unknown>): boolean {
 }
 
 /** It is being loaded, or its lease is not released yet. */
-function isBusy({ flight, waiters, coordinated }: KeyedEntry<unknown, unknown>): boolean {
-  return flight !== undefined || waiters !== undefined || coordinated?.isBusy === true;
+function isBusy(entry: KeyedEntry<unknown, unknown>): boolean {
+  return isLoading(entry) || entry.coordinated?.isBusy === true;
 }
 
 /** Only its value and its times are to be remembered. */
