@@ -72,6 +72,21 @@ describe('while its load is under way an instance', () => {
     expect([b.value.current, a.value.current]).toEqual(['set', 'set']);
   });
 
+  it('ends a load whose lease was lost also where a mark of its own waits for that', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, own);
+    const refreshed = rejectionOf(b.value.refresh());
+    await cluster.clock.flush();
+    void b.value.invalidate(everywhere).catch(() => {});
+    await cluster.lock.forceRelease('v', b.manual.calls[0]?.context.token ?? 0);
+    await a.value.set('set', everywhere);
+    await readUntilChecked(cluster, b);
+    expect([isLeaseLostError(await refreshed), b.manual.calls[0]?.context.signal.aborted]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   it('serves what was set also when the load fails', async () => {
     const { cluster, b, refreshed } = await whileLoading((a) => a.value.set('set', everywhere));
     refreshed.catch(() => {});

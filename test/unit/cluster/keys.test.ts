@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { absent, isAbsentError, isOptionError, loaded, RefreshingCache } from '../../../src/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import { type Fault, ManualCluster } from '../../support/cluster.ts';
 import { typesOf } from '../../support/events.ts';
-import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
+import { type KeyedInstance, keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
+
+/** The key `x` has been pushed out by `y`, while its lease is being given back. */
+async function pushedOut(
+  fault: (release: Promise<void>) => Fault = (release) => release,
+): Promise<{ cluster: ManualCluster; a: KeyedInstance; released: Deferred<void> }> {
+  const cluster = new ManualCluster();
+  const a = keyedInstance(cluster, { max: 1 });
+  const released = new Deferred<void>();
+  a.link.breakOnce(fault(released.promise), 'release');
+  await loadKey(cluster, a, 'x', 'ex');
+  await loadKey(cluster, a, 'y', 'why');
+  return { cluster, a, released };
+}
 
 describe('keys behind a lock', () => {
   it('each key has a lock and a snapshot of its own, named after the cache and the key', async () => {
@@ -34,12 +47,7 @@ describe('keys behind a lock', () => {
   });
 
   it('one that is pushed out while its lease is being given back does not come back with that', async () => {
-    const cluster = new ManualCluster();
-    const a = keyedInstance(cluster, { max: 1 });
-    const released = new Deferred<void>();
-    a.link.breakOnce(released.promise, 'release');
-    await loadKey(cluster, a, 'x', 'ex');
-    await loadKey(cluster, a, 'y', 'why');
+    const { cluster, a, released } = await pushedOut();
     expect([a.cache.inspect('x')?.value, await a.cache.get('x')]).toEqual(['ex', 'ex']);
     expect([...a.cache.keys()]).toEqual(['y']);
     released.resolve();
@@ -48,12 +56,7 @@ describe('keys behind a lock', () => {
   });
 
   it('one that is pushed out while its lease is being given back, and then set, has a place again', async () => {
-    const cluster = new ManualCluster();
-    const a = keyedInstance(cluster, { max: 1 });
-    const released = new Deferred<void>();
-    a.link.breakOnce(released.promise, 'release');
-    await loadKey(cluster, a, 'x', 'ex');
-    await loadKey(cluster, a, 'y', 'why');
+    const { cluster, a, released } = await pushedOut();
     a.cache.set('x', 'by hand');
     released.resolve();
     await cluster.clock.flush();
@@ -61,16 +64,11 @@ describe('keys behind a lock', () => {
   });
 
   it('one that is pushed out while its lease is being given back, invalidated and read is loaded again', async () => {
-    const cluster = new ManualCluster();
-    const a = keyedInstance(cluster, { max: 1 });
-    const arrives = new Deferred<void>();
-    a.link.breakOnce({ arrives: arrives.promise }, 'release');
-    await loadKey(cluster, a, 'x', 'ex');
-    await loadKey(cluster, a, 'y', 'why');
+    const { cluster, a, released } = await pushedOut((release) => ({ arrives: release }));
     a.cache.invalidate('x');
     const read = a.cache.get('x', { patience: Infinity });
     await cluster.clock.advance(100);
-    arrives.resolve();
+    released.resolve();
     await cluster.clock.advance(100);
     a.calls[2]?.resolve('ex 2');
     expect(await read).toBe('ex 2');

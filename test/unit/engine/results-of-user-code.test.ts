@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { shownValue } from '../../../src/console/shown-value.ts';
 import { changesAtMost, shrinksAtMost } from '../../../src/guards/index.ts';
 import {
   absent,
@@ -89,6 +90,8 @@ for (const [how, bad] of [['promise', failing] as const, ['thenable', foreign] a
       });
       return settled(cache.get({ toJSON: bad }));
     },
+    'toJSON of what showValue returns': () =>
+      shownValue(1, {} as never, { showValue: () => ({ toJSON: bad }), redact: (text) => text }),
     'the predicate of invalidateWhere': () => {
       const cache = new RefreshingCache<string, number>({
         ...quiet,
