@@ -101,7 +101,7 @@ export class Api {
       case 'api/audit':
         return this.#json(await this.#audit.list());
       case 'api/live': {
-        const stream = this.#live.open(id);
+        const stream = await this.#live.open(id);
         if (stream === undefined) return this.#problem('too-many', 'too many pages are open');
         return respond(200, 'text/event-stream; charset=utf-8', stream, { 'x-accel-buffering': 'no' });
       }

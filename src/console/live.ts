@@ -27,6 +27,9 @@ const LONGEST_STREAM_MS = 5 * 60_000;
 const MOST_STREAMS = 100;
 const MOST_OF_ONE = 10;
 
+/** How many streams are opened in one turn of the event loop. */
+const OPENED_IN_TURN = 5;
+
 /** How much is sent in one turn of the event loop; a message of a few bytes costs as much as {@link LEAST_SENT}. In bytes. */
 const MOST_OF_TURN = 256 * 1024;
 const LEAST_SENT = 16 * 1024;
@@ -66,6 +69,8 @@ export class Live {
   #isTicking = false;
   #isSoon = false;
   #isClosed = false;
+  #opened = 0;
+  #turn: Promise<void> = Promise.resolve();
 
   /** @param onTick is called with each turn, while a page is open. */
   constructor(
@@ -84,8 +89,11 @@ export class Live {
     this.#onTick = onTick;
   }
 
-  /** A stream of server-sent events; `undefined`: there are too many, or this is closed. */
-  open(by: string): ReadableStream<Uint8Array> | undefined {
+  /** A stream of server-sent events; `undefined`: there are too many, or this is closed. Many at once are opened one after the other. */
+  async open(by: string): Promise<ReadableStream<Uint8Array> | undefined> {
+    this.#opened += 1;
+    if (this.#opened % OPENED_IN_TURN === 0) this.#turn = this.#turn.then(nextTurn);
+    await this.#turn;
     if (this.#isClosed || !this.#hasRoom(by)) return undefined;
     const page: Page = {
       by,
