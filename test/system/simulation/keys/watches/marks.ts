@@ -39,7 +39,7 @@ interface Known {
  *
  * A value is newer if it was published under a higher version, or if its load or its `set` began after the order. What was set
  * has no tags. What a person sets on one instance alone is also newer than all that was replaced, in the order of versions, by
- * what the same instance was asked to set or drop for all before.
+ * what any instance was asked to set or drop for all before.
  */
 export class Marks implements KeysWatch {
   readonly #world: KeysWorld;
@@ -205,8 +205,8 @@ export class Marks implements KeysWatch {
   }
 
   /**
-   * When this instance was asked for a change that has replaced that version: for a value that it has alone, a change of the
-   * key; for a load, also one of its tag or of all keys.
+   * When an instance was asked for a change that has replaced that version: for a value that is set here alone, any instance for
+   * a change of the key; for a load, this one, also for one of its tag or of all keys.
    */
   #replacedAt(replaced: number, serial: number, key: HeldKey): number {
     const isSet = this.#setByHand.has(serial);
@@ -214,7 +214,7 @@ export class Marks implements KeysWatch {
     const replacing = this.#of(key).filter(({ order: { mark, of, instance }, version }) => {
       if (version <= replaced) return false;
       if (!isSet) return mark !== undefined && instance.process === key.process;
-      return instance === key && (mark === undefined || (mark === 'dropped' && of === 'key'));
+      return of === 'key' && (mark === undefined || mark === 'dropped');
     });
     return Math.min(...replacing.map(({ order }) => order.at));
   }
