@@ -21,8 +21,8 @@ export class Values implements Watch {
   /** How often the backend had come back empty when the version was first seen, and whether the key was evicted or dropped since. */
   #losses = 0;
   #isForgotten = false;
-  /** Its value is there until its round is over, also after it was evicted. */
-  #wasAbsent = false;
+  /** It was evicted, and is there until its round is over. */
+  #isLeaving = false;
   #drops = 0;
 
   constructor(subject: Subject, world: World) {
@@ -32,14 +32,14 @@ export class Values implements Watch {
 
   stepped(): void {
     const value = this.#look();
-    this.#wasAbsent ||= value === undefined;
     if (value === undefined) return;
     this.#isNotOlder(value);
     this.#isAsOldAsItSays(value);
   }
 
   emitted({ type }: TicklessEvent): void {
-    if (type === 'evicted') this.#isForgotten = true;
+    if (type === 'evicted') this.#isForgotten = this.#isLeaving = true;
+    if (type === 'changed') this.#isLeaving = false;
   }
 
   unseen(): void {
@@ -121,7 +121,7 @@ export class Values implements Watch {
     // A late write may land in an empty store, and nothing here remembers a newer one.
     if (this.#isForgotten && losses > this.#losses) this.#version = this.#revision = 0;
     if (version !== this.#version) this.#losses = losses;
-    if (version !== this.#version || this.#wasAbsent) this.#isForgotten = this.#wasAbsent = false;
+    if (!this.#isLeaving) this.#isForgotten = false;
     this.#world.referee.holds(13, version >= this.#version, () => {
       return `${id}: version ${version} after version ${this.#version}`;
     });
