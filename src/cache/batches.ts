@@ -189,7 +189,7 @@ function signalOfAll(items: readonly BatchItem<unknown, unknown>[]): AbortSignal
       if (left === 0) controller.abort(abort.reason);
     };
     if (abort.isAborted) aborted();
-    else abort.signal.addEventListener('abort', aborted, { once: true });
+    else abort.signal.addEventListener('abort', aborted);
   }
   return controller.signal;
 }

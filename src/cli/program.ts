@@ -107,12 +107,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
         const { to, hold, note } = options;
         if (!options.json) terminal.print(historyText(history));
         const pinned = hold === undefined ? 'until it is unpinned' : `for ${showDuration(hold)}`;
-        const what = to === undefined ? 'the version before the present one' : `version ${to}`;
+        // The one that is shown: another may be published while it asks.
+        const version = to ?? beforePresent(history)?.version;
+        const what = version === undefined ? 'the version before the present one' : `version ${version}`;
         await confirmed(
           `Put ${what} of ${printable(name, 200)} into place on all instances, pinned ${pinned}?`,
           options.yes === true,
         );
-        const body = { id, version: to, holdMs: hold, note };
+        const body = { id, version, holdMs: hold, note };
         const message = await client.act('rollback', body);
         print({ message }, printable(message), options);
       },
@@ -181,6 +183,14 @@ async function detailOf(client: ConsoleClient, name: string): Promise<Detail & {
   const member = members.find((one) => one.name === name);
   if (member === undefined) throw new ConsoleError(`there is no member ${printable(name, 200)}`);
   return { ...(await client.get<Detail>('member', { id: member.id })), id: member.id };
+}
+
+/** What the console puts back by itself; of a pinned member it wants to be told. */
+function beforePresent(history: Detail['history']): Detail['history'][number] | undefined {
+  const [present] = history;
+  if (present?.isPinned === true) return undefined;
+  const [last, before] = history.filter(({ mark }) => mark === undefined);
+  return last === present ? before : last;
 }
 
 function collect(header: string, others: readonly string[]): readonly string[] {

@@ -2,6 +2,7 @@ import { coordinationKey } from '../engine/coordination-key.ts';
 import type { LockLike, StoreLike } from '../engine/coordinator.ts';
 import { isOptionError } from '../errors.ts';
 import { Outage } from '../observe/outage.ts';
+import { ownOptions } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
@@ -161,11 +162,9 @@ export class BackendAccess<S> {
     return this.#semaphore.runUrgent(step);
   }
 
-  async #try<R>(
-    step: (isProbe: boolean) => Promise<R>,
-    { clock, isWrite = false, isWanted }: AskOptions,
-  ): Promise<Asked<R>> {
+  async #try<R>(step: (isProbe: boolean) => Promise<R>, asked: AskOptions): Promise<Asked<R>> {
     const { breaker } = this;
+    const { clock, isWrite = false, isWanted } = ownOptions(asked);
     if (isWanted?.() === false) return this.#down(0);
     const isProbe = breaker.isTripped;
     const isOpen = breaker.openFor(clock.monotonic()) > 0;

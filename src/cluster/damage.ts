@@ -1,4 +1,5 @@
 import { showKey } from '../errors.ts';
+import { ownOptions } from '../option-checks.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { CLOCK_BACK_MS } from './plausible.ts';
 import type { StoredSnapshot } from './store-contract.ts';
@@ -26,10 +27,11 @@ export class UndecodableError extends Error {}
  * Marks a snapshot as damaged if it has values that no store writes: the record was edited outside of the library, or the
  * backend's clock was set back since the write, so that its age is unknown. An age within the tolerance counts as 0.
  */
-export function withDamage(read: StoredSnapshot): StoredSnapshot {
+export function withDamage(given: StoredSnapshot): StoredSnapshot {
+  const read = ownOptions(given);
   if (read.damage !== undefined) return read;
   const damage = damageOf(read);
-  if (damage === undefined) return { ...read, age: Math.max(0, read.age) };
+  if (damage === undefined) return { ...read, age: Math.max(0, read.age), damage };
   const version = Number.isSafeInteger(read.version) ? read.version : 0;
   return { version, age: 0, payload: '', damage };
 }

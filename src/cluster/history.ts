@@ -1,4 +1,5 @@
 import type { VersionRecord } from '../data/version-record.ts';
+import { ownOptions } from '../option-checks.ts';
 import { withDamage } from './damage.ts';
 import { publisherIn } from './snapshot.ts';
 import type { SnapshotStore, StoredVersion } from './store-contract.ts';
@@ -15,13 +16,15 @@ export async function presentOnly(
 }
 
 /** The record of a version that a backend has listed. */
-export function versionRecord({ version, age, bytes, beginning, damage }: StoredVersion): VersionRecord {
+export function versionRecord(stored: StoredVersion): VersionRecord {
+  const { version, age, bytes, beginning, damage } = ownOptions(stored);
   const read = withDamage({ version, age, payload: beginning, damage });
   const { owner, host, by, note, pinnedFor, mark } = publisherIn(read.payload);
   const isPinned = read.age < pinnedFor;
-  const about = { version: read.version, age: read.age, bytes, owner, host, by, note, isPinned };
-  const record = mark === undefined ? about : { ...about, mark };
-  return read.damage === undefined ? record : { ...record, damage: read.damage };
+  return {
+    ...{ version: read.version, age: read.age, bytes, owner, host, by, note, isPinned, mark },
+    damage: read.damage,
+  };
 }
 
 /** The length of a text in bytes of UTF-8. */

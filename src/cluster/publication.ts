@@ -23,13 +23,13 @@ export interface PublishRecord extends CompletedLoad {
   readonly tags: readonly string[] | undefined;
   readonly absentUntil: number;
   /** The version is held in place by a person. */
-  readonly pin?: Pin | undefined;
+  readonly pin: Pin | undefined;
   /** It is a mark: there is no value. */
-  readonly mark?: Mark | undefined;
+  readonly mark: Mark | undefined;
   /** A person has it published: see `manual-round.ts`. */
-  readonly isManual?: boolean | undefined;
+  readonly isManual: boolean;
   /** A caller has asked for the load. */
-  readonly isForced?: boolean | undefined;
+  readonly isForced: boolean;
   /** The version before. */
   readonly knownVersion: number;
 }
@@ -54,6 +54,10 @@ export function publishRecord(
     maxStaleness: pin && !isLocal ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
+    pin: undefined,
+    mark: undefined,
+    isManual: false,
+    isForced: false,
     knownVersion,
   };
 }

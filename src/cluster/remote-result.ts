@@ -27,7 +27,7 @@ export interface RemoteLoad<T> {
   readonly tags: readonly string[] | undefined;
   /** The due time comes from the load, not from the schedule. */
   readonly isDueTimeOverridden: boolean;
-  readonly pin?: Pin | undefined;
+  readonly pin: Pin | undefined;
 }
 
 /** Adopts the load of another instance: its snapshot replaces the value here. */

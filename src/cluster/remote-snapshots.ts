@@ -239,6 +239,7 @@ export class RemoteSnapshots<T> {
       maxStalenessMs: undefined,
       tags: undefined,
       isDueTimeOverridden: false,
+      pin: undefined,
     });
   }
 

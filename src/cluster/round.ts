@@ -121,7 +121,7 @@ export class Round<T> implements CoordinatedRound<T> {
       if (isFailure(signal.reason)) this.#admission.expectAgain();
       if (this.#hasResult) this.#abandon(signal.reason);
     };
-    signal.addEventListener('abort', aborted, { once: true });
+    signal.addEventListener('abort', aborted);
     const { invalidatedAt } = this.#state;
     try {
       await this.#previous?.over;
@@ -150,7 +150,7 @@ export class Round<T> implements CoordinatedRound<T> {
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
       else this.#lease.keepUntil(lingersUntil(), () => this.#end());
     };
-    signal.addEventListener('abort', abortedWhileLoading, { once: true });
+    signal.addEventListener('abort', abortedWhileLoading);
     this.#lease?.keep((reason, cause) => {
       const wasAborted = signal.aborted;
       this.#lost(reason, cause);

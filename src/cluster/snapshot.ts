@@ -161,8 +161,8 @@ export async function decodeSnapshot(
     age,
     took,
     tags,
-    ...(header.isPinned ? { pinned: pinOrigin(header) } : {}),
-    ...(header.mark ? { mark: header.mark } : {}),
+    pinned: header.isPinned && pinOrigin(header),
+    mark: header.mark,
     dueIn: header.dueIn ?? Infinity,
     maxStaleness: header.maxStaleness === null ? Infinity : header.maxStaleness,
   };

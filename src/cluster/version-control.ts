@@ -93,7 +93,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     this.#store('compare');
     if (given === null) throw this.#refused('options', 'must be an object', given);
     namesArgument(name, given, ['idOf']);
-    const { idOf } = given;
+    const { idOf } = ownOptions(given);
     if (idOf !== undefined && typeof idOf !== 'function')
       throw this.#refused('idOf', 'must be a function', idOf);
     const [earlier, later] = await Promise.all([this.#valueOf('a', before), this.#valueOf('b', after)]);

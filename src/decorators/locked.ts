@@ -67,7 +67,7 @@ export function locked<This extends object>(
   options: LockedDecoratorOptions | ((instance: This) => LockedDecoratorOptions),
 ): LockedDecorator {
   return decorator('locked', ['method'], (decorated) => {
-    const made = new PerInstance(decorated, (instance) =>
+    const made = new PerInstance('locked', decorated, (instance) =>
       make(decorated, instance, optionsOf(options, instance)),
     );
     return made.mark(async function (this: unknown, ...args: unknown[]) {

@@ -7,11 +7,14 @@ const madeBy: unique symbol = Symbol('tickless.decorated');
 
 /** One thing per instance, made with its first use. It is held by its instance alone: both are collected together. */
 export class PerInstance<T> {
+  /** The name of the decorator. */
+  readonly decorator: string;
   readonly #made: WeakMap<object, T> = new WeakMap();
   readonly #make: (instance: object) => T;
   readonly #name: string;
 
-  constructor({ name }: Decorated, make: (instance: object) => T) {
+  constructor(decorator: string, { name }: Decorated, make: (instance: object) => T) {
+    this.decorator = decorator;
     this.#name = name;
     this.#make = make;
   }
@@ -43,7 +46,8 @@ export function madeFor(decorator: string, instance: object, name: PropertyKey):
   const descriptor = owner === null ? undefined : Object.getOwnPropertyDescriptor(owner, name);
   const marked = (descriptor?.get ?? descriptor?.value) as { [madeBy]?: PerInstance<unknown> } | undefined;
   const made = marked?.[madeBy];
-  if (made === undefined) throw new TypeError(`${String(name)} is not decorated with @${decorator}`);
+  if (made?.decorator !== decorator)
+    throw new TypeError(`${String(name)} is not decorated with @${decorator}`);
   return made.of(instance);
 }
 

@@ -68,7 +68,7 @@ export function refreshing<This extends object>(
   options?: RefreshingDecoratorOptions | ((instance: This) => RefreshingDecoratorOptions),
 ): RefreshingDecorator {
   return decorator('refreshing', ['method', 'getter'], (decorated) => {
-    const made = new PerInstance(decorated, (instance) =>
+    const made = new PerInstance('refreshing', decorated, (instance) =>
       make(decorated, instance, optionsOf(options, instance)),
     );
     return made.mark(function (this: unknown, ...args: unknown[]) {

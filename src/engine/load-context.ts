@@ -61,7 +61,8 @@ export class TryContext implements LoadContext {
     Object.defineProperty(this, 'signal', TryContext.#signal); // the same getter for all: one made for each is slow
   }
 
-  static readonly #signal: PropertyDescriptor = {
+  static readonly #signal: PropertyDescriptor & { readonly __proto__: null } = {
+    __proto__: null, // whatever others have added to `Object.prototype`
     enumerable: true,
     configurable: true,
     get(this: TryContext) {

@@ -109,7 +109,8 @@ export interface LoadResult<T> {
   readonly metadata: ValueMetadata;
 }
 
-const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze({});
+/** Without a prototype: its fields are none, whatever others have added to `Object.prototype`. */
+const NO_METADATA: ValueMetadata = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null));
 
 /**
  * Reads what a load has returned. Throws if it can't be accepted: `keep()` without a value, `undefined` without

@@ -6,15 +6,19 @@ import { validated } from './validated.ts';
 /**
  * Checks a value that is set by hand. @returns the output of the schema.
  *
- * @throws {ValueRejectedError} when the schema refuses it. @throws {OptionError} when the schema is asynchronous.
+ * @throws {ValueRejectedError} when the schema refuses it. @throws {OptionError} when the schema is asynchronous, or makes
+ *   `undefined` of it without `allowUndefined`.
  */
 export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
+  const { name: cacheName, schema, allowUndefined } = options;
   const output = validated<T>(value, options, key);
-  if (options.schema === undefined || !isThenable(output)) return output as T;
-  ignoreRejection(Promise.resolve(output));
-  const rule = 'must be synchronous for a value that is set by hand';
-  throw new OptionError([{ option: 'schema', rule, received: options.schema }], {
-    cacheName: options.name,
-    key,
-  });
+  if (schema === undefined) return output as T;
+  if (isThenable(output)) {
+    ignoreRejection(Promise.resolve(output));
+    const rule = 'must be synchronous for a value that is set by hand';
+    throw new OptionError([{ option: 'schema', rule, received: schema }], { cacheName, key });
+  }
+  if (output !== undefined || allowUndefined) return output as T;
+  const rule = 'must not become undefined by the schema, without allowUndefined';
+  throw new OptionError([{ option: 'value', rule, received: value }], { cacheName, key });
 }

@@ -107,12 +107,8 @@ class CheckedLock implements Lock {
   readonly #clock: LockBackendKind['clock'];
   readonly #explain: (error: unknown) => unknown;
 
-  constructor(
-    backend: LockBackend,
-    steps: BackendSteps,
-    timeoutMs: number,
-    { longestName, clock, explain = (error) => error }: LockBackendKind,
-  ) {
+  constructor(backend: LockBackend, steps: BackendSteps, timeoutMs: number, kind: LockBackendKind) {
+    const { longestName, clock, explain = (error: unknown) => error } = ownOptions(kind);
     this.leaseFor = steps.leaseFor;
     this.longestName = longestName;
     withCoordination(this, lockAccess(steps, timeoutMs, explain));

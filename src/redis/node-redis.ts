@@ -85,7 +85,7 @@ function forVersion4(signal: AbortSignal): object {
           // sent already
         }
       };
-      signal.addEventListener(type, take, { once: true });
+      signal.addEventListener(type, take);
     },
     removeEventListener(): void {},
   };

@@ -108,11 +108,13 @@ export interface StoreBackendKind {
  *
  * @throws {OptionError} when an option breaks a rule.
  */
-export function createStore(
-  backend: StoreBackend,
-  given: StoreOptions,
-  { longestName: longest, options: names, clock, explain = (error) => error }: StoreBackendKind,
-): Store {
+export function createStore(backend: StoreBackend, given: StoreOptions, kind: StoreBackendKind): Store {
+  const {
+    longestName: longest,
+    options: names,
+    clock,
+    explain = (error: unknown) => error,
+  } = ownOptions(kind);
   const options = ownOptions(given ?? {});
   const checks = new OptionChecks('store');
   checks.names('', options, [...names, ...COMMON]);

@@ -1,3 +1,5 @@
+import { Line } from './line.ts';
+
 /**
  * Runs at most `limit` actions at a time; the others wait in the order in which they came.
  *
@@ -5,10 +7,10 @@
  * once answers the last one so late that the backend counts as unavailable.
  */
 export class Semaphore {
-  /** Starts of the actions that wait, the longest wait first. */
-  readonly #waiting: Set<() => void> = new Set();
+  /** Starts of the actions that wait. */
+  readonly #waiting: Line<() => void> = new Line();
   /** As `#waiting`, of actions that come before those. */
-  readonly #urgent: Set<() => void> = new Set();
+  readonly #urgent: Line<() => void> = new Line();
   #free: number;
 
   /** @param limit 1 or more; `Infinity`: no limit. */
@@ -69,13 +71,9 @@ export class Semaphore {
 
   /** Gives a place back: it goes to the action that has waited longest, the urgent ones first. */
   leave(): void {
-    const queue = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
-    const [next] = queue;
+    const next = this.#urgent.next() ?? this.#waiting.next();
     if (next === undefined) this.#free += 1;
-    else {
-      queue.delete(next);
-      next();
-    }
+    else next();
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
@@ -88,7 +86,7 @@ export class Semaphore {
         signal?.removeEventListener('abort', giveUp);
         resolve();
       });
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', giveUp);
     });
   }
 }

@@ -44,7 +44,7 @@ async function service(options: ConsoleOptions = {}) {
   const asked: string[] = [];
   const type = async (
     args: readonly string[],
-    { answer, env }: { answer?: boolean; env?: Record<string, string> } = {},
+    { answer, env }: { answer?: boolean | (() => Promise<unknown>); env?: Record<string, string> } = {},
   ): Promise<{ code: ExitCode; out: string; err: string }> => {
     const [out, err]: [string[], string[]] = [[], []];
     const code = await run(args, {
@@ -55,7 +55,9 @@ async function service(options: ConsoleOptions = {}) {
           ? undefined
           : async (question) => {
               asked.push(question);
-              return answer;
+              if (typeof answer === 'boolean') return answer;
+              await answer(); // yes, after a while
+              return true;
             },
       env: env ?? { TICKLESS_URL: url, TICKLESS_HEADER: `authorization: ${SECRET}` },
     });
@@ -166,7 +168,16 @@ describe('actions', () => {
     expect(done.out).toContain(older);
     expect(prices.inspect().pinned).toMatchObject({ by: 'ann', note: 'wrong' });
     expect((await type(['rollback', 'prices', '--to', 'x', '--yes'])).code).toBe(2);
+    expect((await type(['rollback', 'prices', '--yes'])).err).toContain('while a version is pinned');
     expect((await type(['rollback', 'unknown', '--yes'])).err).toContain('there is no member unknown');
+  });
+
+  it('roll back to the version that was shown, also where another was published meanwhile', async () => {
+    const { type, asked, prices } = await service();
+    const rollback = type(['rollback', 'prices'], { answer: () => prices.refresh() });
+    expect([(await rollback).code, prices.peek()?.edition]).toEqual([0, 1]);
+    const [, , first] = await prices.history().then((versions) => versions.slice(-3));
+    expect(asked).toEqual([expect.stringMatching(`^Put version ${first?.version} of prices`)]);
   });
 
   it('release a lock, of the holder that was shown', async () => {

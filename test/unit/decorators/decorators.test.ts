@@ -82,6 +82,9 @@ describe.each(['standard', 'experimental'])('%s decorators', async (kind) => {
       ['9251 fy first'],
     ]);
     expect(() => refreshingOf(village, 'city')).toThrow('city is not decorated with @refreshing');
+    const reports = new Reports(memoryLock(), 'north');
+    expect(() => refreshingOf(reports, 'send')).toThrow('send is not decorated with @refreshing');
+    expect(() => lockedTaskOf(new Cities('x', clock), 'city')).toThrow('city is not decorated with @locked');
   });
 
   it('instances are collected with what was made for them', async () => {

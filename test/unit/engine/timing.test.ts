@@ -43,6 +43,7 @@ async function make({ results = [] as number[], optionsOf = optionsOfValue } = {
         maxStalenessMs: undefined,
         tags: undefined,
         isDueTimeOverridden: false,
+        pin: undefined,
         ...adopted,
       }).applyTo(entry, timing),
     /** Another instance is executing. */

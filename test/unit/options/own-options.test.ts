@@ -36,18 +36,15 @@ const polluted: string[] = [];
 function pollute(properties: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(properties)) {
     polluted.push(name);
-    Object.defineProperty(Object.prototype, name, {
-      value,
-      configurable: true,
-      enumerable: true,
-      writable: true,
-    });
+    (Object.prototype as Record<string, unknown>)[name] = value;
   }
 }
 
-afterEach(() => {
+function clean(): void {
   for (const name of polluted.splice(0)) Reflect.deleteProperty(Object.prototype, name);
-});
+}
+
+afterEach(clean);
 
 const group = new RefreshGroup({ logger: false });
 
@@ -225,4 +222,43 @@ it('of what a load returns with its value are own properties too', async () => {
   pollute({ maxStaleness: 'x', tags: 1, nextExecuteTime: 'x' });
   await expect(value.get()).resolves.toBe(1);
   await expect(value.refresh()).resolves.toBe(1);
+});
+
+it.each([
+  { nextExecuteTime: Infinity },
+  { maxStalenessMs: 1, tags: ['a'] },
+  { value: 1 },
+  { writable: true },
+  { signal: 1, once: 1 },
+  { isWanted: 1 },
+  { mark: 'dropped' },
+  { damage: 'x' },
+  { pin: 1, pinned: 1 },
+  { isManual: true, isForced: true },
+  { clock: 5, explain: 5, idOf: 5 },
+])('a cluster works as before while every object has %o', async (properties) => {
+  const schedule = { milliseconds: 1 };
+  const store = memoryStore({ keepVersions: 5, propagateWithin: 1 });
+  const lock = memoryLock();
+  let loads = 0;
+  const load = (): string => `load ${++loads}`;
+  const [one, other] = [1, 2].map(
+    () => new RefreshingValue({ name: 'v', load, schedule, lock, store, logger: false, retry: false }),
+  ) as [RefreshingValue<string>, RefreshingValue<string>];
+  pollute(properties);
+  await one.get();
+  while ((await one.get()) === 'load 1') await new Promise((resolve) => setTimeout(resolve, 1)); // it is due again
+  await one.set('set', { everywhere: true });
+  await other.get();
+  const history = await one.history();
+  const [newest] = history;
+  await one.rollback({ by: 'ann' });
+  const { pinned } = one.inspect();
+  const difference = await one.compare(newest?.version as number, newest?.version as number);
+  const fleet = await store.fleet();
+  clean(); // what tests are made of is no better
+  expect(history.map(({ isPinned, mark, damage }) => [isPinned, mark, damage])).toEqual(
+    history.map(() => [false, undefined, undefined]),
+  );
+  expect([pinned?.by, difference.added.count, fleet.members.length]).toEqual(['ann', 0, 1]);
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Deferred } from '../../../src/time/deferred.ts';
+import { Line } from '../../../src/time/line.ts';
 import { Semaphore } from '../../../src/time/semaphore.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -87,4 +88,27 @@ it('an urgent action comes before those that wait, and after the urgent ones bef
   for (const name of ['a', 'b']) end(name).resolve(name);
   expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
   expect(started).toEqual(['a', 'c', 'd', 'b']);
+});
+
+it('a line goes on in order, whoever leaves before and comes after; a long one costs as much for each as a short one', () => {
+  const line = new Line<number>();
+  for (const one of [1, 2, 3, 4]) line.add(one);
+  line.delete(2);
+  expect([line.next(), line.next(), line.size]).toEqual([1, 3, 1]);
+  line.add(5);
+  expect([line.next(), line.next(), line.next()]).toEqual([4, 5, undefined]);
+  line.add(6);
+  line.delete(6);
+  line.add(7);
+  expect([line.next(), line.next()]).toEqual([7, undefined]);
+  const msOf = (length: number): number => {
+    const long = new Line<object>();
+    for (let i = 0; i < length; i += 1) long.add({});
+    const begun = performance.now();
+    while (long.next() !== undefined);
+    return performance.now() - begun;
+  };
+  msOf(40_000);
+  const [short, long] = [10_000, 160_000].map((length) => Math.min(msOf(length), msOf(length), msOf(length)));
+  expect((long as number) / (short as number)).toBeLessThan(100); // 16; where each looks at the places of all before, 256
 });

@@ -83,6 +83,19 @@ describe('a warm start of a value', () => {
     expect(value.peek()).toBe('SHORT');
   });
 
+  it('is refused, as what is set, where the schema makes undefined of it without allowUndefined', async () => {
+    const { dump, clock } = await dumpOf();
+    const schema = { '~standard': { version: 1, validate: () => ({ value: undefined }) } } as const;
+    const { value } = start({ clock }, 0, { schema: schema as never });
+    const error = { option: 'dump.entries[0].value', rule: expect.stringContaining('become undefined') };
+    expect(thrownBy(() => value.restore(dump))).toMatchObject(error);
+    expect(thrownBy(() => value.set('one'))).toMatchObject({ ...error, option: 'value' });
+    expect(value.inspect().state).toBe('empty');
+    const { value: lax } = start({ clock }, 0, { schema: schema as never, allowUndefined: true as never });
+    lax.set('one');
+    expect([lax.inspect().state, lax.peek()]).toEqual(['fresh', undefined]);
+  });
+
   it('refuses the dump of a cache, and what is none; nothing is restored', async () => {
     const { value, clock } = manualValue();
     const entry = { value: 'v', age: 0, nextExecuteTime: null };
