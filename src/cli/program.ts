@@ -185,7 +185,7 @@ async function detailOf(client: ConsoleClient, name: string): Promise<Detail & {
   return { ...(await client.get<Detail>('member', { id: member.id })), id: member.id };
 }
 
-/** What the console puts back by itself; of a pinned member it wants to be told. */
+/** The version that the console puts back by default; none of a pinned member. */
 function beforePresent(history: Detail['history']): Detail['history'][number] | undefined {
   const [present] = history;
   if (present?.isPinned === true) return undefined;

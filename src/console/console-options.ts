@@ -135,10 +135,11 @@ export function resolveConsoleOptions(
   options: ConsoleOptions = {},
   logger: Logger | false = console,
 ): ResolvedConsoleOptions {
-  const given = ownOptions(options);
+  const given: ConsoleOptions = ownOptions(options ?? {});
   const { authorize, actions = false, showValue, path = '/tickless', origin, secret } = given;
   const { locks = [], lock, store, onAudit, waitUntil, redact, refreshEvery = 2000 } = given;
   const checks = new OptionChecks('console');
+  checks.that(options !== null, 'options', 'must be an object', options);
   checks.names('', given, NAMES);
   for (const [option, received] of Object.entries({ authorize, showValue, redact, onAudit, waitUntil })) {
     if (received !== undefined) checks.function(option, received);

@@ -162,7 +162,7 @@ export function resolveOptions(
   if (propagateWithin !== undefined) checks.duration('propagateWithin', propagateWithin);
   const canCheck = own?.propagateWithin === undefined || store !== undefined || givesDefaults;
   checks.that(canCheck, 'propagateWithin', 'must not be given without a store', propagateWithin);
-  const freshness = freshnessOption && resolveFreshness(freshnessOption, checks);
+  const freshness = freshnessOption === undefined ? undefined : resolveFreshness(freshnessOption, checks);
   for (const backend of [lock, store]) {
     const longest = backend?.longestName ?? Infinity;
     const whole = namespace === undefined ? name : `${namespace}/${name}`;
@@ -218,8 +218,8 @@ function pick(given: object | undefined, names: readonly string[]): object {
 }
 
 function resolveFreshness(given: FreshnessOptions, checks: OptionChecks): FreshnessRule {
-  const { within, target } = ownOptions(given);
-  checks.names('freshness.', given, ['within', 'target']);
+  const { within, target } = ownOptions(given) ?? {};
+  checks.names('freshness.', given ?? {}, ['within', 'target']);
   const isShare = isNumber(target, Number.MIN_VALUE, 1);
   checks.that(isShare, 'freshness.target', 'must be a number over 0, at most 1', target);
   return { withinMs: checks.duration('freshness.within', within), target };

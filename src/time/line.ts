@@ -21,7 +21,7 @@ export class Line<T> {
     if (this.#waiting.size === 0) return undefined;
     let { done, value } = this.#rest.next();
     if (done) {
-      // Where it has ended once, it does not see who came later.
+      // An iterator that has ended once does not go on with those that came later.
       this.#rest = this.#waiting.values();
       value = this.#rest.next().value;
     }

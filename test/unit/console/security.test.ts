@@ -5,7 +5,7 @@ import {
   type ConsoleOptions,
   consoleHandler,
 } from '../../../src/console/index.ts';
-import { type OptionError, RefreshGroup } from '../../../src/index.ts';
+import { OptionError, RefreshGroup } from '../../../src/index.ts';
 import { memoryLock } from '../../../src/lock/memory.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
 import { answerOf, BASE, TestConsole } from '../../support/console.ts';
@@ -579,5 +579,6 @@ describe('options', () => {
       ]);
       expect((error as OptionError).message).not.toContain('short');
     }
+    expect(() => consoleHandler(new RefreshGroup(), null as never)).toThrow(OptionError);
   });
 });

@@ -120,8 +120,10 @@ describe('an objective for the age of reads', () => {
     [{ within: 1, target: 0 }, 'freshness.target must be a number over 0, at most 1'],
     [{ within: 1, target: 99.9 }, 'freshness.target must be a number over 0, at most 1'],
     [{ within: 1, target: 1, whithin: 1 }, 'did you mean freshness.within'],
+    [null, 'freshness.within must be'],
+    ['', 'freshness.within must be'],
   ])('is checked: %o', (wrong, message) => {
-    expect(() => fakeValue(() => 1, { freshness: wrong })).toThrow(OptionError);
-    expect(() => fakeValue(() => 1, { freshness: wrong })).toThrow(message);
+    expect(() => fakeValue(() => 1, { freshness: wrong as never })).toThrow(OptionError);
+    expect(() => fakeValue(() => 1, { freshness: wrong as never })).toThrow(message);
   });
 });
