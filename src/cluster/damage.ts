@@ -31,7 +31,7 @@ export function withDamage(given: StoredSnapshot): StoredSnapshot {
   const read = ownOptions(given);
   if (read.damage !== undefined) return read;
   const damage = damageOf(read);
-  if (damage === undefined) return { ...read, age: Math.max(0, read.age), damage };
+  if (damage === undefined) return Object.assign(read, { age: Math.max(0, read.age) });
   const version = Number.isSafeInteger(read.version) ? read.version : 0;
   return { version, age: 0, payload: '', damage };
 }
