@@ -271,7 +271,11 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   #fetch(id: KeyId, key: K): KeyedEntry<K, V> {
     const slot = this.table.find(id);
-    if (slot !== undefined) return this.table.activate(id, slot, this.#epoch);
+    if (slot !== undefined) {
+      const entry = this.table.activate(id, slot, this.#epoch);
+      this.table.invalidate(slot); // a listener may read before it is settled
+      return entry;
+    }
     const negative = this.#negative.find(id);
     if (negative !== undefined) return negative;
     const entry = new KeyedEntry<K, V>(key, id, this.#epoch);

@@ -146,7 +146,7 @@ export class SlotTable<K, V> {
     return this.#extras?.[slot]?.tags;
   }
 
-  /** Makes a passive entry due at once. */
+  /** Makes a passive entry due at once, or its reads find the active one. */
   invalidate(slot: number): void {
     this.#due[slot] = Number.NEGATIVE_INFINITY;
   }
@@ -201,7 +201,7 @@ export class SlotTable<K, V> {
     if (this.#extras !== undefined) this.#extras[slot] = extra;
   }
 
-  /** Makes an entry object of a slot. */
+  /** Makes an entry object of a slot. Until {@link invalidate} reads find the slot: the object is a copy. */
   activate(id: KeyId, slot: number, epoch: number): KeyedEntry<K, V> {
     const cell = slot * CELLS;
     const at = (which: number): number => this.#cells[cell + which] as number;

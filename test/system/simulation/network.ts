@@ -252,6 +252,8 @@ export class Link {
     const silentMs = this.#timeline.now - Math.max(this.#fullSince ?? Infinity, this.#heardAt);
     if (silentMs >= CLIENT_TIMEOUT_MS) this.#inPlaces.clear(); // they count as lost
     this.#inPlaces.add(message);
+    // What waited is sent in the same step.
+    this.#timeline.plan(0, () => this.#countPlaces());
   }
 
   #countPlaces(): void {
@@ -267,7 +269,6 @@ export class Link {
     const { weather } = this;
     const random = this.#random;
     this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
-    this.#countPlaces();
     const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
       return (answer) => {
         this.#unanswered.delete(message);

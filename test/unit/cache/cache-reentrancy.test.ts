@@ -282,3 +282,29 @@ describe('invalid arguments', () => {
     expect(thrownBy(() => cache.invalidateWhere(5 as never))).toMatchObject({ option: 'predicate' });
   });
 });
+
+it.each([undefined, 1])(
+  'a read within the event of a synchronous load has its value, max %s',
+  async (max) => {
+    let loads = 0;
+    let isSynchronous = false;
+    const load = (): string | Promise<string> => {
+      loads += 1;
+      return isSynchronous ? `load ${loads}` : Promise.resolve(`load ${loads}`);
+    };
+    const cache = new RefreshingCache({ name: 'c', max, load, logger: false, retry: false });
+    await cache.get('a');
+    isSynchronous = true;
+    const seen: unknown[] = [];
+    cache.on('load-succeeded', () => {
+      seen.push(cache.peek('a'), cache.current('a'), cache.get('a'), cache.getMany(['a']));
+    });
+    await cache.refresh('a');
+    const [peeked, current, got, many] = await Promise.all(seen);
+    expect([peeked, current, got, [...(many as Map<string, string>).values()]]).toEqual([
+      ...['load 2', 'load 2', 'load 2'],
+      ['load 2'],
+    ]);
+    expect(loads).toBe(2);
+  },
+);
