@@ -39,12 +39,12 @@ export class MarkedKeys<K, V> implements FollowedKeys {
     this.#entries.useId(id, key, (entry) => {
       if (!isMeant(entry)) return;
       if (mark !== 'changed') this.#invalidate(entry, mark === 'dropped');
-      else if (entry.isLoaded) void this.#takeOver(entry, at, isMeant);
+      else if (entry.isLoaded || entry.flight === undefined) void this.#takeOver(entry, at, isMeant);
       else this.#expect(entry, at);
     });
   }
 
-  /** The key is not loaded again for it, nor does a cool-down keep it. Never rejects. */
+  /** The key is not loaded again for it, nor does a cool-down or its absence keep it. Never rejects. */
   async #takeOver(
     entry: KeyedEntry<K, V>,
     version: number,

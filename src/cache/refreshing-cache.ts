@@ -407,15 +407,20 @@ export class RefreshingCache<K, V extends Previous, Previous = V> extends Lifecy
   acceptQuarantined(key: K): Promise<boolean> {
     try {
       if (!this.#entries.has(key)) return Promise.resolve(false);
-      return this.#entries.use(key, (entry) =>
-        acceptQuarantined(refresherOf(this), entry, ({ value, tags }) => {
+      return this.#entries.use(key, (entry) => {
+        const refresher = refresherOf(this);
+        const accepted = acceptQuarantined(refresher, entry, ({ value, tags }) => {
           const size = sizeArgument(this.#options, value, key);
           return () => {
             entry.size = size;
             entry.tags = tags;
           };
-        }),
-      );
+        });
+        const { membership } = this.#options.member;
+        if (membership?.hasStore !== true || membership.hasLock !== true) return accepted;
+        const marked = accepted.then((isDone) => isDone && thenMarked(refresher, entry, accepted, 'changed'));
+        return ignoreRejection(marked);
+      });
     } catch (error) {
       return rejected(error);
     }

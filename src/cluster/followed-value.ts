@@ -28,7 +28,9 @@ export class FollowedValue<T> implements Followed, Reporting {
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
     const state = sharedStateOf(entry);
-    if (!entry.isLoaded || this.#isReading) return undefined;
+    // Without a value the next load looks into the store, unless it has to wait.
+    const isWaiting = entry.flight === undefined && entry.coolDownUntil > this.#member.options.clock.monotonic();
+    if (this.#isReading || (!entry.isLoaded && !isWaiting)) return undefined;
     if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
   }

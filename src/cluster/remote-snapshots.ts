@@ -142,7 +142,9 @@ export class RemoteSnapshots<T> {
     const untilAt = isHeld(version) && dueIn < Infinity && !saysNothing ? dueAt : writtenAt + dueIn;
     if (mayBeServed() && this.#isOlder(snapshot)) {
       const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
-      return new Deferral(options, Math.max(0, Math.min(untilAt, dueAt, checkAt) - now), false);
+      const forMs = Math.min(untilAt, dueAt, checkAt) - now;
+      if (forMs <= 0 && isDue(entry, now)) return undefined; // it is due itself, and the hold is not its own
+      return new Deferral(options, Math.max(0, forMs), false);
     }
     if (!this.#isUsable(snapshot)) return undefined;
     return this.#adopted(snapshot, isHeld(version) ? untilAt : undefined);

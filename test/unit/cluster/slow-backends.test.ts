@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AnswerWatch, OverdueError, SilenceError } from '../../../src/cluster/answer-watch.ts';
 import { BackendAccess } from '../../../src/cluster/backend-access.ts';
 import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/testing/index.ts';
+import { FakeClock, virtualCluster } from '../../../src/testing/index.ts';
 import { type Link, MachineClock, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
@@ -198,4 +198,41 @@ describe('instances whose backends answer some of their steps late', () => {
     await clock.flush();
     expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'abandoned', leaseLeft: 0 });
   });
+});
+
+it('a lease that came too late holds back no instance with a newer value of its own', async () => {
+  let loads = 0;
+  const cluster = virtualCluster({
+    instances: 2,
+    source: () => `load ${++loads}`,
+    store: { keepVersions: 2 },
+    service: ({ source, name, ...given }) =>
+      new RefreshingValue({
+        ...given,
+        name: 'v',
+        load: () => source(),
+        schedule: { seconds: 10 },
+        logger: false,
+      }),
+  });
+  const [{ service: one }, { service: other }] = cluster.instances;
+  await one.get();
+  await other.get();
+  await cluster.advance(10_100);
+  await one.get();
+  await cluster.flush();
+  await one.close();
+  cluster.lock.slow(3000);
+  const refreshed = other.refresh(); // without the lock; its lease is given back when it has come
+  await cluster.advance(8000);
+  expect(await refreshed).toBe('load 3');
+  cluster.lock.up();
+  const commands = cluster.lock.calls.length;
+  const read = (value: typeof other): void => {
+    if (value === other) void other.get();
+  };
+  await cluster.run({ minutes: 5 }, { every: 500, read });
+  expect(other.inspect().age).toBeLessThan(11_000);
+  expect(loads).toBeGreaterThan(25);
+  expect(cluster.lock.calls.length - commands).toBeLessThan(70); // two a round
 });
