@@ -29,7 +29,8 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { entry } = this.#host;
     const state = sharedStateOf(entry);
     // Without a value the next load looks into the store, unless it has to wait.
-    const isWaiting = entry.flight === undefined && entry.coolDownUntil > this.#member.options.clock.monotonic();
+    const isWaiting =
+      entry.flight === undefined && entry.coolDownUntil > this.#member.options.clock.monotonic();
     if (this.#isReading || (!entry.isLoaded && !isWaiting)) return undefined;
     if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);

@@ -15,6 +15,7 @@ import { releaseOf } from './pin-check.ts';
 import { checkAtNextRead } from './pinned-entry.ts';
 import { pollAfter } from './poll-delays.ts';
 import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import type { Adoption } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
 import { withoutResult } from './without-result.ts';
@@ -38,6 +39,7 @@ export class ManualRound implements RoundUnderWay {
   /** The round before, until it is over. */
   #previous: SharedState['round'];
   readonly #until: number;
+  readonly #endsPin: boolean;
   #lease: HeldLease | undefined;
   #isGivenUp = false;
   /** It waits for the end of the round before, and for nothing else. */
@@ -65,6 +67,7 @@ export class ManualRound implements RoundUnderWay {
     this.#entry = entry;
     this.#state = sharedStateOf(entry);
     this.#until = now + timeoutMs;
+    this.#endsPin = as === 'due' && prepare === undefined;
     this.#previous = this.#state.round;
     this.#state.round = this;
     const recordNow = (): PublishRecord => {
@@ -133,6 +136,7 @@ export class ManualRound implements RoundUnderWay {
       }
       const record = await this.#recordOf(prepared);
       if (record.mark !== undefined) await this.#throwIfPinned();
+      else if (this.#endsPin) await this.#throwIfReplaced();
       let outcome: Published | undefined;
       let isLost = false;
       await publishAndRelease(this.#member, this.#entry, record, this.#lease, (published) => {
@@ -195,6 +199,28 @@ export class ManualRound implements RoundUnderWay {
   async #throwIfPinned(): Promise<void> {
     const { options, lock } = this.#member;
     if (!this.#member.mayBePinned) return;
+    const { adoption, wasRead } = await this.#newer();
+    const pin = adoption?.pin ?? this.#state.pinAt(options.clock.monotonic());
+    if (pin === undefined && wasRead) return;
+    if (pin === undefined) return this.#refuse('it is not known whether a version is pinned');
+    const lease = this.#lease as HeldLease;
+    this.#lease = undefined;
+    await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));
+    throw pinnedError(options, pin);
+  }
+
+  /** Another person may have published a version since, which has ended the pin. */
+  async #throwIfReplaced(): Promise<void> {
+    const { isThere, wasRead } = await this.#newer();
+    if (isThere) return this.#refuse('the store has a newer version');
+    if (!wasRead) return this.#refuse('it is not known whether the store has a newer version');
+  }
+
+  async #newer(): Promise<{
+    readonly isThere: boolean;
+    readonly adoption: Adoption<unknown> | undefined;
+    readonly wasRead: boolean;
+  }> {
     const snapshots = new RemoteSnapshots(
       this.#member,
       this.#entry,
@@ -202,17 +228,15 @@ export class ManualRound implements RoundUnderWay {
       () => PATIENCE,
       () => -Infinity,
     );
-    const { adoption } = await snapshots.newer();
-    const pin = adoption?.pin ?? this.#state.pinAt(options.clock.monotonic());
-    if (pin === undefined && snapshots.wasRead) return;
+    return { ...(await snapshots.newer()), wasRead: snapshots.wasRead };
+  }
+
+  /** Gives the lease back. Rejects. */
+  async #refuse(why: string): Promise<never> {
     const lease = this.#lease as HeldLease;
     this.#lease = undefined;
-    if (pin === undefined) {
-      await lock?.release(lease, () => this.#withoutResult());
-      throw this.#unpublished('it is not known whether a version is pinned');
-    }
-    await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));
-    throw pinnedError(options, pin);
+    await this.#member.lock?.release(lease, () => this.#withoutResult());
+    throw this.#unpublished(why);
   }
 
   async #beforeEnds(): Promise<void> {

@@ -69,8 +69,13 @@ export class EntryVersions<T> implements VersionControl<T> {
     const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
-    await this.#share(edition, 'due', present.version);
-    return true;
+    try {
+      await this.#share(edition, 'due', present.version);
+    } catch (error) {
+      const [now] = await this.#store('unpin').history(this.#entry);
+      if (now === undefined || now.isPinned || now.version <= present.version) throw error;
+    }
+    return true; // another person may have ended it
   }
 
   async mark(mark: Mark): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { isStoreUnavailableError } from '../../../src/index.ts';
+import { isStoreUnavailableError, RefreshingValue } from '../../../src/index.ts';
+import { virtualCluster } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { rejectionOf } from '../../support/settle.ts';
 import { twoVersions } from '../../support/two-versions.ts';
@@ -213,4 +214,37 @@ it('a mark takes the place of no version that may be pinned: it fails where the 
   const failure = await rejectionOf(b.value.invalidate({ everywhere: true, drop: true }));
   expect(isStoreUnavailableError(failure)).toBe(true);
   expect((await a.value.history())[0]?.isPinned).toBe(true);
+});
+
+it('unpin discards no value that a person sets everywhere meanwhile', async () => {
+  const cluster = virtualCluster({
+    instances: 3,
+    source: () => 'loaded',
+    store: { keepVersions: 5, propagateWithin: 1000 },
+    service: ({ source, name, ...given }) =>
+      new RefreshingValue({
+        ...given,
+        name: 'v',
+        load: () => source(),
+        schedule: { hours: 1 },
+        logger: false,
+      }),
+  });
+  const [one, another, third] = cluster.instances.map(({ service }) => service) as RefreshingValue<string>[];
+  if (one === undefined || another === undefined) throw new Error('three instances');
+  const read = (value: RefreshingValue<string>): void => void value.get();
+  const isDone = async <R>(done: Promise<R>): Promise<R> => {
+    await cluster.run(5000, { every: 100, read });
+    return done;
+  };
+  await isDone(one.refresh().then(() => one.refresh()));
+  await isDone(one.rollback({ by: 'ann' }));
+  cluster.store.slow(40);
+  cluster.lock.slow(20);
+  const set = one.set('set by hand', { everywhere: true });
+  await cluster.advance(10);
+  const unpinned = another.unpin();
+  await isDone(set);
+  expect(await isDone(unpinned)).toBe(true);
+  expect([one, another, third].map((value) => value?.peek())).toEqual(Array(3).fill('set by hand'));
 });
