@@ -50,7 +50,7 @@ export interface Patience {
  */
 export async function acquireLease(
   source: LeaseSource,
-  wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'>,
+  wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'> & Partial<Pick<AcquireRequest, 'owner'>>,
   pending: PendingRequest,
   clock: Clock,
   { tries, limits = { silenceMs: source.limitMs } }: Patience,
@@ -62,7 +62,7 @@ export async function acquireLease(
     const request = pending.begin(sentAt, wanted.force);
     const { id: requestId, sentAt: firstSentAt } = request;
     const ask = async (): Promise<AcquireAnswer> =>
-      answerOf(await steps.acquire({ ...wanted, requestId, owner: thisProcess(), host: thisHost() }));
+      answerOf(await steps.acquire({ owner: thisProcess(), ...wanted, requestId, host: thisHost() }));
     const late = (answer: AcquireAnswer): void =>
       pending.answeredLate(request, sentAt, answer, source, clock);
     try {

@@ -23,16 +23,16 @@ import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { AnswerWatch } from './answer-watch.ts';
-import { accessOf } from './backend-access.ts';
+import { accessOf, limited } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
-import { thisHost } from './identity.ts';
+import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { PendingRequest } from './pending-request.ts';
 import { RunningTasks } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
 import { addRun } from './task-runs.ts';
-import { LONGEST_STEP_MS } from './time-limits.ts';
+import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
 
 /** The options of {@link lockedTask}. `name` and `lock` are required. */
 export interface LockedTaskOptions<A extends readonly unknown[] = readonly unknown[]> {
@@ -184,11 +184,9 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     return computed;
   }
 
-  async function acquire(lockName: string, leaseMs: number): ReturnType<typeof acquireLease> {
-    const wanted = { name: lockName, leaseFor: leaseMs, force: false };
-    const limits = { silenceMs: source.limitMs, mostMs: LONGEST_STEP_MS };
+  async function asked<Answer>(lockName: string, step: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await acquireLease(source, wanted, new PendingRequest(), clock, { tries: TRIES, limits });
+      return await step();
     } catch (cause) {
       if (isOptionError(cause) || isLockUnavailableError(cause)) throw cause;
       const message = `the lock is unavailable: ${messageOf(cause)}`;
@@ -196,9 +194,29 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     }
   }
 
+  function acquire(lockName: string, leaseMs: number, owner: string): ReturnType<typeof acquireLease> {
+    const wanted = { name: lockName, leaseFor: leaseMs, force: false, owner };
+    const limits = { silenceMs: source.limitMs, mostMs: LONGEST_STEP_MS };
+    const patience = { tries: TRIES, limits };
+    return asked(lockName, () => acquireLease(source, wanted, new PendingRequest(), clock, patience));
+  }
+
+  /** An instance that registers the name does not run the task: its lease is waited for. */
+  async function acquireToRun(lockName: string): ReturnType<typeof acquireLease> {
+    const until = clock.monotonic() + REGISTER_LEASE_MS;
+    for (;;) {
+      const found = await acquire(lockName, Math.min(leaseFor, atMostMs), thisProcess());
+      const { answer } = found;
+      const isRegistered = answer.kind !== 'held' || !answer.owner.startsWith(REGISTERS);
+      if (isRegistered || clock.monotonic() >= until) return found;
+      const pauseMs = Math.min(answer.retryAfter, REGISTER_PAUSE_MS);
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, pauseMs).ref());
+    }
+  }
+
   async function runOnce(args: A, controller: AbortController): Promise<LockedOutcome<R>> {
     const lockName = nameOf(args);
-    const { answer, sentAt } = await acquire(lockName, Math.min(leaseFor, atMostMs));
+    const { answer, sentAt } = await acquireToRun(lockName);
     if (answer.kind !== 'acquired') {
       const { kind, retryAfter, owner, host } = answer;
       return { kind, retryAfter, owner, host };
@@ -216,7 +234,9 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
       if (store === undefined || lease.isLost) return;
       const took = clock.monotonic() - sentAt;
       const ended = error === undefined ? { result: 'done' as const } : { result: 'failed' as const, error };
-      await addRun(store, lockName, { at: answer.now, took, ...ended, token, host: thisHost() }).catch(
+      const taskRun = { at: answer.now, took, ...ended, token, host: thisHost() };
+      const limitMs = accessOf(store)?.limitMs ?? LONGEST_STEP_MS;
+      await limited(() => addRun(store, lockName, taskRun), clock, limitMs + writeTimeoutMs(limitMs)).catch(
         () => {},
       );
     };
@@ -248,12 +268,17 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     return running.track((controller) => runOnce(args, controller));
   }
 
-  /** By an acquire that is given up at once: only where there is no record, so that no run is kept waiting. */
+  /** By an acquire that is given up at once, only where there is no record. */
   async function register(...args: A): Promise<void> {
     if (running.isClosed) throw closed();
     const lockName = nameOf(args);
-    if ((await lock.inspect(lockName)) !== undefined) return;
-    const { answer } = await acquire(lockName, Math.min(REGISTER_LEASE_MS, leaseFor));
+    const inspect = (): Promise<unknown> => limited(() => lock.inspect(lockName), clock, source.limitMs);
+    if ((await asked(lockName, inspect)) !== undefined) return;
+    const { answer } = await acquire(
+      lockName,
+      Math.min(REGISTER_LEASE_MS, leaseFor),
+      REGISTERS + thisProcess(),
+    );
     if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
   }
 
@@ -271,6 +296,10 @@ const CLOSE_TIMEOUT_MS = 10_000;
 
 /** Short: an instance that crashes right then must not keep the others from running the task. */
 const REGISTER_LEASE_MS = 1000;
+
+/** The beginning of its owner, and how long a run waits before it asks again, in milliseconds. */
+const REGISTERS = 'registers:';
+const REGISTER_PAUSE_MS = 50;
 
 function checkName(checks: OptionChecks, name: unknown, longest: number): void {
   checks.name('name', name);

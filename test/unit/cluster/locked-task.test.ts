@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type AcquireRequest,
   isClosedError,
   isLeaseLostError,
   isLockUnavailableError,
@@ -9,6 +10,10 @@ import {
   lockedTask,
   OptionError,
 } from '../../../src/index.ts';
+import { asLock } from '../../../src/lock/as-lock.ts';
+import { memoryLock } from '../../../src/lock/memory.ts';
+import { asStore } from '../../../src/store/as-store.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
@@ -279,4 +284,50 @@ describe('lockedTask', () => {
       expect(options.sort()).toEqual(['lock', 'lockAtLeastFor', 'name']);
     }
   });
+});
+
+describe('a lock or a store that hangs', () => {
+  const never = (): Promise<never> => new Promise(() => {});
+
+  it('keeps no run from its end where it is the store: the run is not recorded', async () => {
+    const store = asStore({ read: never, write: never, delete: never }, { timeout: 50 });
+    const task = lockedTask(() => 'done', { name: 'n', lock: memoryLock(), store, lockAtMostFor: 60_000 });
+    expect(await task()).toMatchObject({ kind: 'executed', result: 'done' });
+    await task.close();
+  });
+
+  it('rejects a registration where it is the lock', async () => {
+    const lock = asLock(
+      {
+        ...{ leaseFor: 1000, acquire: never, extend: never, release: never },
+        inspect: never,
+        list: never,
+        forceRelease: never,
+      },
+      { timeout: 50 },
+    );
+    const task = lockedTask(() => 'done', { name: 'n', lock });
+    await expect(task.register()).rejects.toThrow('the lock is unavailable: no answer within 50 ms');
+  });
+});
+
+it('a registration of another instance keeps no run from its turn', async () => {
+  const lock = memoryLock();
+  const released = new Deferred<void>();
+  const registering = asLock({
+    ...{ leaseFor: lock.leaseFor, acquire: (request: AcquireRequest) => lock.acquire(request) },
+    extend: () => Promise.resolve(false),
+    release: async (...args: Parameters<typeof lock.release>) => {
+      await released.promise;
+      return lock.release(...args);
+    },
+    ...{ inspect: async () => undefined, list: async () => [], forceRelease: async () => false },
+  });
+  const one = lockedTask(() => 'one', { name: 'n', lock: registering });
+  const registered = one.register();
+  await expect.poll(() => lock.inspect('n')).toBeDefined();
+  const run = lockedTask(() => 'other', { name: 'n', lock })();
+  setTimeout(() => released.resolve(), 20);
+  expect(await run).toMatchObject({ kind: 'executed', result: 'other' });
+  await registered;
 });
