@@ -13,7 +13,7 @@ import { turnsFor } from '../time/turns.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { MemberStore } from './member-store.ts';
 import { PIN_CHECK_MS, pinnedError } from './pin.ts';
-import { checkAtNextRead } from './pinned-entry.ts';
+import { checkAtNextRead, endPin } from './pinned-entry.ts';
 import { Adoption } from './remote-result.ts';
 import { sharedStateOf } from './shared-state.ts';
 import type { StoreFleet } from './store-fleet.ts';
@@ -64,7 +64,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   /** @param gone a version that was pinned, and is not kept any longer. */
   async #unpin(gone: number | undefined): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
-    if (!present?.isPinned || present.version === gone) return false;
+    if (!present?.isPinned || present.version === gone) return this.#endHere();
     const state = sharedStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
@@ -76,6 +76,14 @@ export class EntryVersions<T> implements VersionControl<T> {
       if (now === undefined || now.isPinned || now.version <= present.version) throw error;
     }
     return true; // another person may have ended it
+  }
+
+  /** Ends a pin that this instance knows of, and the store does not, or not any longer. @returns whether there was one. */
+  #endHere(): boolean {
+    const { options } = this.#member;
+    if (sharedStateOf(this.#entry).pinAt(options.clock.monotonic()) === undefined) return false;
+    endPin(this.#entry, options);
+    return true;
   }
 
   async mark(mark: Mark): Promise<void> {

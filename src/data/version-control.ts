@@ -16,7 +16,10 @@ export interface RollbackOptions {
   readonly by: string;
   /** The reason, for the others. @default undefined: none */
   readonly note?: string | undefined;
-  /** How long no due load replaces the version. Over 0. `Infinity`: until `unpin()`. @default Infinity */
+  /**
+   * How long no due load replaces the version. Over 0. `Infinity`: until `unpin()`. The store keeps the version for its
+   * `retention` after the rollback (7 days by default): a pin that is to last for longer needs a longer one. @default Infinity
+   */
   readonly hold?: DurationLike | undefined;
 }
 

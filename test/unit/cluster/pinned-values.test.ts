@@ -248,3 +248,19 @@ it('unpin discards no value that a person sets everywhere meanwhile', async () =
   expect(await isDone(unpinned)).toBe(true);
   expect([one, another, third].map((value) => value?.peek())).toEqual(Array(3).fill('set by hand'));
 });
+
+it('a pin that the store has lost is ended by unpin', async () => {
+  const { cluster, a } = await twoVersions();
+  const rolledBack = a.value.rollback({ by: 'ann' });
+  await cluster.clock.flush();
+  await rolledBack;
+  await cluster.store.delete('v');
+  expect(a.value.inspect().pinned?.by).toBe('ann');
+  const unpinned = a.value.unpin();
+  await cluster.clock.flush();
+  expect(await unpinned).toBe(true);
+  expect(a.value.inspect().pinned).toBeUndefined();
+  const again = a.value.unpin();
+  await cluster.clock.flush();
+  expect(await again).toBe(false);
+});
