@@ -67,6 +67,9 @@ const bytes: Codec = {
   decode: (body) => body,
 };
 
+/** All that was not said is there, as undefined: what others have added to `Object.prototype` is not read. */
+const UNPINNED = { pinned: undefined, mark: undefined };
+
 const plain = {
   age: 0,
   dueIn: 1,
@@ -89,6 +92,7 @@ describe('a snapshot is decoded as it was encoded', () => {
         const payload = await encoded(value, { ...said, isAbsent: false });
         expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, PACE), {
           ...said,
+          ...UNPINNED,
           isAbsent: false,
           value,
         });
@@ -103,6 +107,7 @@ describe('a snapshot is decoded as it was encoded', () => {
         const payload = await encoded(undefined, { ...said, isAbsent: true });
         expectSame(await decodeSnapshot(payload, { codec: defaultCodec }, MAKER, PACE), {
           ...said,
+          ...UNPINNED,
           isAbsent: true,
           value: undefined,
         });
@@ -120,6 +125,7 @@ describe('a snapshot is decoded as it was encoded', () => {
         const back = await decodeSnapshot(payload, { codec: bytes }, MAKER, PACE);
         expectSame(back, {
           ...said,
+          ...UNPINNED,
           isAbsent: false,
           value: typeof body === 'string' ? body : Uint8Array.from(body),
         });
