@@ -64,7 +64,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   /** @param gone a version that was pinned, and is not kept any longer. */
   async #unpin(gone: number | undefined): Promise<boolean> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
-    if (!present?.isPinned || present.version === gone) return this.#endHere();
+    if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = sharedStateOf(this.#entry);
     const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
     const edition = isHere ? undefined : await this.#edition(present.version);
@@ -78,10 +78,19 @@ export class EntryVersions<T> implements VersionControl<T> {
     return true; // another person may have ended it
   }
 
-  /** Ends a pin that this instance knows of, and the store does not, or not any longer. @returns whether there was one. */
-  #endHere(): boolean {
+  /**
+   * Ends a pin that this instance knows of, and the store does not any longer. One that is being published is not there yet, or
+   * was not when the store was asked.
+   *
+   * @param present the version that the store had.
+   * @returns whether there was a pin.
+   */
+  #endHere(present: VersionRecord | undefined): boolean {
     const { options } = this.#member;
-    if (sharedStateOf(this.#entry).pinAt(options.clock.monotonic()) === undefined) return false;
+    const state = sharedStateOf(this.#entry);
+    const isPublished = !state.isLocal && state.round === undefined;
+    const wasBefore = present !== undefined && present.version < state.version;
+    if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
     endPin(this.#entry, options);
     return true;
   }

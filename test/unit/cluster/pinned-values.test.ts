@@ -264,3 +264,17 @@ it('a pin that the store has lost is ended by unpin', async () => {
   await cluster.clock.flush();
   expect(await again).toBe(false);
 });
+
+it('an unpin whose answer comes after a rollback ends no pin of that', async () => {
+  const { cluster, a } = await twoVersions();
+  const answer = new Deferred<void>();
+  const faults = [answer.promise];
+  a.link.fault = (step) => (step === 'read' ? faults.shift() : undefined);
+  const unpinned = a.value.unpin();
+  const rolledBack = a.value.rollback({ by: 'ann' });
+  await cluster.clock.flush();
+  await rolledBack;
+  answer.resolve();
+  await cluster.clock.flush();
+  expect([await unpinned, a.value.inspect().pinned?.by]).toEqual([false, 'ann']);
+});
