@@ -151,7 +151,7 @@ export class Marks implements DataWatch {
     const { order, written, resolvedAt } = known;
     if (held === undefined) {
       // What is dropped here later is no business of others.
-      const isMeant = (this.#emptyAt.get(instance) ?? now) <= resolvedAt && written.mark === undefined;
+      const isMeant = (this.#emptyAt.get(instance) ?? now) <= order.at && written.mark === undefined;
       this.#holds(instance, !isMeant, () => {
         return `it has no value, though ${order.instance.name} has set ${written.serial} (${order.id}), version ${written.version}`;
       });
