@@ -233,14 +233,6 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
       return hint;
     }`,
   },
-  {
-    name: 'a value that cools down is not asked about',
-    rules: [24],
-    seeds: [113],
-    in: 'src/cluster/followed-value.ts',
-    replace: 'FollowedValue.knownVersion',
-    by: '() => (this.#host.entry.isLoaded ? original() : undefined)',
-  },
 ];
 
 export const ofData: readonly SimulationFault[] = faults.map((fault) => ({

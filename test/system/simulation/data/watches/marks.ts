@@ -49,8 +49,6 @@ export class Marks implements DataWatch {
   /** When the checks of an instance failed last, as it says. */
   readonly #failedAt: Map<DataInstance, number> = new Map();
   readonly #busyAt: Map<DataInstance, number> = new Map();
-  /** Since when each has no value. */
-  readonly #emptyAt: Map<DataInstance, number> = new Map();
   #known: Known | undefined;
   /** The last version that a person has published: of two changes the one with the higher version counts. */
   #lastVersion = 0;
@@ -116,7 +114,7 @@ export class Marks implements DataWatch {
   read(instance: DataInstance): void {
     const { now } = this.#world.timeline;
     const known = this.#known;
-    if (known === undefined || known.readAt.has(instance)) return;
+    if (known === undefined || known.readAt.has(instance) || instance.held === undefined) return;
     const since = Math.max(known.resolvedAt, this.#busyAt.get(instance) ?? 0);
     if (now >= since + instance.withinMs + UNDER_WAY_MS) known.readAt.set(instance, now);
   }
@@ -138,25 +136,13 @@ export class Marks implements DataWatch {
     const { now } = this.#world.timeline;
     const { held, status, closing } = instance;
     if (status?.checks?.failingSince !== undefined) this.#failedAt.set(instance, now);
-    if (held !== undefined) this.#emptyAt.delete(instance);
-    else if (!this.#emptyAt.has(instance)) this.#emptyAt.set(instance, now);
     const known = this.#known;
-    // A load that is under way, or due, looks into the store by itself.
-    const isLoading = held === undefined && !this.#isIdle(instance);
-    if (isLoading || this.#isInNoOrder(instance)) this.#isBusy(instance);
+    if (this.#isInNoOrder(instance)) this.#isBusy(instance);
     const readAt = known?.readAt.get(instance);
     if (known === undefined || readAt === undefined || now < readAt + TWO_COMMANDS_MS) return;
-    if (closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
+    if (held === undefined || closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
     if (this.#isRefused(instance)) return;
     const { order, written, resolvedAt } = known;
-    if (held === undefined) {
-      // What is dropped here later is no business of others.
-      const isMeant = (this.#emptyAt.get(instance) ?? now) <= order.at && written.mark === undefined;
-      this.#holds(instance, !isMeant, () => {
-        return `it has no value, though ${order.instance.name} has set ${written.serial} (${order.id}), version ${written.version}`;
-      });
-      return;
-    }
     const isNewer =
       (this.#versions.get(held.serial) ?? 0) >= written.version ||
       (this.#begun.get(held.serial) ?? 0) >= order.at - (instance.own.has(held.serial) ? UNDER_WAY_MS : 0);
@@ -165,11 +151,6 @@ export class Marks implements DataWatch {
       const ago = (now - resolvedAt).toFixed(0);
       return `it serves ${held.serial}, though ${order.instance.name} has ${what} (${order.id}), version ${written.version}, ${ago} ms ago`;
     });
-  }
-
-  /** No load is under way, or begins with the next read. */
-  #isIdle({ status, machine }: DataInstance): boolean {
-    return status !== undefined && !status.running && status.nextExecuteTime > machine.now();
   }
 
   /** What it has under way is in no order with the versions of others. */
