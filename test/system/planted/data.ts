@@ -60,7 +60,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a round with a lease does not look for a pin',
     rules: [25],
-    seeds: [4],
+    seeds: [7],
     in: 'src/cluster/pin-check.ts',
     replace: 'decidePinned',
     by: '() => undefined',
@@ -103,7 +103,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a pinned version counts as old as its load',
     rules: [25, 'rest'],
-    seeds: [3],
+    seeds: [9],
     in: 'src/cluster/remote-snapshots.ts',
     replace: 'RemoteSnapshots.#isPinned',
     by: '() => false',
@@ -122,7 +122,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a check finds nothing newer',
     rules: [24],
-    seeds: [11],
+    seeds: [4],
     in: 'src/cluster/store-checks.ts',
     replace: 'StoreChecks.#ask',
     by: '(...given) => original(...given).then((answer) => answer?.map(() => 0))',
@@ -130,7 +130,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a check comes half as often as it must',
     rules: [24],
-    seeds: [4],
+    seeds: [22],
     in: 'src/cluster/store-checks.ts',
     replace: 'StoreChecks.#pauseMs',
     by: '(random) => 2 * original(random)',
@@ -146,7 +146,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark is taken for no snapshot',
     rules: [24],
-    seeds: [11],
+    seeds: [9],
     in: 'src/cluster/shared-state.ts',
     replace: 'SharedState.unappliedMark',
     by: '() => undefined',
@@ -154,7 +154,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'what a check has found is not adopted',
     rules: [24],
-    seeds: [11],
+    seeds: [4],
     in: 'src/cluster/followed-value.ts',
     replace: 'FollowedValue.adoptNewer',
     by: 'async () => {}',
@@ -162,7 +162,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark takes the place of a pinned version',
     rules: [25],
-    seeds: [9],
+    seeds: [4],
     in: 'src/cluster/manual-round.ts',
     replace: 'ManualRound.#throwIfPinned',
     by: 'async () => {}',
@@ -197,7 +197,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a hint puts off the check that is due anyway',
     rules: [24],
-    seeds: [9],
+    seeds: [4],
     in: 'src/cluster/store-checks.ts',
     replace: 'StoreChecks.checkWithin',
     by: `(ms) => {

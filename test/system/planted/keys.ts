@@ -22,7 +22,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark that a load has read is taken for applied',
     rules: [24],
-    seeds: [29],
+    seeds: [61],
     in: 'src/cluster/shared-state.ts',
     replace: 'SharedState.isBehind',
     by: "(entry, by, version, at) => original(entry, 'changed', version, at)",
@@ -73,7 +73,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a report lasts for an hour',
     rules: ['everywhere'],
-    seeds: [8],
+    seeds: [4],
     in: 'src/cluster/instance-reporter.ts',
     replace: 'InstanceReporter.next',
     by: `(...given) => {

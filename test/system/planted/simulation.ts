@@ -26,7 +26,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is extended whoever holds it',
     rules: [15],
-    seeds: [45],
+    seeds: [25],
     in: 'src/lock/record.ts',
     replace: 'extended',
     by: '(record, lease, leaseFor, at) => original(record, record ?? lease, leaseFor, at)',
@@ -70,7 +70,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load that throws synchronously never lands',
     rules: [4, 15],
-    seeds: [86],
+    seeds: [209],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#firstTry',
     by: `() => {
@@ -114,7 +114,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [24],
+    seeds: [3],
     in: 'src/engine/loader.ts',
     replace: 'Loader.startSuccessor',
     by: `(entry, trigger) => {
@@ -124,7 +124,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [1],
+    seeds: [4],
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
@@ -155,7 +155,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down follows the wall clock',
     rules: [5, 9, 'starts'],
-    seeds: [1],
+    seeds: [2],
     in: 'src/engine/timing.ts',
     replace: 'Timing.failed',
     by: `(entry, error) => {
@@ -175,7 +175,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the heap of a group does not learn of another schedule',
     rules: ['group'],
-    seeds: [35],
+    seeds: [14],
     in: 'src/engine/due-times.ts',
     replace: 'DueTimes.rescheduled',
     by: '(entry) => { this.#timing.rescheduled(entry); }',
@@ -199,7 +199,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the renewal goes on after the release',
     rules: [15],
-    seeds: [4],
+    seeds: [3],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.release',
     by: `async (outcome) =>
@@ -208,7 +208,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [4],
+    seeds: [10],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.leftMs',
     by: '() => this.#validUntil + 3000 - this.#clock.monotonic()',
@@ -216,7 +216,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [45],
+    seeds: [26],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -239,7 +239,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a result of a load without the lock is published',
     rules: [11],
-    seeds: [3],
+    seeds: [5],
     in: 'src/cluster/round.ts',
     replace: 'Round.#publishAndRelease',
     by: `async (record) => {
@@ -272,7 +272,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [3],
+    seeds: [5],
     in: 'src/cluster/member-lock.ts',
     replace: 'MemberLock.acquire',
     by: `async (entry, ...args) => {
@@ -361,7 +361,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [49],
+    seeds: [35],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -421,7 +421,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the invalidation of a tag is lost',
     rules: ['starts'],
-    seeds: [10],
+    seeds: [93],
     in: 'src/cache/epochs.ts',
     replace: 'Epochs.markTag',
     by: '() => {}',
