@@ -49,7 +49,8 @@ export class Shelf implements DataWatch {
   arrived(_instance: DataInstance, { step, payload = '', token }: Message, answer: unknown): void {
     if (step !== 'write') return;
     const { kind, version } = answer as WriteAnswer;
-    if (kind !== 'written' || version <= this.#highest) return; // refused, or carried out twice
+    const isKnown = version <= this.#highest && this.present !== undefined; // an empty store takes any
+    if (kind !== 'written' || isKnown) return; // refused, or carried out twice
     const { loadsUnder, timeline } = this.#world;
     const mark = markIn(payload);
     const serial = mark === undefined ? serialIn(payload) : Number.NaN;

@@ -163,15 +163,21 @@ export class Marks implements KeysWatch {
   #isInNoOrder(key: HeldKey): boolean {
     const isBusy =
       [...this.#underWay].some(
-        ({ instance, kind, mark }) => instance === key && (kind === 'set' || mark !== undefined),
+        ({ instance, kind, mark, of }) =>
+          (instance === key || (of !== 'key' && instance.process === key.process)) &&
+          (kind === 'set' || mark !== undefined),
       ) || [...key.running].some(({ token }) => token === undefined);
     if (isBusy) for (const { readAt } of this.#of(key)) readAt.delete(key.process);
     return isBusy;
   }
 
-  /** When it was last invalidated here, or everywhere. */
+  /** When it was last invalidated here, or everywhere; now where that is being published, under whatever version. */
   #outdated(key: HeldKey): number {
-    const times = subjectsOf(key).map((subject) => this.#outdatedAt.get(subject) ?? 0);
+    const subjects = subjectsOf(key);
+    const isBeing = (order: KeyOrder): boolean =>
+      order.mark === 'invalidated' && subjects.includes(subjectOf(order));
+    if ([...this.#underWay].some(isBeing)) return this.#world.timeline.now;
+    const times = subjects.map((subject) => this.#outdatedAt.get(subject) ?? 0);
     return Math.max(key.invalidatedAt, ...times);
   }
 
