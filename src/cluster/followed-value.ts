@@ -28,12 +28,15 @@ export class FollowedValue<T> implements Followed, Reporting {
   get knownVersion(): number | undefined {
     const { entry } = this.#host;
     const state = sharedStateOf(entry);
-    // Without a value the next load looks into the store, unless it has to wait.
-    const isWaiting =
-      entry.flight === undefined && entry.coolDownUntil > this.#member.options.clock.monotonic();
-    if (this.#isReading || (!entry.isLoaded && !isWaiting)) return undefined;
+    if (this.#isReading || (!entry.isLoaded && !this.#isWaiting)) return undefined;
     if (state.unappliedMark !== undefined) return state.unappliedMark.version - 1;
     return Math.max(state.newest, state.rejectedVersion, this.#read);
+  }
+
+  /** Without a value the next load looks into the store, unless it has to wait. */
+  get #isWaiting(): boolean {
+    const { flight, coolDownUntil } = this.#host.entry;
+    return flight === undefined && coolDownUntil > this.#member.options.clock.monotonic();
   }
 
   async nameAtBackend(): Promise<string> {

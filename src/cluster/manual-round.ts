@@ -15,7 +15,6 @@ import { releaseOf } from './pin-check.ts';
 import { checkAtNextRead } from './pinned-entry.ts';
 import { pollAfter } from './poll-delays.ts';
 import { type Published, type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
-import type { Adoption } from './remote-result.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { type RoundUnderWay, type SharedState, sharedStateOf } from './shared-state.ts';
 import { withoutResult } from './without-result.ts';
@@ -166,10 +165,7 @@ export class ManualRound implements RoundUnderWay {
     try {
       return await prepared(this.#lease?.id.token ?? 0);
     } catch (error) {
-      if (this.#lease !== undefined) {
-        await this.#member.lock?.release(this.#lease, () => this.#withoutResult());
-        this.#lease = undefined;
-      }
+      await this.#giveBack(() => this.#withoutResult());
       throw error;
     }
   }
@@ -197,15 +193,13 @@ export class ManualRound implements RoundUnderWay {
 
   /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
   async #throwIfPinned(): Promise<void> {
-    const { options, lock } = this.#member;
-    if (!this.#member.mayBePinned) return;
+    const { options, mayBePinned } = this.#member;
+    if (!mayBePinned) return;
     const { adoption, wasRead } = await this.#newer();
     const pin = adoption?.pin ?? this.#state.pinAt(options.clock.monotonic());
     if (pin === undefined && wasRead) return;
     if (pin === undefined) return this.#refuse('it is not known whether a version is pinned');
-    const lease = this.#lease as HeldLease;
-    this.#lease = undefined;
-    await lock?.release(lease, () => releaseOf(pin.untilAt, options.clock.monotonic()));
+    await this.#giveBack(() => releaseOf(pin.untilAt, options.clock.monotonic()));
     throw pinnedError(options, pin);
   }
 
@@ -216,11 +210,7 @@ export class ManualRound implements RoundUnderWay {
     if (!wasRead) return this.#refuse('it is not known whether the store has a newer version');
   }
 
-  async #newer(): Promise<{
-    readonly isThere: boolean;
-    readonly adoption: Adoption<unknown> | undefined;
-    readonly wasRead: boolean;
-  }> {
+  async #newer() {
     const snapshots = new RemoteSnapshots(
       this.#member,
       this.#entry,
@@ -233,10 +223,14 @@ export class ManualRound implements RoundUnderWay {
 
   /** Gives the lease back. Rejects. */
   async #refuse(why: string): Promise<never> {
-    const lease = this.#lease as HeldLease;
-    this.#lease = undefined;
-    await this.#member.lock?.release(lease, () => this.#withoutResult());
+    await this.#giveBack(() => this.#withoutResult());
     throw this.#unpublished(why);
+  }
+
+  async #giveBack(end: () => ReleaseOutcome): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    if (lease !== undefined) await this.#member.lock?.release(lease, end);
   }
 
   async #beforeEnds(): Promise<void> {
