@@ -17,6 +17,9 @@ const COMMANDS_MS = 50;
 /** A backend that has not answered rests for half a minute at most. */
 const RESTS_MS = 35_000;
 
+/** A command over a sound connection, there and back: to that time an instance knows when a change elsewhere was made. */
+const KNOWN_TO_MS = 10;
+
 /** So many of the last orders of each subject are watched. */
 const WATCHED = 8;
 
@@ -37,8 +40,8 @@ interface Known {
  * What is older than a mark of its tag, or of an invalidation, is due from then on. None of that is adopted again, also by an
  * instance that starts later.
  *
- * A value is newer if it was published under a higher version, or if its load or its `set` began after the order. What was set
- * has no tags. What a person sets on one instance alone is also newer than all that was replaced, in the order of versions, by
+ * A value is newer if it was published under a higher version, or if its load or its `set` began after the order; one of this
+ * instance alone also if it began a command's time before. What was set has no tags. What a person sets on one instance alone is also newer than all that was replaced, in the order of versions, by
  * what any instance was asked to set or drop for all before.
  */
 export class Marks implements KeysWatch {
@@ -205,7 +208,8 @@ export class Marks implements KeysWatch {
 
   #isNewer({ serial }: Edition, { order, version }: Known, key: HeldKey): boolean {
     const begunAt = Math.max(this.#begun.get(serial) ?? 0, this.#keptAt.get(serial) ?? 0);
-    const isLater = begunAt >= Math.min(order.at, this.#replacedAt(version, serial, key));
+    const knownToMs = this.#versions.has(serial) ? 0 : KNOWN_TO_MS;
+    const isLater = begunAt + knownToMs >= Math.min(order.at, this.#replacedAt(version, serial, key));
     const held = this.#versions.get(serial) ?? 0;
     return isLater || (order.mark === undefined ? held >= version : held > version);
   }
