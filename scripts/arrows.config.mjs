@@ -14,7 +14,18 @@ const BASE = [
 ];
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
-const BACKENDS = ['sql', 'redis', 'mongodb', 'files', 'memory', 'cas', 'etcd', 'dynamodb', 'durable-object'];
+const BACKENDS = [
+  'records',
+  'sql',
+  'redis',
+  'mongodb',
+  'files',
+  'memory',
+  'cas',
+  'etcd',
+  'dynamodb',
+  'durable-object',
+];
 
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
@@ -43,17 +54,18 @@ const MAY_IMPORT = {
   cluster: ENGINE,
   hints: [...BASE, 'observe', 'cluster'],
   sql: [...BASE, 'cluster', 'hints'],
-  redis: [...BASE, 'cluster', 'hints'],
+  redis: [...BASE, 'cluster', 'hints', 'records'],
   mongodb: [...BASE, 'cluster'],
   files: [...BASE, 'cluster'],
   memory: [],
-  cas: BASE,
-  etcd: [...BASE, 'cluster', 'cas'],
-  dynamodb: [...BASE, 'cluster', 'cas'],
-  'durable-object': [...BASE, 'cluster', 'cas'],
+  records: [...BASE, 'cluster'],
+  cas: [...BASE, 'cluster', 'records'],
+  etcd: [...BASE, 'cluster', 'records', 'cas'],
+  dynamodb: [...BASE, 'cluster', 'records', 'cas'],
+  'durable-object': [...BASE, 'cluster', 'records', 'cas'],
   lock: [...BASE, 'cluster', ...BACKENDS],
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
-  'tickless-object': [...BASE, 'cluster', 'durable-object', 'lock', 'store'],
+  'tickless-object': ['cas', 'durable-object'],
   testing: [...BASE, 'cluster', 'lock', 'store'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],

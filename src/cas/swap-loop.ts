@@ -1,6 +1,6 @@
 import { systemClock } from '../time/clock.ts';
 import type { ClockSpan } from './date-clock.ts';
-import type { CasRecords, RecordKey } from './records.ts';
+import type { SwappableTexts, TextKey } from './texts.ts';
 
 /** After a long rest the clock is less well known than by an answer, which tells it to a second: a read comes first. */
 const WIDEST_MS = 1500;
@@ -27,35 +27,32 @@ const LONGEST_KNOWN = 8192;
  * again by the present text.
  */
 export class SwapLoop {
-  readonly #records: CasRecords;
+  readonly #texts: SwappableTexts;
   readonly #known: Map<string, string> = new Map();
 
-  constructor(records: CasRecords) {
-    this.#records = records;
+  constructor(texts: SwappableTexts) {
+    this.#texts = texts;
   }
 
   /**
    * @param decide is called with the text and the backend's clock at that moment. Pure: it may be called again.
    * @throws at the deadline: no command begins after it. One that was sent before may still take effect.
    */
-  async run<R>(
-    key: RecordKey,
-    decide: (text: string | undefined, span: ClockSpan) => Decision<R>,
-  ): Promise<R> {
-    const endAt = systemClock.monotonic() + this.#records.timeoutMs;
+  async run<R>(key: TextKey, decide: (text: string | undefined, span: ClockSpan) => Decision<R>): Promise<R> {
+    const endAt = systemClock.monotonic() + this.#texts.timeoutMs;
     const id = idOf(key);
     const remembered = this.#isClockKnown() ? this.#known.get(id) : undefined;
     let isPresent = remembered === undefined;
-    let text = remembered ?? (await this.read(key));
+    let text = remembered ?? (await this.#read(key));
     for (;;) {
       const decidedAt = systemClock.monotonic();
-      const span = this.#records.span();
+      const span = this.#texts.span();
       const { next, answer } = decide(text, span);
       if (next === undefined) {
         if (isPresent) return answer;
-        text = await this.read(key);
+        text = await this.#read(key);
       } else {
-        const swapped = await this.#records.swap(key, text, next.text, next.keepForMs);
+        const swapped = await this.#texts.swap(key, text, next.text, next.keepForMs);
         text = swapped.isDone ? next.text : swapped.present;
         this.#remember(id, text);
         if (swapped.isDone && !this.#wasBehind(span, decidedAt)) return answer;
@@ -65,26 +62,24 @@ export class SwapLoop {
     }
   }
 
-  /** The backend's clock, well known: after a read of the key where it is not. */
-  async span(key: RecordKey): Promise<ClockSpan> {
-    if (!this.#isClockKnown()) await this.read(key);
-    return this.#records.span();
-  }
-
   #isClockKnown(): boolean {
     try {
-      const { earliest, latest } = this.#records.span();
+      const { earliest, latest } = this.#texts.span();
       return latest - earliest <= WIDEST_MS;
     } catch {
       return false;
     }
   }
 
-  /** The present text, which the next step begins with. */
-  async read(key: RecordKey): Promise<string | undefined> {
-    const [text] = await this.#records.read([key]);
-    this.#remember(idOf(key), text);
-    return text;
+  /** The present texts, which the next steps begin with. */
+  async read(keys: readonly TextKey[]): Promise<(string | undefined)[]> {
+    const texts = await this.#texts.read(keys);
+    for (const [i, key] of keys.entries()) this.#remember(idOf(key), texts[i]);
+    return texts;
+  }
+
+  async #read(key: TextKey): Promise<string | undefined> {
+    return (await this.read([key]))[0];
   }
 
   /**
@@ -93,7 +88,7 @@ export class SwapLoop {
    */
   #wasBehind({ latest }: ClockSpan, decidedAt: number): boolean {
     const passed = systemClock.monotonic() - decidedAt;
-    return this.#records.span().earliest > latest + passed + SAME_MS;
+    return this.#texts.span().earliest > latest + passed + SAME_MS;
   }
 
   #remember(id: string, text: string | undefined): void {
@@ -106,6 +101,6 @@ export class SwapLoop {
   }
 }
 
-function idOf({ partition, sort }: RecordKey): string {
+function idOf({ partition, sort }: TextKey): string {
   return `${partition}\0${sort}`;
 }

@@ -201,8 +201,8 @@ export interface SnapshotStore {
     report?: InstanceReport,
   ): Promise<StoredSnapshot | undefined>;
   /**
-   * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again. Of
-   * concurrent writes with tokens the one with the highest token remains.
+   * Replaces the snapshot of a name. A second write with the same token, after a lost reply, is `written` again; of the same
+   * payload it leaves the age as it is. Of concurrent writes with tokens the one with the highest token remains.
    *
    * @param token the fencing token of the lease under which the snapshot was made. The write is refused if the store
    * has a greater version, unless that is more than a year ahead of the backend's clock in microseconds. Without a token

@@ -1,117 +1,85 @@
-import type { ClockSpan } from '../cas/date-clock.ts';
-import type { CasRecords, Found, RecordKey, Swapped } from '../cas/records.ts';
-import type { ObjectSql } from './object-state.ts';
+import { answerTimeoutMs, timeoutSignal } from '../cluster/time-limits.ts';
+import { OptionChecks } from '../option-checks.ts';
+import type { Answer, Edit, Records } from '../records/records.ts';
+import type { DurationLike } from '../time/duration.ts';
+import { unlessAborted } from '../time/on-abort.ts';
+import type { DurableObjectOptions, ObjectNamespace } from './object-namespace.ts';
+import { encodeStep, MOST_EDITS, type ObjectStep, type Outcome, resultOf } from './steps.ts';
 
-/** A row has at most 2 MB, with its key. */
-const LONGEST_TEXT = 1_900_000;
+/** Where requests to an object go: only the object sees it. */
+const URL = 'https://tickless/';
 
-/** No step waits for anything, so this is a limit for tries. */
-const TIMEOUT_MS = 10_000;
-
-/** `expires_at` is before the text, so that looking through the rows for it reads no texts. */
-const TABLE = `CREATE TABLE IF NOT EXISTS tickless (
-  partition TEXT NOT NULL,
-  sort TEXT NOT NULL,
-  expires_at REAL,
-  body TEXT NOT NULL,
-  PRIMARY KEY (partition, sort)
-) WITHOUT ROWID`;
-
-/** The alarm that deletes it may not have run yet. */
-const IS_KEPT = '(expires_at IS NULL OR expires_at > ?)';
-
-/** Whether a text begins with a parameter, by the bytes of UTF-8: none of them is 0xff. */
-const begins = (column: string): string => `${column} >= ? AND ${column} < ? || CAST(x'ff' AS TEXT)`;
+/** The options of a lock and a store. */
+export interface ClientOptions extends DurableObjectOptions {
+  readonly timeout?: DurationLike | undefined;
+  readonly retention?: DurationLike | undefined;
+}
 
 /**
- * Texts in the storage of a Durable Object, for one step: a row each. The clock is that of the object, which is known exactly,
- * at one instant for all of the step. Only this object has access to them, so a step is over before the next one begins.
+ * The records of an object: each call is one request to it. Each has a stub of its own: in workerd a stub belongs to the
+ * request that has made it, and is broken by the first error. Edits that are sent again, as their answer was lost, have the
+ * same result.
  */
-export class ObjectRecords implements CasRecords {
-  readonly longestText: number = LONGEST_TEXT;
-  readonly timeoutMs: number = TIMEOUT_MS;
-  readonly #sql: ObjectSql;
-  readonly #expires: (at: number) => void;
-  readonly #now: number = Date.now();
+export class ObjectRecords implements Records {
+  readonly mostEdits: number = MOST_EDITS;
+  readonly sharesCommands: boolean = true;
+  readonly #binding: ObjectNamespace;
+  readonly #object: string;
+  readonly #retentionMs: number;
+  readonly #timeoutMs: number;
 
-  /** @param expires is called with each instant after which a text is not kept. */
-  constructor(sql: ObjectSql, expires: (at: number) => void) {
-    this.#sql = sql;
-    this.#expires = expires;
-    sql.exec(TABLE);
+  /**
+   * @param about the subject of errors.
+   * @throws {OptionError} when one of these options breaks a rule.
+   */
+  constructor(about: 'lock' | 'store', options: ClientOptions) {
+    const { binding, object = 'tickless', retention = { days: 7 } } = options ?? {};
+    const checks = new OptionChecks(about);
+    checks.methods('binding', binding, ['idFromName', 'get']);
+    checks.name('object', object);
+    this.#retentionMs = checks.duration('retention', retention);
+    checks.done();
+    this.#binding = binding;
+    this.#object = object;
+    this.#timeoutMs = answerTimeoutMs(options.timeout);
   }
 
-  span(): ClockSpan {
-    return { earliest: this.#now, latest: this.#now };
+  async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
+    const { now, answers } = await this.#ask<{ now: number; answers: readonly Outcome[] }>('apply', edits);
+    return { now, answers: answers.map((outcome) => resultOf<Answer>(outcome)) };
   }
 
-  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
-    return keys.map((key) => this.#textOf(key));
+  list(...args: Parameters<Records['list']>): ReturnType<Records['list']> {
+    return this.#ask('list', ...args);
   }
 
-  async swap(key: RecordKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
-    const present = this.#textOf(key);
-    if (present !== before && present !== after) return { isDone: false, present };
-    this.#write(key, after, keepForMs);
-    return { isDone: true };
+  editions(...args: Parameters<Records['editions']>): ReturnType<Records['editions']> {
+    return this.#ask('editions', ...args);
   }
 
-  async put(key: RecordKey, text: string, keepForMs: number): Promise<void> {
-    this.#write(key, text, keepForMs);
-  }
-
-  async take(key: RecordKey): Promise<string | undefined> {
-    const [row] = this.#rows(
-      'DELETE FROM tickless WHERE partition = ? AND sort = ? RETURNING body',
-      ...of(key),
-    );
-    return bodyOf(row);
-  }
-
-  async ofPartitions(prefix: string, sort: string, limit: number): Promise<Found[]> {
-    const where = `${begins('partition')} AND sort = ? AND ${IS_KEPT} ORDER BY partition LIMIT ?`;
-    return this.#rows(`${SELECT} WHERE ${where}`, prefix, prefix, sort, this.#now, limit).map(foundIn);
-  }
-
-  async ofPartition(partition: string, prefix: string, limit: number): Promise<Found[]> {
-    const where = `partition = ? AND ${begins('sort')} AND ${IS_KEPT} ORDER BY sort LIMIT ?`;
-    return this.#rows(`${SELECT} WHERE ${where}`, partition, prefix, prefix, this.#now, limit).map(foundIn);
-  }
-
-  /** Deletes the texts that have expired. @returns when the next one expires; `undefined`: none does. */
-  deleteExpired(): number | undefined {
-    this.#rows('DELETE FROM tickless WHERE expires_at <= ?', this.#now);
-    const [row] = this.#rows('SELECT min(expires_at) AS next FROM tickless');
-    return typeof row?.next === 'number' ? row.next : undefined;
-  }
-
-  #textOf(key: RecordKey): string | undefined {
-    return bodyOf(this.#rows('SELECT body FROM tickless WHERE partition = ? AND sort = ?', ...of(key))[0]);
-  }
-
-  #write(key: RecordKey, text: string, keepForMs: number): void {
-    const expiresAt = keepForMs === Infinity ? null : this.#now + keepForMs;
-    const row = 'INSERT OR REPLACE INTO tickless (partition, sort, expires_at, body) VALUES (?, ?, ?, ?)';
-    this.#rows(row, ...of(key), expiresAt, text);
-    if (expiresAt !== null) this.#expires(expiresAt);
-  }
-
-  #rows(statement: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
-    return this.#sql.exec(statement, ...values).toArray();
+  /** @throws the error of the step, or any error of the binding; at the latest at the deadline of a command. */
+  async #ask<R>(step: ObjectStep['step'], ...args: readonly unknown[]): Promise<R> {
+    const body = encodeStep({ step, args, retentionMs: this.#retentionMs });
+    const stub = this.#binding.get(this.#binding.idFromName(this.#object));
+    const signal = timeoutSignal(this.#timeoutMs);
+    const response = await unlessAborted(stub.fetch(URL, { method: 'POST', body, signal }), signal);
+    const result = resultOf<R>(outcomeIn(response.status, await unlessAborted(response.text(), signal)));
+    if (result instanceof Error) throw result;
+    return result;
   }
 }
 
-const SELECT = 'SELECT partition, sort, body FROM tickless';
-
-function of({ partition, sort }: RecordKey): [string, string] {
-  return [partition, sort];
-}
-
-function bodyOf(row: Record<string, unknown> | undefined): string | undefined {
-  return row && String(row.body);
-}
-
-function foundIn(row: Record<string, unknown>): Found {
-  const key = { partition: String(row.partition), sort: String(row.sort) };
-  return { key, text: String(row.body) };
+/** @throws for an answer that is not one of a `TicklessObject`. */
+function outcomeIn(status: number, text: string): Outcome {
+  if (status === 200) {
+    try {
+      return JSON.parse(text) as Outcome;
+    } catch {
+      // of another class
+    }
+  }
+  const beginning = text.slice(0, 100);
+  throw new Error(
+    `the object has answered with status ${status} (${beginning}): does the binding name the class TicklessObject of tickless/durable-object?`,
+  );
 }

@@ -1,20 +1,17 @@
-/** The settings of a lock or a store. */
-export interface ObjectSettings {
-  /** `Infinity`: for ever. In milliseconds. */
-  readonly retentionMs: number;
-  readonly keepVersions: number;
-}
+import type { Records } from '../records/records.ts';
+
+/** As many as a member sends in one command. */
+export const MOST_EDITS = 500;
 
 /** A step of a lock or a store: one request to the object. */
 export interface ObjectStep {
-  readonly about: 'lock' | 'store';
-  /** A method of the backend. */
-  readonly step: string;
+  readonly step: 'apply' | 'list' | 'editions';
   readonly args: readonly unknown[];
-  readonly settings: ObjectSettings;
+  /** How long a record is kept after its end. `Infinity`: for ever. In milliseconds. */
+  readonly retentionMs: number;
 }
 
-/** The result of a step, or of one of its names. */
+/** The result of a step. */
 export type Outcome = { readonly answer?: unknown } | { readonly error: StepError };
 
 /** An error as it is sent. */
@@ -23,18 +20,32 @@ interface StepError {
   readonly message: string;
 }
 
-export function encodeStep({ settings, ...step }: ObjectStep): string {
-  const { retentionMs, keepVersions } = settings;
-  return JSON.stringify({ ...step, keepVersions, ...(retentionMs !== Infinity && { retentionMs }) });
+export function encodeStep({ retentionMs, ...step }: ObjectStep): string {
+  return JSON.stringify({ ...step, ...(retentionMs !== Infinity && { retentionMs }) });
 }
 
 /** @throws for a text that is not JSON. */
 export function decodeStep(text: string): ObjectStep {
-  const { about, step, args, keepVersions, retentionMs = Infinity } = JSON.parse(text);
-  // JSON has null for each argument that is left out. No step takes null.
-  const given = (args as unknown[]).map((arg) => arg ?? undefined);
-  return { about, step, args: given, settings: { retentionMs, keepVersions } };
+  return { retentionMs: Infinity, ...JSON.parse(text) };
 }
+
+/** Takes a step. An edit alone that has failed has its error as its answer. */
+export async function answerOf(records: Records, { step, args }: ObjectStep): Promise<unknown> {
+  const call = Object.hasOwn(CALLS, step) ? CALLS[step] : undefined;
+  if (call === undefined) throw new Error(`TicklessObject of this Worker has no step ${step}: ${ADVICE}`);
+  return call(records, args);
+}
+
+const ADVICE = 'deploy the Worker that exports the class with the same version of tickless';
+
+const CALLS: Readonly<Record<string, (records: Records, args: readonly unknown[]) => Promise<unknown>>> = {
+  apply: async (records, [edits]) => {
+    const { now, answers } = await records.apply(edits as Parameters<Records['apply']>[0]);
+    return { now, answers: answers.map(outcomeOf) };
+  },
+  list: (records, args) => records.list(...(args as Parameters<Records['list']>)),
+  editions: (records, args) => records.editions(...(args as Parameters<Records['editions']>)),
+};
 
 export function outcomeOf(result: unknown): Outcome {
   if (!(result instanceof Error)) return { answer: result };

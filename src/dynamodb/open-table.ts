@@ -1,13 +1,13 @@
+import { SwappedRecords } from '../cas/swapped-records.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import type { DynamodbOptions } from './client-types.ts';
 import { Dynamodb } from './dynamodb-client.ts';
-import { DynamodbRecords } from './dynamodb-records.ts';
+import { DynamodbTexts } from './dynamodb-texts.ts';
 
 /** A table of a lock or of a store. */
 export interface OpenTable {
-  readonly records: DynamodbRecords;
-  readonly retentionMs: number;
+  readonly records: SwappedRecords;
   /** The limits, the options and the errors of the backend. */
   readonly backend: {
     readonly longestName: number;
@@ -37,8 +37,7 @@ export function openTable(
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   return {
-    records: new DynamodbRecords(new Dynamodb(about, options), table),
-    retentionMs,
+    records: new SwappedRecords(new DynamodbTexts(new Dynamodb(about, options), table), retentionMs),
     backend: {
       longestName: LONGEST_NAME,
       options: ['client', 'table', 'retention'],

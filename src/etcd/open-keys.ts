@@ -1,12 +1,12 @@
+import { SwappedRecords } from '../cas/swapped-records.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { EtcdClient, type EtcdOptions } from './etcd-client.ts';
-import { EtcdRecords } from './etcd-records.ts';
+import { EtcdTexts } from './etcd-texts.ts';
 
 /** The keys of a lock or of a store. */
 export interface OpenKeys {
-  readonly records: EtcdRecords;
-  readonly retentionMs: number;
+  readonly records: SwappedRecords;
   /** The limits and the options of the backend. */
   readonly backend: { readonly longestName: undefined; readonly options: readonly string[] };
 }
@@ -29,8 +29,7 @@ export function openKeys(
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   return {
-    records: new EtcdRecords(new EtcdClient(about, options), prefix),
-    retentionMs,
+    records: new SwappedRecords(new EtcdTexts(new EtcdClient(about, options), prefix), retentionMs),
     backend: {
       longestName: undefined,
       options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],

@@ -1,10 +1,9 @@
-import type { AcquireRequest, LeaseExtension, LeaseId } from '../cluster/lock-contract.ts';
-import { ObjectClient } from '../durable-object/object-client.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
+import { ObjectRecords } from '../durable-object/object-records.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import type { Ending, LeaseEnd, LockBackend, LockRow } from './lock-backend.ts';
+import { RecordLock } from './record-lock.ts';
 
 export type {
   DurableObjectOptions,
@@ -52,53 +51,8 @@ export interface DurableObjectLockOptions extends LockOptions, DurableObjectOpti
  */
 export function durableObjectLock(given: DurableObjectLockOptions): Lock {
   const options = ownOptions(given);
-  return createLock(new RemoteLock(new ObjectClient('lock', options)), options, {
+  return createLock(new RecordLock(new ObjectRecords('lock', options)), options, {
     longestName: undefined,
     options: ['binding', 'object', 'retention'],
   });
-}
-
-/** The steps of a lock, each sent to its object. */
-class RemoteLock implements LockBackend {
-  readonly #object: ObjectClient;
-
-  constructor(object: ObjectClient) {
-    this.#object = object;
-  }
-
-  acquire(request: AcquireRequest): Promise<LockRow> {
-    return this.#object.ask('acquire', request);
-  }
-
-  extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
-    return this.#object.ask('extend', lease, leaseFor);
-  }
-
-  release(lease: LeaseId, ending: Ending): Promise<boolean> {
-    return this.#object.ask('release', lease, ending);
-  }
-
-  acquireMany(requests: readonly AcquireRequest[]): Promise<(LockRow | Error)[]> {
-    return this.#object.askMany('acquireMany', requests);
-  }
-
-  releaseMany(ends: readonly LeaseEnd[]): Promise<(boolean | Error)[]> {
-    return this.#object.askMany('releaseMany', ends);
-  }
-
-  extendMany(extensions: readonly LeaseExtension[]): Promise<(boolean | Error)[]> {
-    return this.#object.askMany('extendMany', extensions);
-  }
-
-  find(name: string): Promise<LockRow | undefined> {
-    return this.#object.ask('find', name);
-  }
-
-  list(prefix: string, limit: number): Promise<LockRow[]> {
-    return this.#object.ask('list', prefix, limit);
-  }
-
-  forceRelease(name: string, token: number): Promise<boolean> {
-    return this.#object.ask('forceRelease', name, token);
-  }
 }

@@ -3,8 +3,8 @@ import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
 import { openTable } from '../dynamodb/open-table.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { RecordLock } from './record-lock.ts';
 
 export type * from '../dynamodb/client-types.ts';
 export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
@@ -47,11 +47,11 @@ export interface DynamodbLockOptions extends LockOptions, DynamodbOptions {
  */
 export function dynamodbLock(given: DynamodbLockOptions): Lock {
   const options = ownOptions(given);
-  const { records, retentionMs, backend } = openTable('lock', options, {
+  const { records, backend } = openTable('lock', options, {
     table: LOCK_TABLE,
     maker: 'dynamodbLockTable',
   });
-  return createLock(new CasLock(records, retentionMs), options, backend);
+  return createLock(new RecordLock(records), options, backend);
 }
 
 /**

@@ -2,8 +2,8 @@ import type { EtcdOptions } from '../etcd/etcd-client.ts';
 import { openKeys } from '../etcd/open-keys.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { CasLock } from './cas-lock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
+import { RecordLock } from './record-lock.ts';
 
 export type { EtcdFetch, EtcdOptions, EtcdResponse } from '../etcd/etcd-client.ts';
 
@@ -44,6 +44,6 @@ export interface EtcdLockOptions extends LockOptions, EtcdOptions {
  */
 export function etcdLock(given: EtcdLockOptions): Lock {
   const options = ownOptions(given);
-  const { records, retentionMs, backend } = openKeys('lock', options);
-  return createLock(new CasLock(records, retentionMs), options, backend);
+  const { records, backend } = openKeys('lock', options);
+  return createLock(new RecordLock(records), options, backend);
 }

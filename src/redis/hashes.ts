@@ -71,14 +71,9 @@ export class RedisHashes {
     return this.#isSlotted;
   }
 
-  /** Runs a script on the hash of a name. Its `ARGV` are the retention, then `args`. */
-  async run(script: Script, name: string, ...args: string[]): Promise<unknown> {
-    const [reply] = await this.#send(script, [{ name, args }]);
-    return reply;
-  }
-
   /**
-   * Runs a script on the hashes of several names: one command, or one per slot of a cluster.
+   * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are the retention,
+   * then `args`.
    *
    * @returns the reply for each name; an `Error`: that name alone has failed.
    */
@@ -115,29 +110,40 @@ export class RedisHashes {
   }
 
   /**
-   * The names that begin with a prefix, in pages, in one order: by the index, or by a scan of all servers of a cluster where the
-   * names are in several slots.
+   * The names of an index that begin with a prefix, in pages, in one order; by a scan of all servers of a cluster where the names
+   * are in several slots.
    *
    * @param limit how many are wanted; the last page may have more.
    */
-  async *names(prefix: string, limit: number): AsyncGenerator<readonly string[], void> {
+  async *names(index: string, prefix: string, limit: number): AsyncGenerator<readonly string[], void> {
     const most = Math.min(limit, LISTED_AT_ONCE);
-    for (let after: string | undefined = ''; after !== undefined && !this.#isSlotted; ) {
-      const [page] = await this.runMany(NAMES, namesCalls(prefix, after, most));
-      if (page instanceof Error) throw page;
-      if (this.#isSlotted) break; // it is known since then
-      const names = (page as unknown[]).map(String);
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: unknown[] | undefined = await this.#page(namesCalls(index, prefix, after, most));
+      if (page === undefined) break;
+      const names = page.map(String);
       yield names;
-      after = names.length < most ? undefined : names.at(-1);
+      if (names.length < most) return;
+      after = names.at(-1);
     }
-    if (!this.#isSlotted) return;
-    const names = await this.#scanned(prefix);
+    const names = await this.#scanned(`${index}/`, prefix);
     for (let i = 0; i < names.length; i += LISTED_AT_ONCE) yield names.slice(i, i + LISTED_AT_ONCE);
   }
 
-  #scanned(prefix: string): Promise<string[]> {
+  /** @returns `undefined`: the index and the records are in several slots. */
+  async #page(calls: readonly NameCall[]): Promise<unknown[] | undefined> {
+    try {
+      const [page] = await this.#send(NAMES, calls);
+      if (page instanceof Error) throw page;
+      return page as unknown[];
+    } catch (error) {
+      if (isCrossSlot(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #scanned(beginning: string, prefix: string): Promise<string[]> {
     return this.#inTime(async (signal) => {
-      const head = this.#connection.keyPrefix + this.#prefix;
+      const head = this.#connection.keyPrefix + this.#prefix + beginning;
       const masters = await this.#connection.masters(signal);
       if (masters.length === 0) throw new Error('the client is connected to no server of the cluster');
       const keys = masters.map((send) => keysOf(send, `${escaped(head + prefix)}*`, signal));

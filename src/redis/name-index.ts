@@ -1,40 +1,31 @@
 import { type NameCall, Script } from './script.ts';
 
-/** No name is empty: the index of all names has the prefix as its key. */
-const INDEX_NAME = '';
-
-/** The index is deleted this long after it was last changed, and the retention, in microseconds: records may be held for long. */
+/** An index is deleted this long after it was last changed, and the retention, in microseconds: records may be held for long. */
 const KEPT_MICROS = 365 * 86_400_000_000;
 
-/** An argument that no other call has. */
-const INDEXED = 'index';
-const PLACE = 7;
-
 /**
- * Beginning of a script: a call of {@link indexCall} adds names to the index, a sorted set. It changes nothing else, and never
+ * Part of a script: a call of {@link indexCall} adds names to an index, a sorted set. It changes nothing else, and never
  * fails. For each of them it looks for the records of two names in the set, from a random place on, and removes names
  * whose records have expired: so at most some half of the names in it have none.
  */
 export const INDEX: string = `
-if ARGV[${PLACE}] == '${INDEXED}' then
-  if #KEYS == 1 then return 0 end -- a cluster, with the records in other slots
+if op == 'index' then
   pcall(function()
-    for i = ${PLACE + 1}, #ARGV do redis.call('ZADD', key, '0', ARGV[i]) end
+    for i = 3, #ARGV do redis.call('ZADD', key, '0', ARGV[i]) end
     keep(now + ${KEPT_MICROS})
     local first = now % redis.call('ZCARD', key)
-    local last = first + 2 * (#ARGV - ${PLACE}) - 1
+    local last = first + 2 * (#ARGV - 2) - 1
     for _, name in ipairs(redis.call('ZRANGE', key, digits(first), digits(last))) do
-      if redis.call('EXISTS', key .. name) == 0 then redis.call('ZREM', key, name) end
+      if redis.call('EXISTS', key .. '/' .. name) == 0 then redis.call('ZREM', key, name) end
     end
   end)
   return 1
 end
 `;
 
-/** Adds the names of these calls to the index, in the same script. */
-export function indexCall(calls: readonly NameCall[]): NameCall {
-  const blank = Array.from({ length: PLACE - 2 }, () => '');
-  return { name: INDEX_NAME, args: [...blank, INDEXED, ...calls.map(({ name }) => name)] };
+/** Adds names to an index, in the same script as the edits of their records. */
+export function indexCall(index: string, names: readonly string[]): NameCall {
+  return { name: index, args: ['index', ...names] };
 }
 
 /** Names of the index that begin with a text, after another one, in the order of their bytes. No text has the byte 255. */
@@ -46,9 +37,9 @@ return redis.call('ZRANGEBYLEX', key, from, '(' .. prefix .. '\\255', 'LIMIT', '
 `);
 
 /** Of {@link NAMES}. The second key is at the place of a record: an error tells whether those are in another slot than the index. */
-export function namesCalls(prefix: string, after: string, limit: number): readonly NameCall[] {
+export function namesCalls(index: string, prefix: string, after: string, limit: number): readonly NameCall[] {
   return [
-    { name: INDEX_NAME, args: [prefix, after, String(limit)] },
-    { name: 'x', args: [] },
+    { name: index, args: [prefix, after, String(limit)] },
+    { name: `${index}/x`, args: [] },
   ];
 }

@@ -1,19 +1,10 @@
-import type {
-  InstanceReport,
-  SnapshotRead,
-  SnapshotWrite,
-  Store,
-  StoredReport,
-  StoredSnapshot,
-  StoredVersion,
-  WriteAnswer,
-} from '../cluster/store-contract.ts';
-import { ObjectClient } from '../durable-object/object-client.ts';
+import type { Store } from '../cluster/store-contract.ts';
 import type { DurableObjectOptions } from '../durable-object/object-namespace.ts';
+import { ObjectRecords } from '../durable-object/object-records.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import type { StoreBackend } from './store-backend.ts';
+import { RecordStore } from './record-store.ts';
 
 export type {
   DurableObjectOptions,
@@ -57,65 +48,9 @@ export interface DurableObjectStoreOptions extends StoreOptions, DurableObjectOp
  */
 export function durableObjectStore(given: DurableObjectStoreOptions): Store {
   const options = ownOptions(given);
-  return createStore(new RemoteStore(new ObjectClient('store', options)), options, {
+  const records = new ObjectRecords('store', options);
+  return createStore(new RecordStore(records, options.keepVersions), options, {
     longestName: undefined,
     options: ['binding', 'object', 'retention'],
   });
-}
-
-/** The steps of a store, each sent to its object. */
-class RemoteStore implements StoreBackend {
-  readonly takesReports: boolean = true;
-  readonly #object: ObjectClient;
-
-  constructor(object: ObjectClient) {
-    this.#object = object;
-  }
-
-  read(
-    name: string,
-    newerThan?: number,
-    wanted?: number,
-    report?: InstanceReport,
-  ): Promise<StoredSnapshot | undefined> {
-    return this.#object.ask('read', name, newerThan, wanted, report);
-  }
-
-  write(
-    name: string,
-    payload: string,
-    token?: number,
-    rejected?: number,
-    keepFor?: number,
-    report?: InstanceReport,
-  ): Promise<WriteAnswer> {
-    return this.#object.ask('write', name, payload, token, rejected, keepFor, report);
-  }
-
-  readMany(
-    reads: readonly SnapshotRead[],
-    report?: InstanceReport,
-  ): Promise<(StoredSnapshot | undefined | Error)[]> {
-    return this.#object.askMany('readMany', reads, report);
-  }
-
-  writeMany(writes: readonly SnapshotWrite[], report?: InstanceReport): Promise<(WriteAnswer | Error)[]> {
-    return this.#object.askMany('writeMany', writes, report);
-  }
-
-  delete(name: string): Promise<boolean> {
-    return this.#object.ask('delete', name);
-  }
-
-  history(name: string): Promise<StoredVersion[]> {
-    return this.#object.ask('history', name);
-  }
-
-  versions(names: readonly string[], report?: InstanceReport): Promise<number[]> {
-    return this.#object.ask('versions', names, report);
-  }
-
-  reports(beginning: string): Promise<StoredReport[]> {
-    return this.#object.ask('reports', beginning);
-  }
 }

@@ -4,8 +4,8 @@ import { type DynamodbTable, tableOf } from '../dynamodb/dynamodb-table.ts';
 import { openTable } from '../dynamodb/open-table.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { RecordStore } from './record-store.ts';
 
 export type * from '../dynamodb/client-types.ts';
 export type { DynamodbTable } from '../dynamodb/dynamodb-table.ts';
@@ -47,11 +47,11 @@ export interface DynamodbStoreOptions extends StoreOptions, DynamodbOptions {
  */
 export function dynamodbStore(given: DynamodbStoreOptions): Store {
   const options = ownOptions(given);
-  const { records, retentionMs, backend } = openTable('store', options, {
+  const { records, backend } = openTable('store', options, {
     table: STORE_TABLE,
     maker: 'dynamodbStoreTable',
   });
-  return createStore(new CasStore(records, retentionMs, options.keepVersions), options, backend);
+  return createStore(new RecordStore(records, options.keepVersions), options, backend);
 }
 
 /**

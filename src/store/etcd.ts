@@ -3,8 +3,8 @@ import type { EtcdOptions } from '../etcd/etcd-client.ts';
 import { openKeys } from '../etcd/open-keys.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { CasStore } from './cas-store.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
+import { RecordStore } from './record-store.ts';
 
 export type { EtcdFetch, EtcdOptions, EtcdResponse } from '../etcd/etcd-client.ts';
 
@@ -44,6 +44,6 @@ export interface EtcdStoreOptions extends StoreOptions, EtcdOptions {
  */
 export function etcdStore(given: EtcdStoreOptions): Store {
   const options = ownOptions(given);
-  const { records, retentionMs, backend } = openKeys('store', options);
-  return createStore(new CasStore(records, retentionMs, options.keepVersions), options, backend);
+  const { records, backend } = openKeys('store', options);
+  return createStore(new RecordStore(records, options.keepVersions), options, backend);
 }

@@ -220,6 +220,11 @@ class FileStore implements StoreBackend {
         const isRefused = newer !== undefined && !('damage' in newer) && newer.version !== rejected;
         if (isRefused) return { kind: 'refused', version: newer.version };
       }
+      if (token !== undefined && listing.numbers.includes(token)) {
+        const found = await this.#lastOf(folder, [token]);
+        const isRepeated = typeof found === 'object' && !('damage' in found) && found.payload === payload;
+        if (isRepeated) return { kind: 'written', version: token };
+      }
       const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
       const header: Header = { ...now, length: payload.length, keepFor };
       const content = `${JSON.stringify(header)}\n${payload}`;

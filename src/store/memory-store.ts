@@ -110,6 +110,7 @@ export class MemoryStore implements StoreBackend {
     const present = before?.version ?? 0;
     const held = this.#isPlausible(present) ? present : 0;
     if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
+    if (token === held && payload === before?.payload) return { kind: 'written', version: held }; // repeated
     const version = token ?? Math.max(held + 1, Math.floor(this.#clock.now() * 1000));
     const writtenAt = this.#clock.monotonic();
     const older = keepFor === Infinity ? this.#older(before, version) : [];

@@ -150,10 +150,11 @@ class MongodbStore implements StoreBackend {
     const version = token ?? next('$version');
     const keeps = this.#keepVersions > 1;
     const room = keepFor === undefined ? this.#keepVersions - 1 : 0;
+    const isRepeated = { $and: [{ $eq: ['$version', version] }, { $eq: ['$payload', text(payload)] }] };
     const written = {
       _id: '$_id',
       version,
-      writtenAt: NOW,
+      writtenAt: token === undefined ? NOW : { $cond: [isRepeated, '$writtenAt', NOW] },
       payload: text(payload),
       expireAt: this.#documents.expiry(0, keepFor),
       ...(keeps && room > 0 ? { older: olderVersions(version, room, bytesOf(payload)) } : {}),

@@ -82,6 +82,8 @@ export function storeStatements(
     const isNewer = `(${token} >= ${stored('version')} OR ${stored('version')} = :rejected OR NOT ${isPlausible(dialect, stored('version'))})`;
     const assign = (column: string, value = incoming(column)): string =>
       `${column} = CASE WHEN ${isNewer} THEN ${value} ELSE ${stored(column)} END`;
+    const isRepeated = `${token} = ${stored('version')} AND ${incoming('payload')} = ${stored('payload')}`;
+    const writtenAt = `CASE WHEN ${isRepeated} THEN ${stored('written_at')} ELSE ${incoming('written_at')} END`;
     return {
       byClock: `${insert(dialect.micros)} ${[
         `payload = ${incoming('payload')}`,
@@ -94,10 +96,10 @@ export function storeStatements(
           : []),
         `version = ${version(successorOf(dialect, stored('version')))}`,
       ].join(', ')}`,
-      // The version is assigned last: some servers would compare the token with the new version.
+      // The version is assigned last, and the payload after the time: some servers would compare with the new ones.
       withToken: `${insert(given('token'))} ${[
+        assign('written_at', writtenAt),
         assign('payload'),
-        assign('written_at'),
         ...(brief === 'set' ? [assign('brief_version'), assign('brief_until')] : []),
         ...(brief === 'clear' ? [assign('brief_version', 'NULL')] : []),
         `version = ${version(`CASE WHEN ${isNewer} THEN ${token} ELSE ${stored('version')} END`)}`,

@@ -181,6 +181,17 @@ const CASES: readonly Case[] = [
     await context.isStored('mended', TOKEN, 'after a write of the same token');
   }),
 
+  testCase('write: a repeat of the same payload leaves the age as it is', async (context) => {
+    await context.written('payload', TOKEN);
+    await sleep(3 * context.unit);
+    await context.written('payload', TOKEN, { store: context.other });
+    const { age } = await context.snapshot();
+    ensure(age >= 2 * context.unit, `the age of what was written before must go on, got ${age}`);
+    await context.written('mended', TOKEN);
+    const { age: next } = await context.snapshot();
+    ensure(next < age, `what is written for the first time has an age of its own, got ${next}`);
+  }),
+
   testCase('write: a snapshot with keepFor is one like any other until then', async (context) => {
     for (const [payload, token] of [['with a token', TOKEN] as const, ['without'] as const]) {
       const version = await context.written(payload, token, { keepFor: 400 * context.unit });

@@ -1,29 +1,8 @@
+import { SwappedRecords } from '../cas/swapped-records.ts';
 import { ExpiryAlarm } from '../durable-object/expiry-alarm.ts';
-import { ObjectRecords } from '../durable-object/object-records.ts';
 import type { ObjectState, ObjectStorage } from '../durable-object/object-state.ts';
-import { decodeStep, type ObjectStep, outcomeOf } from '../durable-object/steps.ts';
-import { ObjectLock } from './object-lock.ts';
-import { ObjectStore } from './object-store.ts';
-
-/** The steps, and whether each has one answer or one for each of several names. */
-const STEPS: Readonly<Record<ObjectStep['about'], ReadonlyMap<string, 'one' | 'each'>>> = {
-  lock: new Map([
-    ...one('acquire', 'extend', 'release', 'find', 'list', 'forceRelease'),
-    ...each('acquireMany', 'releaseMany', 'extendMany'),
-  ]),
-  store: new Map([
-    ...one('read', 'write', 'delete', 'history', 'versions', 'reports'),
-    ...each('readMany', 'writeMany'),
-  ]),
-};
-
-function one(...steps: (keyof ObjectLock | keyof ObjectStore)[]): [string, 'one'][] {
-  return steps.map((step) => [step, 'one']);
-}
-
-function each(...steps: (keyof ObjectLock | keyof ObjectStore)[]): [string, 'each'][] {
-  return steps.map((step) => [step, 'each']);
-}
+import { ObjectTexts } from '../durable-object/object-texts.ts';
+import { answerOf, decodeStep, type ObjectStep, outcomeOf } from '../durable-object/steps.ts';
 
 /**
  * The Durable Object that `durableObjectLock` and `durableObjectStore` of `tickless/lock/durable-object` and
@@ -62,43 +41,23 @@ export class TicklessObject {
 
   /** Deletes the records that have expired. Called by the runtime. */
   async alarm(): Promise<void> {
-    const records = this.#open(() => {});
-    await this.#alarm.wentOff(records.deleteExpired());
+    const texts = this.#open(() => {});
+    await this.#alarm.wentOff(texts.deleteExpired());
   }
 
   async #take(step: ObjectStep): Promise<unknown> {
     let expiresAt = Infinity;
-    const records = this.#open((at) => {
+    const texts = this.#open((at) => {
       expiresAt = Math.min(expiresAt, at);
     });
     try {
-      return await answerOf(step, records);
+      return await answerOf(new SwappedRecords(texts, step.retentionMs), step);
     } finally {
       await this.#alarm.setBy(expiresAt); // a step that has failed may have written too
     }
   }
 
-  #open(expires: (at: number) => void): ObjectRecords {
-    return new ObjectRecords(this.#storage.sql, expires);
+  #open(expires: (at: number) => void): ObjectTexts {
+    return new ObjectTexts(this.#storage.sql, expires);
   }
 }
-
-type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
-
-async function answerOf(
-  { about, step, args, settings }: ObjectStep,
-  records: ObjectRecords,
-): Promise<unknown> {
-  const kind = STEPS[about]?.get(step);
-  if (kind === undefined)
-    throw new Error(`TicklessObject of this Worker has no step ${about}.${step}: ${ADVICE}`);
-  const { retentionMs, keepVersions } = settings;
-  const backend =
-    about === 'lock'
-      ? new ObjectLock(records, retentionMs)
-      : new ObjectStore(records, retentionMs, keepVersions);
-  const answer = await (backend as unknown as Methods)[step]?.(...args);
-  return kind === 'one' ? answer : (answer as unknown[]).map(outcomeOf);
-}
-
-const ADVICE = 'deploy the Worker that exports the class with the same version of tickless';

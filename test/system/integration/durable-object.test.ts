@@ -9,11 +9,11 @@ import {
   durableObjectLock,
   type ObjectNamespace,
 } from '../../../src/lock/durable-object.ts';
-import type { BackendRecord } from '../../../src/lock/index.ts';
+import type { StoredRecord } from '../../../src/records/edited.ts';
 import { type DurableObjectStoreOptions, durableObjectStore } from '../../../src/store/durable-object.ts';
 import { UNIT_MS } from './support/backend-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
-import { jsonDamage } from './support/edits.ts';
+import { postdated, textDamage } from './support/edits.ts';
 import { startExample, startWorkerd, type Workerd } from './support/workerd.ts';
 
 const workerd = await startWorkerd();
@@ -61,12 +61,11 @@ describe('Durable Object', async () => {
       other: () => lock(),
       unreachable: () => lock({ binding: silent, timeout: 1000 }),
       forget: async (name) => void (await sql('DELETE FROM tickless WHERE partition = ?', `lock/${name}`)),
-      damage: (name, field) => edit([`lock/${name}`, '-'], () => jsonDamage(field)),
+      damage: (name, field) => edit([`lock/${name}`, 'v1'], () => textDamage(field)),
     },
     {
       unit: UNIT_MS,
-      postdate: (name, ms) =>
-        edit([`snapshot/${name}`, 'head'], ({ writtenAt }) => ({ writtenAt: Number(writtenAt) + ms })),
+      postdate: (name, ms) => edit([`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
       inNamespace: (namespace) => store({ namespace }),
       store: () => store(),
       other: () => store(),
@@ -115,7 +114,7 @@ async function stepsOf(own: Workerd): Promise<string[]> {
 }
 
 /** The record of a lock, without a step. */
-async function lockOf(own: Workerd, name: string): Promise<BackendRecord | undefined> {
+async function lockOf(own: Workerd, name: string): Promise<StoredRecord | undefined> {
   const objects = await own.objects('TICKLESS');
   const statement = ['SELECT body FROM tickless WHERE partition = ?', `lock/${name}`];
   const [row] = (await request(objects, 'sql', JSON.stringify(statement))) as { body: string }[];
@@ -130,12 +129,12 @@ describe('Workers', () => {
       const first = own.send('one', '/read');
       await source.give('a');
       expect(await first).toBe('a');
-      const round = ['store.read', 'lock.acquire', 'store.write', 'lock.release'];
+      const round = ['read snapshot', 'claim lock', 'put snapshot', 'amend lock to held'];
       const steps: unknown[] = [];
       await expect.poll(async () => steps.push(...(await stepsOf(own)))).toBe(round.length);
       expect(steps).toEqual(round);
       expect(await own.send('two', '/read')).toBe('a');
-      expect([source.requests, await stepsOf(own)]).toEqual([1, ['store.read']]);
+      expect([source.requests, await stepsOf(own)]).toEqual([1, ['read snapshot']]);
     }));
 
   it('a due read is answered before the reload ends, and waitUntil ends it: three requests; two for the other Worker', () =>
@@ -144,7 +143,7 @@ describe('Workers', () => {
       await source.give('a');
       await first;
       await own.send('two', '/read');
-      await expect.poll(async () => (await lockOf(own, 'edition'))?.state).toBe('done');
+      await expect.poll(async () => (await lockOf(own, 'edition'))?.note).toContain('done');
       await stepsOf(own);
       const readUntilItLoads = async (): Promise<number> => {
         expect(await own.send('one', '/read')).toBe('a');
@@ -154,12 +153,12 @@ describe('Workers', () => {
       expect(await own.send('one', '/state')).toMatchObject({ edition: 'a', isRunning: true });
       await source.give('b');
       await expect.poll(() => own.send('one', '/state')).toMatchObject({ edition: 'b', isRunning: false });
-      await expect.poll(async () => (await lockOf(own, 'edition'))?.state).toBe('done');
-      const steps = (await stepsOf(own)).filter((step) => step !== 'lock.extend');
-      expect(steps).toEqual(['lock.acquire', 'store.write', 'lock.release']);
+      await expect.poll(async () => (await lockOf(own, 'edition'))?.note).toContain('done');
+      const steps = (await stepsOf(own)).filter((step) => step !== 'amend lock');
+      expect(steps).toEqual(['claim lock', 'put snapshot', 'amend lock to held']);
       expect(await own.send('two', '/read')).toBe('a');
       await expect.poll(() => own.send('two', '/state')).toMatchObject({ edition: 'b', isRunning: false });
-      expect([source.requests, await stepsOf(own)]).toEqual([2, ['lock.acquire', 'store.read']]);
+      expect([source.requests, await stepsOf(own)]).toEqual([2, ['claim lock', 'read snapshot']]);
     }));
 
   it('cold reads of both at a time: one load', () =>
@@ -186,12 +185,12 @@ describe('Workers', () => {
       await own.send('one', '/die'); // the runtime ends what the request has begun
       expect(source.requests).toBe(1);
       const before = await lockOf(own, 'edition');
-      expect(before?.state).toBe('running');
+      expect(before?.phase).toBe('leased');
       const other = own.send('two', '/read');
       await expect.poll(() => source.requests).toBe(2);
       const after = await lockOf(own, 'edition');
       expect(after?.token).toBeGreaterThan(Number(before?.token));
-      expect(after?.tookOver).toBe(true);
+      expect(after?.phase).toBe('seized');
       await source.give('of the dead');
       await source.give('b');
       expect(await other).toBe('b');
@@ -200,7 +199,7 @@ describe('Workers', () => {
   it('the option waitUntil of a member: all that reads begin ends behind the responses', () =>
     withWorkers(async (own) => {
       expect(await own.send('one', '/follow')).toBe('the first');
-      await expect.poll(async () => (await lockOf(own, 'followed'))?.state).toBe('done');
+      await expect.poll(async () => (await lockOf(own, 'followed'))?.note).toContain('done');
       expect(await own.send('two', '/follow')).toBe('the first');
       await own.send('one', '/set-everywhere');
       await expect.poll(() => own.send('two', '/follow')).toBe('the second');
@@ -212,7 +211,7 @@ describe('Workers', () => {
     withWorkers(async (own, source) => {
       await Promise.all([own.send('one', '/start-task'), own.send('two', '/start-task')]);
       await source.give('done');
-      await expect.poll(async () => (await lockOf(own, 'task'))?.state).toBe('done');
+      await expect.poll(async () => (await lockOf(own, 'task'))?.note).toContain('done');
       await Promise.all([own.send('one', '/start-task'), own.send('two', '/start-task')]);
       expect(source.requests).toBe(1);
     }));
@@ -345,8 +344,8 @@ describe('an object that does not answer as it should', () => {
     };
     expect(await send({ method: 'PUT', body: 'x' })).toMatch(/only locks and stores/);
     for (const step of ['close', 'constructor', '__proto__']) {
-      const body = JSON.stringify({ about: 'lock', step, args: [], keepVersions: 1 });
-      expect(await send({ method: 'POST', body })).toMatch(/no step lock\.\w+: deploy/);
+      const body = JSON.stringify({ step, args: [] });
+      expect(await send({ method: 'POST', body })).toMatch(/no step \w+: deploy/);
     }
     expect(await send({ method: 'POST', body: 'x' })).toMatch(/"error"/);
   });
@@ -365,7 +364,7 @@ describe('retention in a Durable Object', () => {
       const expired = "UPDATE tickless SET expires_at = 1 WHERE partition != 'lock/kept'";
       await request(objects, 'sql', JSON.stringify([expired]));
       await lock({ ...kept, leaseFor: 100, retention: 100 }).acquire({ name: 'brief' });
-      await expect.poll(rows).toEqual([{ partition: 'lock/kept', sort: '-' }]);
+      await expect.poll(rows).toEqual([{ partition: 'lock/kept', sort: 'v1' }]);
     }));
 
   it('for ever: without an end', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DynamodbLockOptions, dynamodbLock, dynamodbLockTable } from '../../../src/lock/dynamodb.ts';
 import { type DynamodbStoreOptions, dynamodbStore, dynamodbStoreTable } from '../../../src/store/dynamodb.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
-import { jsonDamage } from './support/edits.ts';
+import { postdated, textDamage } from './support/edits.ts';
 import { startDynalite } from './support/servers.ts';
 
 // Not the service: a server of its API, with the client of the service.
@@ -69,17 +69,15 @@ describe('DynamoDB by dynalite', () => {
       other: () => another,
       unreachable: () => lock(none, { timeout: 1000 }),
       forget: async (name) => {
-        const Key = { pk: { S: `lock/${name}` }, sk: { S: '-' } };
+        const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
         await here.deleteItem({ TableName: 'tickless_lock', Key });
       },
-      damage: (name, field) => edit('tickless_lock', [`lock/${name}`, '-'], () => jsonDamage(field)),
+      damage: (name, field) => edit('tickless_lock', [`lock/${name}`, 'v1'], () => textDamage(field)),
     },
     {
       unit: 1000,
       postdate: (name, ms) =>
-        edit('tickless_snapshot', [`snapshot/${name}`, 'head'], ({ writtenAt }) => ({
-          writtenAt: Number(writtenAt) + ms,
-        })),
+        edit('tickless_snapshot', [`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
       inNamespace: (namespace) => store(here, { namespace }),
       store: () => first,
       other: () => second,
@@ -162,7 +160,7 @@ it('items tell the service when it may delete them', async () => {
   await lock(here, { retention: { hours: 1 } }).acquire({ name: 'expires', leaseFor: 60_000 });
   await lock(here, { retention: Infinity }).acquire({ name: 'stays' });
   const expiry = async (name: string) => {
-    const Key = { pk: { S: `lock/${name}` }, sk: { S: '-' } };
+    const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
     return (await here.getItem({ TableName: 'tickless_lock', Key })).Item?.expires_at?.N;
   };
   const inSeconds = Number(await expiry('expires')) - Date.now() / 1000;

@@ -12,14 +12,7 @@ import { sqliteLock } from '../../../src/lock/sqlite.ts';
 import { asStore } from '../../../src/store/as-store.ts';
 import { sqliteStore } from '../../../src/store/sqlite.ts';
 import { recordLines } from '../../support/events.ts';
-import {
-  backends,
-  type Connected,
-  lockPrefix,
-  lockTable,
-  storePrefix,
-  storeTable,
-} from './support/backends.ts';
+import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
 
 // Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
 // answer or say what is wrong, and values over them are served.
@@ -50,17 +43,12 @@ const COLUMNS = {
 } as const;
 
 const FIELDS = {
-  lock: [
-    ...['token', 'owner', 'requestId', 'leaseUntil', 'notBefore', 'state', 'tookOver'],
-    ...['acquiredAt', 'finishedAt', 'host', 'lastError', 'other'],
-  ],
-  store: ['version', 'writtenAt', 'payload', 'other'],
+  lock: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'note', 'replaced', 'other'],
+  store: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'brief', 'older', 'other'],
 } as const;
 
 /** The fields that decide nothing. */
-const FOR_PEOPLE: readonly string[] = [
-  ...['host', 'last_error', 'lastError', 'took_over', 'tookOver', 'other'],
-];
+const FOR_PEOPLE: readonly string[] = [...['host', 'last_error', 'took_over', 'text', 'replaced', 'other']];
 
 const LITERALS = [
   ...['NULL', "''", "'abc'", '0', '1', '-1', '0.5', '1e300', '9007199254740991', '9007199254740993'],
@@ -148,7 +136,7 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
   async Redis() {
     const client = await connected('Redis with ioredis');
     const admin = new Redis(inject('redis').url);
-    const keys = { lock: lockPrefix(SPACE) + NAME, store: storePrefix(SPACE) + NAME };
+    const keys = { lock: lockKey(SPACE, NAME), store: snapshotKey(SPACE, NAME) };
     const [lock, store] = adaptersOf(client);
     return {
       lock,
@@ -256,14 +244,14 @@ describe.each(Object.keys(engines))('%s', (name) => {
 
   const far = isRedis ? '9e15' : name === 'SQLite' ? '32e12' : "'2999-01-01 00:00:00'";
   it.each<[string, boolean, Edit[]]>([
-    ['a done round with an unknown state', true, [['state', isRedis ? 'abc' : "'abc'"]]],
+    ['a done round with an unknown state', true, [isRedis ? ['phase', 'abc'] : ['state', "'abc'"]]],
     [
       'a lease that begins in the far future',
       false,
       isRedis
         ? [
-            ['leaseUntil', far],
-            ['acquiredAt', far],
+            ['until', far],
+            ['at', far],
           ]
         : [
             ['lease_until', far],
@@ -283,12 +271,12 @@ describe.each(Object.keys(engines))('%s', (name) => {
   if (isRedis) {
     it('a snapshot with an unreadable field is damaged, and the damage names the field', async () => {
       const { store } = engine;
-      for (const field of ['version', 'writtenAt']) {
+      for (const field of ['token', 'at']) {
         await engine.empty();
         await store.write(NAME, 'payload', 5);
         await engine.edit('store', [[field, 'abc']]);
-        const version = field === 'version' ? 0 : 5;
-        const damage = `its hash is damaged: the field '${field}' is unreadable or implausible`;
+        const version = field === 'token' ? 0 : 5;
+        const damage = `its record is damaged: the field ${field} in it is missing, implausible or of a wrong type`;
         expect(await store.read(NAME)).toEqual({ version, age: 0, payload: '', damage });
       }
     });

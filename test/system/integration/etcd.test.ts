@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EtcdFetch, type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
 import { type EtcdStoreOptions, etcdStore } from '../../../src/store/etcd.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
-import { jsonDamage } from './support/edits.ts';
+import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
 
 const given = process.env.ETCD_URL;
@@ -82,13 +82,12 @@ describe('etcd', () => {
       lock: () => one,
       other: () => another,
       unreachable: () => lock({ endpoints: 'http://127.0.0.1:1', timeout: 1000 }),
-      forget: async (name) => void (await send('deleterange', { key: base64(`${prefix}lock/${name}\0-`) })),
-      damage: (name, field) => edit(`lock/${name}\0-`, () => jsonDamage(field)),
+      forget: async (name) => void (await send('deleterange', { key: base64(`${prefix}lock/${name}\0v1`) })),
+      damage: (name, field) => edit(`lock/${name}\0v1`, () => textDamage(field)),
     },
     {
       unit: 600,
-      postdate: (name, ms) =>
-        edit(`snapshot/${name}\0head`, ({ writtenAt }) => ({ writtenAt: Number(writtenAt) + ms })),
+      postdate: (name, ms) => edit(`snapshot/${name}\0v1`, (fields) => postdated(fields, ms)),
       inNamespace: (namespace) => store({ namespace }),
       store: () => first,
       other: () => second,

@@ -115,7 +115,7 @@ describe.each([
     expect((await lock.list()).map(({ name, state }) => `${name} ${state}`)).toEqual(
       KEYS.map((key) => `c["${key}"] done`).sort(), // the names of all nodes
     );
-    const found = await spread(`${space}${tag}:store:c`);
+    const found = await spread(`${space}${tag}:store:snapshot/c`);
     expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
     expect(found.filter((count) => count > 0)).toHaveLength(nodes);
   });

@@ -109,11 +109,12 @@ export const parts = {
   },
   cas: {
     files: [
+      'src/records/',
       'src/cas/',
-      ...backends('lock', ['cas-lock']),
-      ...backends('store', ['cas-head', 'cas-parts', 'cas-store']),
+      ...backends('lock', ['record-lock']),
+      ...backends('store', ['record-store']),
     ],
-    tests: ['test/unit/cas/'],
+    tests: ['test/unit/records/', 'test/unit/cas/', 'test/property/records.test.ts'],
   },
   // Each test file starts the servers of its backend.
   gateways: {

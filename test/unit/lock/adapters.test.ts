@@ -113,13 +113,14 @@ describe('a release as failed', () => {
 
   it('is one command with the default prefix and retention in Redis', async () => {
     const commands: string[][] = [];
-    const lock = redisLock({ client: redisOf([1], commands) });
+    const lock = redisLock({ client: redisOf([['1', '0']], commands) });
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
     await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x' });
-    const args = ['1', 'tickless:lock:rates', '604800000', '6', '5', 'r', 'failed', '10', ''];
+    const args = ['1', 'tickless:lock/rates', '604800000', '8', 'amend', '5', '1', 'r', 'held', '10', ''];
+    const note = (length: number) => JSON.stringify({ state: 'failed', error: 'x'.repeat(length) });
     expect(commands.map(([command, _, ...others]) => [command, ...others])).toEqual([
-      ['eval', ...args, 'x'.repeat(16_000)], // the first time with the text of the script
-      ['evalsha', ...args, 'x'],
+      ['eval', ...args, note(16_000)], // the first time with the text of the script
+      ['evalsha', ...args, note(1)],
     ]);
   });
 });
@@ -130,7 +131,7 @@ describe('an acquire', () => {
     [
       'gets an unexpected reply',
       redisLock({ client: redisOf(['no record']) }),
-      /unavailable: unexpected reply of the lock script: no record/,
+      /unavailable: unexpected reply of a script: no record/,
     ],
     [
       'may not create the table',

@@ -18,26 +18,10 @@ function clientOf(memory: string | Error, commands: string[]) {
         return memory;
       }
       const count = Number(args[1]);
-      if (count === 1) return [1]; // a release; an acquire has the key of the index too
-      const [owner, requestId, host, leaseFor] = args.slice(2 + count + 2);
-      const micros = `${Number(leaseFor) * 1000}`;
-      return [
-        [
-          '1767225600000000',
-          owner,
-          requestId,
-          host,
-          'running',
-          '0',
-          micros,
-          '0',
-          '0',
-          null,
-          null,
-          '1767225600000000',
-        ],
-        1,
-      ];
+      const now = '1767225600000000';
+      if (count === 1) return [['1', now]]; // a release; an acquire has the key of the index too
+      const [id = '', holder = '', leaseFor] = args.slice(2 + count + 3);
+      return [['1', now, now, id, 'leased', holder, '', '0', '0', `${Number(leaseFor) * 1000}`, '', ''], 1];
     },
   };
 }

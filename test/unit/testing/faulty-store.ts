@@ -23,6 +23,10 @@ interface Written {
 class Backend {
   snapshots: Map<string, Written> = new Map();
 
+  keepsAgeOfRepeated(): boolean {
+    return true;
+  }
+
   keyOf(name: string): string {
     return name;
   }
@@ -77,18 +81,18 @@ class Backend {
 
   async write(...asked: Parameters<SnapshotStore['write']>): Promise<WriteAnswer> {
     const [name, payload, token, rejected, , report] = asked;
-    const present = this.snapshots.get(this.keyOf(name))?.version ?? 0;
+    const before = this.snapshots.get(this.keyOf(name));
+    const present = before?.version ?? 0;
     const stored = this.isPlausible(present) ? present : 0;
     this.leave(report, token !== undefined && token < stored ? 'refused' : 'write');
     if (this.isRefused(token, stored, rejected)) return { kind: 'refused', version: stored };
     const version = this.versionOf(token, stored);
     const pause = this.pause();
     if (pause !== undefined) await pause;
-    this.snapshots.set(this.keyOf(name), {
-      version,
-      payload: this.kept(payload),
-      writtenAt: performance.now(),
-    });
+    const kept = this.kept(payload);
+    const isRepeated = token === present && kept === before?.payload && this.keepsAgeOfRepeated();
+    const writtenAt = isRepeated ? before.writtenAt : performance.now();
+    this.snapshots.set(this.keyOf(name), { version, payload: kept, writtenAt });
     return { kind: 'written', version };
   }
 
@@ -337,6 +341,7 @@ export const STORE_FAULTS: readonly StoreFault[] = [
   fault('an empty payload is absent', { kept: (payload: string) => payload || 'null' }),
 
   // age
+  fault('a repeated write makes the snapshot young', { keepsAgeOfRepeated: () => false }),
   fault('the age is an instant', { ageOf: ({ writtenAt }: Written) => performance.timeOrigin + writtenAt }),
   fault('the age is in seconds', {
     ageOf: ({ writtenAt }: Written) => (performance.now() - writtenAt) / 1000,

@@ -28,10 +28,10 @@ type Step = (typeof STEPS)[number];
 /** What tells the commands of a step from others. */
 const COMMANDS: Readonly<Record<'redis' | 'sql', Readonly<Record<Step | 'read', RegExp>>>> = {
   redis: {
-    acquire: /tickless:lock:.* \d+-[0-9a-f]{8}-/, // an owner
-    publish: /tickless:snapshot:.* \{"tickless"/,
-    release: /tickless:lock:.* done /,
-    read: /tickless:snapshot:[^{]* -?\d+$/,
+    acquire: /tickless:lock\/.* claim /,
+    publish: /tickless:snapshot\/.* put /,
+    release: /tickless:lock\/.* amend .* held /,
+    read: /tickless:snapshot\/.* read /,
   },
   sql: {
     acquire: /INSERT INTO .tickless_lock/,

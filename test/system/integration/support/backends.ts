@@ -61,6 +61,8 @@ export const lockTable = (space: string): string => `${space}_lock`;
 export const storeTable = (space: string): string => `${space}_store`;
 export const lockPrefix = (space: string): string => `${space}:lock:`;
 export const storePrefix = (space: string): string => `${space}:store:`;
+export const lockKey = (space: string, name: string): string => `${lockPrefix(space)}lock/${name}`;
+export const snapshotKey = (space: string, name: string): string => `${storePrefix(space)}snapshot/${name}`;
 
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
@@ -86,15 +88,17 @@ export function redis(client: RedisClient & HashClient): Adapters {
     lock: (space, options) => redisLock({ client, prefix: lockPrefix(space), ...options }),
     store: (space, options) => redisStore({ client, prefix: storePrefix(space), ...options }),
     async forget(space, name) {
-      await client.del(lockPrefix(space) + name);
+      await client.del(lockKey(space, name));
     },
     async damage(space, name, field) {
-      const edit = [lockPrefix(space) + name, field, redisDamage(field)] as const;
+      const edit = [lockKey(space, name), ...redisDamage(field)] as const;
       await ('hset' in client ? client.hset(...edit) : client.hSet(...edit));
     },
     async postdate(space, name, ms) {
-      const edit = [storePrefix(space) + name, 'writtenAt', ms * 1000] as const;
-      await ('hincrby' in client ? client.hincrby(...edit) : client.hIncrBy(...edit));
+      for (const field of ['at', 'changedAt']) {
+        const edit = [snapshotKey(space, name), field, ms * 1000] as const;
+        await ('hincrby' in client ? client.hincrby(...edit) : client.hIncrBy(...edit));
+      }
     },
   };
 }

@@ -17,9 +17,10 @@ export function sqlDamage(field: DamagedField, far: string): string {
 
 export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
 
-/** The value of a damaged field of a hash. */
-export function redisDamage(field: DamagedField): string {
-  return field === 'state' ? 'abc' : String(HUGE_TOKEN);
+/** A damaged field of a hash, and its value. */
+export function redisDamage(field: DamagedField): [field: string, value: string] {
+  if (field === 'state') return ['phase', 'abc'];
+  return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
 }
 
 /** The value of a damaged field of a document. */
@@ -33,10 +34,15 @@ function farInstant(): number {
   return Date.now() + 2 * 365 * 86_400_000;
 }
 
-/** The value of a damaged field of a record in JSON. */
-export function jsonDamage(field: DamagedField): object {
+/** The value of a damaged field of a text that is swapped. */
+export function textDamage(field: DamagedField): object {
   if (field === 'token') return { token: HUGE_TOKEN };
-  return { [field]: field === 'state' ? 'abc' : farInstant() };
+  return field === 'state' ? { phase: 'abc' } : { until: farInstant() };
+}
+
+/** The later time of a put in such a text. */
+export function postdated({ at, changedAt }: Record<string, unknown>, ms: number): object {
+  return { at: Number(at) + ms, changedAt: Number(changedAt) + ms };
 }
 
 /** The later time of a write, as SQL. */

@@ -19,8 +19,15 @@ export class EditableObject extends TicklessObject {
       return Response.json(this.#sql.exec(statement, ...values).toArray());
     }
     if (request.url.endsWith('/steps')) return Response.json(this.#steps.splice(0));
-    const { about, step } = JSON.parse(text) as { about: string; step: string };
-    this.#steps.push(`${about}.${step}`);
+    const { step, args } = JSON.parse(text) as { step: string; args: [readonly Sent[]] };
+    this.#steps.push(
+      step === 'apply'
+        ? args[0]
+            .filter(({ name }) => !name.startsWith('report/'))
+            .map(shown)
+            .join(', ')
+        : step,
+    );
     return super.fetch(new Request(request.url, { method: 'POST', body: text }));
   }
 }
@@ -60,4 +67,16 @@ export class LossyObject extends TicklessObject {
     this.#seen.add(text);
     throw new Error('the answer is lost');
   }
+}
+
+/** An edit as it is sent. */
+interface Sent {
+  readonly op: string;
+  readonly name: string;
+  readonly phase?: string;
+}
+
+function shown({ op, name, phase }: Sent): string {
+  const kind = name.slice(0, name.indexOf('/'));
+  return phase === undefined ? `${op} ${kind}` : `${op} ${kind} to ${phase}`;
 }

@@ -29,7 +29,8 @@ interface Refused {
 /**
  * Of a source with bad data all instances together load once in a cool-down. It counts from when an instance first asked the
  * lock: where it found the round done, without a result that it may use, it asks once more and ignores all holds, also that of
- * a load which was refused between the two commands. So it does where the lease is over before the answer to that is here.
+ * a load which was refused between the two commands. So it does where the lease is over before the answer to that is here. A lease
+ * that was asked for by force, and whose answer was lost, is that of its next load.
  */
 export class BadLoads implements DataWatch<Holder> {
   readonly #world: Judged;
@@ -38,6 +39,7 @@ export class BadLoads implements DataWatch<Holder> {
   readonly #last: Map<Holder, DataRun<Holder>> = new Map();
   /** The calls of `refresh()` that wait: a due load that they join is forced. */
   readonly #forced: Set<Order<Holder>> = new Set();
+  readonly #askedByForce: Set<string> = new Set();
   /** When each lease was first asked for. */
   readonly #askedAt: Map<string, number> = new Map();
   /** When each instance asked that has found the round done, until it loads. */
@@ -70,7 +72,7 @@ export class BadLoads implements DataWatch<Holder> {
     if (leases.of(this.#name, refused.run.token as number)?.isForgotten) return;
     // Asked for before, and on its way until now.
     const { requestId = '' } = leases.of(this.#name, token) ?? {};
-    if ((this.#askedAt.get(requestId) ?? 0) < refused.at) return;
+    if ((this.#askedAt.get(requestId) ?? 0) < refused.at || this.#askedByForce.has(requestId)) return;
     const early = refused.until - ROUNDING_MS - timeline.now;
     referee.holds(5, early <= 0, () => {
       return `${instance.name}: load ${serial} begins ${early.toFixed(1)} ms before the cool-down of ${refused.run.serial}, which was refused, is over`;
@@ -79,6 +81,7 @@ export class BadLoads implements DataWatch<Holder> {
 
   sent(instance: unknown, { step, name, requestId, force }: Message): void {
     if (step !== 'acquire' || requestId === undefined || this.#askedAt.has(requestId)) return;
+    if (force) this.#askedByForce.add(requestId);
     const firstAt = name === this.#name && force ? this.#foundDoneAt.get(instance) : undefined;
     this.#askedAt.set(requestId, firstAt ?? this.#world.timeline.now);
     if (name === this.#name && !force) this.#foundDoneAt.delete(instance);

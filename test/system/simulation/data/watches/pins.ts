@@ -1,4 +1,4 @@
-import { isPinnedError, type TicklessEvent } from '../../../../../src/index.ts';
+import { isClosedError, isPinnedError, type TicklessEvent } from '../../../../../src/index.ts';
 import type { DataInstance } from '../instance.ts';
 import { noteOf } from '../persons.ts';
 import type { Written } from '../shelf.ts';
@@ -95,7 +95,7 @@ export class Pins implements DataWatch {
     const about = `${instance.name}: ${kind} (${id})`;
     if (kind === 'refresh' && before.isKnown && !unpins) {
       this.#holds(
-        isPinnedError(error),
+        isPinnedError(error) || isClosedError(error),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
       );
     }

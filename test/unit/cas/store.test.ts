@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { split } from '../../../src/store/cas-parts.ts';
-import { CasStore } from '../../../src/store/cas-store.ts';
+import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
+import { split } from '../../../src/cas/text-parts.ts';
 import { createStore } from '../../../src/store/create-store.ts';
+import { RecordStore } from '../../../src/store/record-store.ts';
 import { storeConformance } from '../../../src/testing/index.ts';
-import { CLOCKS, MemoryRecords, Server } from './memory-records.ts';
+import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
-function storeOf(records: MemoryRecords, keepVersions = 1, namespace?: string) {
-  const engine = new CasStore(records, Infinity, keepVersions);
+function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
+  const engine = new RecordStore(new SwappedRecords(records, Infinity), keepVersions);
   return createStore(engine, { keepVersions, namespace }, { longestName: undefined, options: [] });
 }
 
@@ -21,9 +22,9 @@ describe('a store on records that are swapped', () => {
     const server = Server.ofNow();
     for (const keepVersions of [1, 3]) {
       const [store, other] = [one, another].map((each) =>
-        storeOf(new MemoryRecords(server, ...each), keepVersions),
+        storeOf(new MemoryTexts(server, ...each), keepVersions),
       ) as [never, never];
-      const inNamespace = (namespace: string) => storeOf(new MemoryRecords(server), keepVersions, namespace);
+      const inNamespace = (namespace: string) => storeOf(new MemoryTexts(server), keepVersions, namespace);
       const subject = { inNamespace, ...(keepVersions > 1 && { keepVersions }) };
       for (const { name, run } of storeConformance({ store: () => store, other: () => other, ...subject }))
         it(`${keepVersions}: ${name}`, run);
@@ -31,7 +32,7 @@ describe('a store on records that are swapped', () => {
   });
 
   it('a short payload is a command to write and one to read, a long one has its parts besides', async () => {
-    const records = new MemoryRecords(new Server());
+    const records = new MemoryTexts(new Server());
     const store = storeOf(records);
     await store.write('a', 'short', TOKEN);
     records.commands.length = 0;
@@ -44,34 +45,34 @@ describe('a store on records that are swapped', () => {
   });
 
   it('a report is a command, after a read where the clock is not known yet', async () => {
-    const records = new MemoryRecords(new Server());
+    const records = new MemoryTexts(new Server());
     const store = storeOf(records);
     for (const _ of [1, 2]) await store.versions([], { instance: 'a', text: 'report', keepFor: 5000 });
-    expect(records.commands).toEqual(['read', 'put', 'put']);
+    expect(records.commands).toEqual(['read', 'swap', 'swap']);
     expect(await store.reports()).toEqual([{ instance: 'a', text: 'report', age: 0 }]);
   });
 
   it('a report that was edited is left out, the others are not', async () => {
     const server = new Server();
-    const store = storeOf(new MemoryRecords(server));
+    const store = storeOf(new MemoryTexts(server));
     for (const instance of ['a', 'b', 'c', 'd', 'e'])
       await store.versions([], { instance, text: `of ${instance}`, keepFor: 5000 });
     const keyOf = (instance: string): string =>
       [...server.texts.keys()].find((key) => key.endsWith(instance)) as string;
-    const edits = { a: '{', b: 'null', c: '{"writtenAt":1,"keptUntil":9e15}', d: '{"text":"of d"}' };
+    const edits = { a: '{', b: 'null', c: '{"token":1,"at":1,"until":9e15}', d: '{"text":"of d"}' };
     for (const [instance, text] of Object.entries(edits)) server.texts.set(keyOf(instance), text);
     expect(await store.reports()).toEqual([{ instance: 'e', text: 'of e', age: 0 }]);
   });
 
   it('parts go with the last head that names them, and with a write that is refused', async () => {
     const server = new Server();
-    const store = storeOf(new MemoryRecords(server), 2);
+    const store = storeOf(new MemoryTexts(server), 2);
     for (const token of [1, 2, 3]) await store.write('a', LONG, TOKEN + token);
     await expect.poll(() => partsIn(server).length).toBe(8);
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     records.before = (command) => {
       if (command === 'swap')
-        server.texts.set('snapshot/a\0head', JSON.stringify({ ...HEAD, version: TOKEN + 9 }));
+        server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 9 }));
     };
     expect(await storeOf(records).write('a', LONG, TOKEN + 4)).toEqual({
       kind: 'refused',
@@ -85,7 +86,7 @@ describe('a store on records that are swapped', () => {
 
   it('parts go also where a step is taken again, because the clock was set forward meanwhile', async () => {
     const server = new Server();
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     const store = storeOf(records);
     await store.write('a', LONG, TOKEN);
     records.before = (command) => {
@@ -100,13 +101,13 @@ describe('a store on records that are swapped', () => {
 
   it('parts of a version that another write has made an older one are kept, where its own step is taken again', async () => {
     const server = new Server();
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     const store = storeOf(records, 2);
     records.after = async (command) => {
       if (command !== 'swap') return;
       records.after = async () => {};
       server.now += 6000;
-      await storeOf(new MemoryRecords(server), 2).write('a', LONG, TOKEN + 1);
+      await storeOf(new MemoryTexts(server), 2).write('a', LONG, TOKEN + 1);
     };
     await store.write('a', LONG, TOKEN);
     expect((await store.history('a')).map(({ version }) => version)).toEqual([TOKEN + 1, TOKEN]);
@@ -116,15 +117,15 @@ describe('a store on records that are swapped', () => {
 
   it('a read between the head and its parts takes the newer snapshot; a lost part is damage', async () => {
     const server = new Server();
-    const store = storeOf(new MemoryRecords(server));
+    const store = storeOf(new MemoryTexts(server));
     await store.write('a', LONG, TOKEN);
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     let reads = 0;
     records.before = () => {
       reads += 1;
       if (reads !== 2) return;
       for (const key of partsIn(server)) server.texts.delete(key);
-      server.texts.set('snapshot/a\0head', JSON.stringify({ ...HEAD, version: TOKEN + 1 }));
+      server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 1 }));
     };
     expect(await storeOf(records).read('a')).toMatchObject({ version: TOKEN + 1, payload: 'next' });
     await store.write('a', LONG, TOKEN + 2);
@@ -137,18 +138,18 @@ describe('a store on records that are swapped', () => {
 
   it('an age is never less than it is', async () => {
     const server = new Server();
-    await storeOf(new MemoryRecords(server, 0, 1000)).write('a', 'payload', TOKEN);
+    await storeOf(new MemoryTexts(server, 0, 1000)).write('a', 'payload', TOKEN);
     server.now += 5000;
-    expect((await storeOf(new MemoryRecords(server, -1000, 0)).read('a'))?.age).toBe(5000);
-    expect((await storeOf(new MemoryRecords(server, 0, 1000)).read('a'))?.age).toBe(6000);
+    expect((await storeOf(new MemoryTexts(server, -1000, 0)).read('a'))?.age).toBe(5000);
+    expect((await storeOf(new MemoryTexts(server, 0, 1000)).read('a'))?.age).toBe(6000);
   });
 
-  it.each(['<html>', '{"older":[]}', '{"older":[{}],"version":1,"writtenAt":1,"text":""}'])(
+  it.each(['<html>', '{"older":[]}', '{"older":[{}],"token":1,"at":1,"text":""}'])(
     'a text that is no head is damage, and refuses no write: %s',
     async (text) => {
       const server = new Server();
-      server.texts.set('snapshot/a\0head', text);
-      const store = storeOf(new MemoryRecords(server));
+      server.texts.set('snapshot/a\0v1', text);
+      const store = storeOf(new MemoryTexts(server));
       expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
       expect(await store.versions(['a'])).toEqual([0]);
       expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
@@ -158,7 +159,16 @@ describe('a store on records that are swapped', () => {
   );
 });
 
-const HEAD = { writtenAt: Date.UTC(2026, 0, 1), bytes: 4, text: 'next', older: [] };
+const WRITTEN_AT = Date.UTC(2026, 0, 1);
+const HEAD = {
+  id: '',
+  phase: 'held',
+  at: WRITTEN_AT,
+  changedAt: WRITTEN_AT,
+  until: 0,
+  text: 'next',
+  older: [],
+};
 
 describe('split', () => {
   it('makes texts of at most that many bytes, whose characters are whole', () => {

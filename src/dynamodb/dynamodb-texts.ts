@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
-import type { CasRecords, Found, RecordKey, Swapped } from '../cas/records.ts';
+import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type {
   DynamodbAnswer,
   DynamodbCall,
@@ -19,7 +19,8 @@ const LONGEST_TEXT = 390_000;
 const MOST_READS = 100;
 
 /** Texts at DynamoDB: an item each. Every read is consistent: it sees all that was written before it. */
-export class DynamodbRecords implements CasRecords {
+export class DynamodbTexts implements SwappableTexts {
+  readonly mostEdits: number = 1;
   readonly longestText: number = LONGEST_TEXT;
   readonly timeoutMs: number;
   readonly #dynamodb: Dynamodb;
@@ -37,9 +38,9 @@ export class DynamodbRecords implements CasRecords {
     return this.#dynamodb.clock.span();
   }
 
-  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
+  async read(keys: readonly TextKey[]): Promise<(string | undefined)[]> {
     const call = this.#dynamodb.call();
-    if (keys.length === 1) return [await this.#readOne(keys[0] as RecordKey, call)];
+    if (keys.length === 1) return [await this.#readOne(keys[0] as TextKey, call)];
     const texts = new Map<string, string>();
     const distinct = [...new Map(keys.map((key) => [idOf(key), itemKey(key)])).values()];
     for (let i = 0; i < distinct.length; i += MOST_READS)
@@ -47,7 +48,7 @@ export class DynamodbRecords implements CasRecords {
     return keys.map((key) => texts.get(idOf(key)));
   }
 
-  async #readOne(key: RecordKey, call: DynamodbCall): Promise<string | undefined> {
+  async #readOne(key: TextKey, call: DynamodbCall): Promise<string | undefined> {
     const input = { TableName: this.#table, Key: itemKey(key), ConsistentRead: true } as const;
     return textOf((await this.#client.getItem(input, call)).Item);
   }
@@ -66,7 +67,7 @@ export class DynamodbRecords implements CasRecords {
     }
   }
 
-  async swap(key: RecordKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
     const call = this.#dynamodb.call();
     try {
       await this.#put(key, after, keepForMs, call, before === undefined ? IS_NEW : isStill(before));
@@ -78,12 +79,12 @@ export class DynamodbRecords implements CasRecords {
     return present === after ? { isDone: true } : { isDone: false, present };
   }
 
-  put(key: RecordKey, text: string, keepForMs: number): Promise<void> {
+  put(key: TextKey, text: string, keepForMs: number): Promise<void> {
     return this.#put(key, text, keepForMs, this.#dynamodb.call());
   }
 
   async #put(
-    key: RecordKey,
+    key: TextKey,
     text: string,
     keepForMs: number,
     call: DynamodbCall,
@@ -97,7 +98,7 @@ export class DynamodbRecords implements CasRecords {
     await this.#client.putItem({ TableName: this.#table, Item, ...condition }, call);
   }
 
-  async take(key: RecordKey): Promise<string | undefined> {
+  async take(key: TextKey): Promise<string | undefined> {
     const input = { TableName: this.#table, Key: itemKey(key), ReturnValues: 'ALL_OLD' } as const;
     return textOf((await this.#client.deleteItem(input, this.#dynamodb.call())).Attributes);
   }
@@ -146,7 +147,7 @@ function isStill(before: string): DynamodbCondition {
   };
 }
 
-function itemKey({ partition, sort }: RecordKey): DynamodbItem {
+function itemKey({ partition, sort }: TextKey): DynamodbItem {
   return { [PARTITION]: { S: partition }, [SORT]: { S: sort } };
 }
 
@@ -160,6 +161,6 @@ function textOf(item: DynamodbFound | undefined): string | undefined {
   return item && (item[TEXT]?.S ?? '');
 }
 
-function idOf({ partition, sort }: RecordKey): string {
+function idOf({ partition, sort }: TextKey): string {
   return `${partition}\0${sort}`;
 }

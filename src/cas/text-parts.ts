@@ -1,31 +1,31 @@
-import type { CasRecords, RecordKey } from '../cas/records.ts';
 import { bytesOf } from '../cluster/history.ts';
 import { randomId } from '../cluster/identity.ts';
 import { oneByOne } from '../cluster/one-by-one.ts';
+import type { SwappableTexts, TextKey } from './texts.ts';
 
-/** Where the parts of a payload are. */
+/** Where a text is that is longer than the backend keeps one. */
 export interface Parts {
   readonly id: string;
   readonly count: number;
+  /** Of the text, in UTF-8. */
+  readonly bytes: number;
 }
 
-/** A payload that is longer than a text of the backend, in as many texts as it takes. They are written once, and never changed. */
-export class PayloadParts {
-  readonly #records: CasRecords;
-  readonly #keepForMs: number;
+/** Texts in as many parts as it takes. They are written once, and never changed. */
+export class TextParts {
+  readonly #texts: SwappableTexts;
 
-  /** @param keepForMs the backend keeps each part for this long after it was written. */
-  constructor(records: CasRecords, keepForMs: number) {
-    this.#records = records;
-    this.#keepForMs = keepForMs;
+  constructor(texts: SwappableTexts) {
+    this.#texts = texts;
   }
 
-  async write(partition: string, payload: string): Promise<Parts> {
-    const texts = split(payload, this.#records.longestText);
-    const parts = { id: randomId(), count: texts.length };
+  /** @param keepForMs the backend keeps each part at least for this long. */
+  async write(partition: string, text: string, keepForMs: number): Promise<Parts> {
+    const texts = split(text, this.#texts.longestText);
+    const parts = { id: randomId(), count: texts.length, bytes: bytesOf(text) };
     const keys = keysOf(partition, parts);
     const put = (i: number): Promise<void> =>
-      this.#records.put(keys[i] as RecordKey, texts[i] as string, this.#keepForMs);
+      this.#texts.put(keys[i] as TextKey, texts[i] as string, keepForMs);
     const failed = (await oneByOne([...keys.keys()], put)).find((one) => one instanceof Error);
     if (failed !== undefined) throw failed;
     return parts;
@@ -33,23 +33,23 @@ export class PayloadParts {
 
   /** @returns `undefined` if one is missing: they were deleted, by a later write most likely. */
   async read(partition: string, parts: Parts): Promise<string | undefined> {
-    const texts = await this.#records.read(keysOf(partition, parts));
+    const texts = await this.#texts.read(keysOf(partition, parts));
     return texts.every((text) => text !== undefined) ? texts.join('') : undefined;
   }
 
   /** Never rejects: the parts that stay expire. */
   async delete(partition: string, gone: readonly Parts[]): Promise<void> {
     const keys = gone.flatMap((parts) => keysOf(partition, parts));
-    await oneByOne(keys, (key) => this.#records.take(key)).catch(() => {});
+    await oneByOne(keys, (key) => this.#texts.take(key)).catch(() => {});
   }
 }
 
 /** The key of the first part. */
-export function firstPart(partition: string, parts: Parts): RecordKey {
-  return keysOf(partition, { ...parts, count: 1 })[0] as RecordKey;
+export function firstPart(partition: string, parts: Parts): TextKey {
+  return keysOf(partition, { ...parts, count: 1 })[0] as TextKey;
 }
 
-function keysOf(partition: string, { id, count }: Parts): RecordKey[] {
+function keysOf(partition: string, { id, count }: Parts): TextKey[] {
   return Array.from({ length: count }, (_, i) => ({ partition, sort: `part/${id}/${i}` }));
 }
 

@@ -1,7 +1,7 @@
 import type { ClockSpan } from './date-clock.ts';
 
 /** The key of a text. Neither part has a U+0000; `sort` tells those of one partition apart. */
-export interface RecordKey {
+export interface TextKey {
   readonly partition: string;
   readonly sort: string;
 }
@@ -16,7 +16,9 @@ export type Swapped =
  * one command for each key, or fewer, and sees all that was written before it. It rejects with any error of the client, at
  * the latest at the deadline of a command.
  */
-export interface CasRecords {
+export interface SwappableTexts {
+  /** The most edits of records that are sent in one command; 1: each is one, or more. */
+  readonly mostEdits: number;
   /** The longest text, in bytes of UTF-8. */
   readonly longestText: number;
   /** How long a command may take, in milliseconds. */
@@ -24,18 +26,18 @@ export interface CasRecords {
   /** The backend's clock at this moment, as learnt with its answers. @throws before the first answer. */
   span(): ClockSpan;
   /** The texts of keys, at their indexes. */
-  read(keys: readonly RecordKey[]): Promise<(string | undefined)[]>;
+  read(keys: readonly TextKey[]): Promise<(string | undefined)[]>;
   /**
    * Replaces a text if it is still the one before. Repeated after a lost reply it is done again.
    *
    * @param before `undefined`: there is none.
    * @param keepForMs the backend keeps the text at least for this long; `Infinity`: for ever.
    */
-  swap(key: RecordKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped>;
-  /** Writes a text, whatever was there. */
-  put(key: RecordKey, text: string, keepForMs: number): Promise<void>;
+  swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped>;
+  /** Writes a part of a text, whatever was there. */
+  put(key: TextKey, text: string, keepForMs: number): Promise<void>;
   /** Deletes a text. @returns the text. */
-  take(key: RecordKey): Promise<string | undefined>;
+  take(key: TextKey): Promise<string | undefined>;
   /**
    * Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition:
    * those that the backend was to keep no longer do not count.
@@ -46,6 +48,6 @@ export interface CasRecords {
 }
 
 export interface Found {
-  readonly key: RecordKey;
+  readonly key: TextKey;
   readonly text: string;
 }

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { CasLock } from '../../../src/lock/cas-lock.ts';
+import { SwappedRecords } from '../../../src/cas/swapped-records.ts';
 import { createLock, type Lock } from '../../../src/lock/create-lock.ts';
+import { RecordLock } from '../../../src/lock/record-lock.ts';
 import { lockConformance } from '../../../src/testing/index.ts';
-import { CLOCKS, MemoryRecords, Server } from './memory-records.ts';
+import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
 
-function lockOf(records: MemoryRecords): Lock {
-  return createLock(new CasLock(records, Infinity), {}, { longestName: undefined, options: [] });
+function lockOf(texts: MemoryTexts): Lock {
+  return createLock(
+    new RecordLock(new SwappedRecords(texts, Infinity)),
+    {},
+    { longestName: undefined, options: [] },
+  );
 }
 
 async function leaseOf(lock: Lock, leaseFor: number) {
@@ -17,7 +22,7 @@ async function leaseOf(lock: Lock, leaseFor: number) {
 describe('a lock on records that are swapped', () => {
   describe.concurrent.each(CLOCKS)('conformance, where %s', (_, one, another) => {
     const server = Server.ofNow();
-    const [lock, other] = [one, another].map((bounds) => lockOf(new MemoryRecords(server, ...bounds)));
+    const [lock, other] = [one, another].map((bounds) => lockOf(new MemoryTexts(server, ...bounds)));
     const subject = { lock: () => lock as Lock, other: () => other as Lock };
     for (const { name, run } of lockConformance(subject)) it(name, run);
   });
@@ -31,8 +36,8 @@ describe('a lock on records that are swapped', () => {
     'takes no lease over before its end, where the clock is known from %d to %d and from %d to %d',
     async (...bounds) => {
       const server = new Server();
-      const holder = lockOf(new MemoryRecords(server, bounds[0], bounds[1]));
-      const other = lockOf(new MemoryRecords(server, bounds[2], bounds[3]));
+      const holder = lockOf(new MemoryTexts(server, bounds[0], bounds[1]));
+      const other = lockOf(new MemoryTexts(server, bounds[2], bounds[3]));
       const lease = await leaseOf(holder, 5000);
       expect(lease.remaining).toBe(5000);
       server.now += 4999;
@@ -48,7 +53,7 @@ describe('a lock on records that are swapped', () => {
 
   it('a released or freed name is free at once, also for one that believes it is earlier', async () => {
     const server = new Server();
-    const [holder, other] = [lockOf(new MemoryRecords(server)), lockOf(new MemoryRecords(server, -1000, 0))];
+    const [holder, other] = [lockOf(new MemoryTexts(server)), lockOf(new MemoryTexts(server, -1000, 0))];
     await holder.release(await leaseOf(holder, 5000), { as: 'abandoned' });
     const lease = await leaseOf(other, 5000);
     expect(await holder.forceRelease('a', lease.token)).toBe(true);
@@ -57,8 +62,8 @@ describe('a lock on records that are swapped', () => {
 
   it('a hold lasts as long as asked for, at least', async () => {
     const server = new Server();
-    const holder = lockOf(new MemoryRecords(server, -1000, 0));
-    const other = lockOf(new MemoryRecords(server, 0, 1000));
+    const holder = lockOf(new MemoryTexts(server, -1000, 0));
+    const other = lockOf(new MemoryTexts(server, 0, 1000));
     await holder.release(await leaseOf(holder, 5000), { as: 'done', holdFor: 5000 });
     server.now += 4999;
     expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done', retryAfter: 1 });
@@ -67,13 +72,13 @@ describe('a lock on records that are swapped', () => {
   });
 
   it('a holder never counts on more of its lease than it has asked for', async () => {
-    const lease = await leaseOf(lockOf(new MemoryRecords(new Server(), -1000, 0)), 500);
+    const lease = await leaseOf(lockOf(new MemoryTexts(new Server(), -1000, 0)), 500);
     expect(lease.remaining).toBe(500);
   });
 
   it('an acquire that is answered after the end of its lease is one all the same, as with other backends', async () => {
     const server = new Server();
-    const records = new MemoryRecords(server, -1000, 0);
+    const records = new MemoryTexts(server, -1000, 0);
     records.before = (command) => {
       if (command === 'swap') server.now += 700;
     };
@@ -82,7 +87,7 @@ describe('a lock on records that are swapped', () => {
 
   it('a lease that was decided before the machine was suspended lasts as long as asked for', async () => {
     const server = new Server();
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     const lock = lockOf(records);
     records.before = (command) => {
       if (command !== 'swap') return;
@@ -91,13 +96,13 @@ describe('a lock on records that are swapped', () => {
     };
     await leaseOf(lock, 5000);
     server.now += 4999;
-    expect(await lockOf(new MemoryRecords(server)).acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
+    expect(await lockOf(new MemoryTexts(server)).acquire({ name: 'a' })).toMatchObject({ kind: 'held' });
   });
 
   it('an end that is known to a second is awaited in a handful of steps', async () => {
     const server = new Server();
-    const other = lockOf(new MemoryRecords(server, -1000, 0));
-    await lockOf(new MemoryRecords(server)).acquire({ name: 'a', leaseFor: 5000 });
+    const other = lockOf(new MemoryTexts(server, -1000, 0));
+    await lockOf(new MemoryTexts(server)).acquire({ name: 'a', leaseFor: 5000 });
     const steps: number[] = [];
     for (;;) {
       const answer = await other.acquire({ name: 'a' });
@@ -111,7 +116,7 @@ describe('a lock on records that are swapped', () => {
 
   it('a round is an acquire and a release of one command each; others need one or two', async () => {
     const server = new Server();
-    const [mine, its] = [new MemoryRecords(server), new MemoryRecords(server)];
+    const [mine, its] = [new MemoryTexts(server), new MemoryTexts(server)];
     const [lock, other] = [lockOf(mine), lockOf(its)];
     await lock.release(await leaseOf(lock, 5000), { as: 'done', holdFor: 0 });
     await other.acquire({ name: 'a', leaseFor: 1 });
@@ -125,13 +130,13 @@ describe('a lock on records that are swapped', () => {
     expect(mine.commands).toEqual(['swap', 'swap']);
     expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done' });
     expect(its.commands).toEqual(['swap']);
-    const first = new MemoryRecords(server);
+    const first = new MemoryTexts(server);
     expect(await lockOf(first).acquire({ name: 'a' })).toMatchObject({ kind: 'done' });
     expect(first.commands).toEqual(['read']);
   });
 
   it('the last thousand records are remembered, each under its name, unless they are long', async () => {
-    const records = new MemoryRecords(new Server());
+    const records = new MemoryTexts(new Server());
     const lock = lockOf(records);
     const commandsOf = async (name: string, error?: string): Promise<string[]> => {
       records.commands.length = 0;
@@ -149,7 +154,7 @@ describe('a lock on records that are swapped', () => {
   });
 
   it('where the clock is known to more than a second and a half, it is asked first', async () => {
-    const records = new MemoryRecords(new Server(), -1000, 1000);
+    const records = new MemoryTexts(new Server(), -1000, 1000);
     const lock = lockOf(records);
     await lock.release(await leaseOf(lock, 5000), { as: 'abandoned' });
     expect(records.commands).toEqual(['read', 'swap', 'read', 'swap']);
@@ -157,18 +162,18 @@ describe('a lock on records that are swapped', () => {
 
   it('a step that others are always faster than ends at its timeout, and changes nothing later', async () => {
     const server = new Server();
-    const records = new MemoryRecords(server);
+    const records = new MemoryTexts(server);
     records.timeoutMs = 20;
     let writes = 0;
-    records.before = () => server.texts.set('lock/a\0-', String(writes++));
+    records.before = () => server.texts.set('lock/a\0v1', String(writes++));
     await expect(lockOf(records).acquire({ name: 'a' })).rejects.toThrow('other instances were faster');
   });
 
   it('a text that is no record is replaced, and reported', async () => {
     const server = new Server();
-    server.texts.set('lock/a\0-', '<html>');
-    const answer = await lockOf(new MemoryRecords(server)).acquire({ name: 'a' });
-    expect(answer).toMatchObject({ kind: 'acquired', damage: expect.stringContaining('text') });
-    expect(await lockOf(new MemoryRecords(server)).inspect('a')).toMatchObject({ state: 'running' });
+    server.texts.set('lock/a\0v1', '<html>');
+    const answer = await lockOf(new MemoryTexts(server)).acquire({ name: 'a' });
+    expect(answer).toMatchObject({ kind: 'acquired', damage: expect.any(String) });
+    expect(await lockOf(new MemoryTexts(server)).inspect('a')).toMatchObject({ state: 'running' });
   });
 });

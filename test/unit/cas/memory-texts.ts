@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../../../src/cas/date-clock.ts';
-import type { CasRecords, Found, RecordKey, Swapped } from '../../../src/cas/records.ts';
+import type { Found, SwappableTexts, Swapped, TextKey } from '../../../src/cas/texts.ts';
 
 /** The server: its texts, and its clock. */
 export class Server {
@@ -22,7 +22,8 @@ export const CLOCKS: readonly (readonly [string, Bounds, Bounds])[] = [
 ];
 
 /** A client that knows the clock of its server as well as its two bounds say, relative to the right time. */
-export class MemoryRecords implements CasRecords {
+export class MemoryTexts implements SwappableTexts {
+  readonly mostEdits: number = 1;
   readonly longestText: number = 1000;
   timeoutMs = 10_000;
   readonly commands: string[] = [];
@@ -45,12 +46,12 @@ export class MemoryRecords implements CasRecords {
     return { earliest: now + this.#bounds.earliest, latest: now + this.#bounds.latest };
   }
 
-  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
+  async read(keys: readonly TextKey[]): Promise<(string | undefined)[]> {
     this.#command('read');
     return keys.map((key) => this.#server.texts.get(idOf(key)));
   }
 
-  async swap(key: RecordKey, before: string | undefined, after: string): Promise<Swapped> {
+  async swap(key: TextKey, before: string | undefined, after: string): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
     if (present !== before) return { isDone: false, present };
@@ -59,12 +60,12 @@ export class MemoryRecords implements CasRecords {
     return { isDone: true };
   }
 
-  async put(key: RecordKey, text: string): Promise<void> {
+  async put(key: TextKey, text: string): Promise<void> {
     this.#command('put');
     this.#server.texts.set(idOf(key), text);
   }
 
-  async take(key: RecordKey): Promise<string | undefined> {
+  async take(key: TextKey): Promise<string | undefined> {
     this.#command('take');
     const text = this.#server.texts.get(idOf(key));
     this.#server.texts.delete(idOf(key));
@@ -94,6 +95,6 @@ export class MemoryRecords implements CasRecords {
   }
 }
 
-function idOf({ partition, sort }: RecordKey): string {
+function idOf({ partition, sort }: TextKey): string {
   return `${partition}\0${sort}`;
 }

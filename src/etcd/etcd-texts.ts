@@ -1,5 +1,5 @@
 import type { ClockSpan } from '../cas/date-clock.ts';
-import type { CasRecords, Found, RecordKey, Swapped } from '../cas/records.ts';
+import type { Found, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import { fromBase64, toBase64 } from '../cluster/base64.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Turn, turnsFor } from '../time/turns.ts';
@@ -29,7 +29,8 @@ interface TxnAnswer {
 }
 
 /** Texts at etcd: the value of a key each. */
-export class EtcdRecords implements CasRecords {
+export class EtcdTexts implements SwappableTexts {
+  readonly mostEdits: number = 1;
   readonly longestText: number = LONGEST_TEXT;
   readonly timeoutMs: number;
   readonly #client: EtcdClient;
@@ -47,7 +48,7 @@ export class EtcdRecords implements CasRecords {
     return this.#client.clock.span();
   }
 
-  async read(keys: readonly RecordKey[]): Promise<(string | undefined)[]> {
+  async read(keys: readonly TextKey[]): Promise<(string | undefined)[]> {
     const texts: (string | undefined)[] = [];
     for (let i = 0; i < keys.length; i += MOST_READS) {
       const some = await Promise.all(keys.slice(i, i + MOST_READS).map((key) => this.#encoded(key)));
@@ -59,12 +60,12 @@ export class EtcdRecords implements CasRecords {
   }
 
   async swap(
-    recordKey: RecordKey,
+    textKey: TextKey,
     before: string | undefined,
     after: string,
     keepForMs: number,
   ): Promise<Swapped> {
-    const [key, value] = await Promise.all([this.#encoded(recordKey), encode(after)]);
+    const [key, value] = await Promise.all([this.#encoded(textKey), encode(after)]);
     const isAsBefore =
       before === undefined
         ? { key, target: 'CREATE', create_revision: '0' }
@@ -81,8 +82,8 @@ export class EtcdRecords implements CasRecords {
     return present === after ? { isDone: true } : { isDone: false, present };
   }
 
-  async put(recordKey: RecordKey, text: string, keepForMs: number): Promise<void> {
-    const [key, value] = await Promise.all([this.#encoded(recordKey), encode(text)]);
+  async put(textKey: TextKey, text: string, keepForMs: number): Promise<void> {
+    const [key, value] = await Promise.all([this.#encoded(textKey), encode(text)]);
     await this.#withLease(keepForMs, (lease) => this.#client.send('kv/put', { key, value, lease }));
   }
 
@@ -96,8 +97,8 @@ export class EtcdRecords implements CasRecords {
     }
   }
 
-  async take(recordKey: RecordKey): Promise<string | undefined> {
-    const command = { key: await this.#encoded(recordKey), prev_kv: true };
+  async take(textKey: TextKey): Promise<string | undefined> {
+    const command = { key: await this.#encoded(textKey), prev_kv: true };
     const { prev_kvs: kvs } = await this.#client.send<{ prev_kvs?: readonly KeyValue[] }>(
       'kv/deleterange',
       command,
@@ -129,7 +130,7 @@ export class EtcdRecords implements CasRecords {
     return found;
   }
 
-  #encoded({ partition, sort }: RecordKey): Promise<string> {
+  #encoded({ partition, sort }: TextKey): Promise<string> {
     return encode(this.#prefix + partition + SEPARATOR + sort);
   }
 }

@@ -1,0 +1,204 @@
+import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
+import { CLOCK_BACK_MS, isPlausibleToken } from '../cluster/plausible.ts';
+import type { Amend, Claim, Edit, Phase, Put, Read, Row } from './records.ts';
+
+/** One of the texts of a name. Instants are milliseconds on a clock shared by all users of the record. */
+export interface Edition<T = string> {
+  readonly token: number;
+  readonly at: number;
+  readonly text: T;
+}
+
+/** The record of a name, plain data. @typeParam T how the backend keeps a text. */
+export interface StoredRecord<T = string> extends Edition<T> {
+  readonly id: string;
+  readonly phase: Phase;
+  /** The last change of the phase. */
+  readonly changedAt: number;
+  /** The end of the lease or the hold. */
+  readonly until: number;
+  readonly note: string;
+  /** The damaged field of the record before it. */
+  readonly replaced?: string | undefined;
+  /** How long it is kept after its end, in milliseconds. @default undefined: as long as any */
+  readonly keepMs?: number | undefined;
+  /** Newest first. */
+  readonly older: readonly Edition<T>[];
+}
+
+/** An instant by both clocks of a backend, in milliseconds: `at` for durations, `wall` for tokens. */
+export interface Instant {
+  readonly at: number;
+  readonly wall: number;
+}
+
+/** The record after an edit; the same object if it has changed nothing. `undefined`: there is none. */
+export interface Edited<T = string> {
+  readonly next: StoredRecord<T> | undefined;
+  readonly isDone: boolean;
+}
+
+/** The end of a lease or a hold lies no further ahead, unless the record was edited by hand. */
+export const LONGEST_AHEAD_MS: number = LONGEST_LEASE_MS + CLOCK_BACK_MS;
+
+/** The effect of an edit on a record. Pure: the definition that the scripts and statements of backends translate. */
+export function edited<T>(record: StoredRecord<T> | undefined, edit: Edit<T>, now: Instant): Edited<T> {
+  switch (edit.op) {
+    case 'claim':
+      return claimed(record, edit, now);
+    case 'amend':
+      return amended(record, edit, now);
+    case 'put':
+      return put(record, edit, now);
+    case 'read':
+      return { next: record, isDone: record !== undefined };
+    case 'delete':
+      return { next: undefined, isDone: record !== undefined };
+  }
+}
+
+function claimed<T>(
+  record: StoredRecord<T> | undefined,
+  { id, text, forMs, force }: Claim<T>,
+  now: Instant,
+): Edited<T> {
+  const { at } = now;
+  const replaced = record && damageOf(record, now);
+  if (record !== undefined && replaced === undefined && isLive(record, at)) {
+    const isHeld = record.phase === 'held';
+    if (!isHeld || !force) return { next: record, isDone: !isHeld && record.id === id };
+  }
+  const isSeized = record !== undefined && record.phase !== 'held' && PHASES.has(record.phase);
+  const token = successorOf(record?.token, now);
+  return {
+    next: {
+      token,
+      id,
+      phase: isSeized ? 'seized' : 'leased',
+      at,
+      changedAt: at,
+      until: at + forMs,
+      text,
+      note: '',
+      replaced,
+      older: [],
+    },
+    isDone: true,
+  };
+}
+
+function amended<T>(record: StoredRecord<T> | undefined, edit: Amend, now: Instant): Edited<T> {
+  const { token, id, phase, note = '', forMs, keepMs } = edit;
+  if (record?.token !== token || damageOf(record, now) !== undefined) return { next: record, isDone: false };
+  if (id !== undefined) {
+    const isRepeated = phase === 'held' && record.phase === 'held' && record.note === note;
+    const isHolder = record.phase !== 'held' && isLive(record, now.at);
+    if (record.id !== id || !isHolder) return { next: record, isDone: record.id === id && isRepeated };
+  }
+  const end = { ...record, until: now.at + forMs, keepMs };
+  const next = phase === undefined ? end : { ...end, phase, note, changedAt: now.at };
+  return { next, isDone: true };
+}
+
+function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant): Edited<T> {
+  const { text, keepMs, older, over } = edit;
+  const held = plausible(record?.token, now);
+  if (edit.token !== undefined && edit.token < held && held !== over) return { next: record, isDone: false };
+  if (edit.token === held && record?.text === text && damageOf(record, now) === undefined)
+    return { next: record, isDone: true }; // repeated: its age goes on
+  const token = edit.token ?? successorOf(held, now);
+  const { at } = now;
+  const kept = keepMs === undefined && record !== undefined ? editionsOf(record) : [];
+  const next: StoredRecord<T> = {
+    token,
+    id: '',
+    phase: 'held',
+    at,
+    changedAt: at,
+    until: at,
+    text,
+    note: '',
+    keepMs,
+    older: kept.filter((one) => one.token < token).slice(0, older),
+  };
+  return { next, isDone: true };
+}
+
+/** Those that may become earlier ones, newest first. */
+function editionsOf<T>({ token, at, text, keepMs, older }: StoredRecord<T>): readonly Edition<T>[] {
+  return keepMs === undefined ? [{ token, at, text }, ...older] : older;
+}
+
+/** Its lease or its hold is not over. */
+function isLive({ until, at: begunAt, changedAt }: StoredRecord<unknown>, at: number): boolean {
+  return until > at && Math.max(begunAt, changedAt) <= at + CLOCK_BACK_MS;
+}
+
+const PHASES: ReadonlySet<unknown> = new Set<Phase>(['leased', 'seized', 'held']);
+
+/**
+ * The first field of a record that no edit has written: it was edited by hand, and is implausible or of a wrong type.
+ * `undefined`: the record is sound.
+ */
+export function damageOf(
+  { token, id, phase, until, at, changedAt }: StoredRecord<unknown>,
+  now: Instant,
+): keyof StoredRecord | undefined {
+  const isInstant = (one: number): boolean => Number.isFinite(one) && one - now.at <= LONGEST_AHEAD_MS;
+  if (!isPlausibleToken(token, now.wall)) return 'token';
+  if (!PHASES.has(phase)) return 'phase';
+  if (!isInstant(until)) return 'until';
+  if (!isInstant(at)) return 'at';
+  if (!isInstant(changedAt)) return 'changedAt';
+  return typeof id === 'string' ? undefined : 'id';
+}
+
+/** The token if the backend can have given it, else 0. */
+function plausible(token: number | undefined, { wall }: Instant): number {
+  return isPlausibleToken(token, wall) ? token : 0;
+}
+
+/** The next token: the backend's clock in microseconds, and more than a token before it that the backend can have given. */
+function successorOf(token: number | undefined, now: Instant): number {
+  const micros = Math.floor(now.wall * 1000);
+  return isPlausibleToken(token, now.wall) ? Math.max(token + 1, micros) : micros;
+}
+
+/** The record as its backend returns it. */
+export function rowOf<T>(record: StoredRecord<T>, now: Instant, textOf: (text: T) => string): Row {
+  const { at } = now;
+  const { token, id, phase, text, note, until, replaced } = record;
+  const damage = damageOf(record, now);
+  return {
+    token,
+    id,
+    phase,
+    text: textOf(text),
+    note,
+    age: at - record.at,
+    changedAgo: at - record.changedAt,
+    left: damage === undefined && isLive(record, at) ? until - at : 0,
+    damage,
+    replaced,
+  };
+}
+
+/** The edition that a read asks for, in place of the present one. `undefined`: there is none, or none that is newer. */
+export function foundBy<T>(
+  record: StoredRecord<T> | undefined,
+  { token: wanted, newerThan = -1 }: Read,
+): StoredRecord<T> | undefined {
+  if (record === undefined) return undefined;
+  const found =
+    wanted === undefined ? record : [record, ...record.older].find(({ token }) => token === wanted);
+  if (found === undefined || found.token <= newerThan) return undefined;
+  return found === record ? record : { ...record, ...found, changedAt: found.at, replaced: undefined };
+}
+
+/** It was to be kept until before now. */
+export function isExpired(
+  { until, changedAt, keepMs = Infinity }: StoredRecord<unknown>,
+  at: number,
+): boolean {
+  return Math.max(until, changedAt) + keepMs <= at;
+}

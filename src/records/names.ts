@@ -1,0 +1,5 @@
+/** The beginnings of the names of records, by what they are. */
+export const LOCK = 'lock/';
+export const SNAPSHOT = 'snapshot/';
+/** Reports are few, small, and looked at together: a backend that lists by partition keeps them in one. */
+export const REPORT = 'report/';

@@ -1,0 +1,137 @@
+/**
+ * Whether a record keeps others from claiming its name: `leased` while its holder works; `seized`, the same, where the holder
+ * before had let its lease expire; `held` after the work, until the next may begin.
+ */
+export type Phase = 'leased' | 'seized' | 'held';
+
+/** A record as its backend has it now. Durations are milliseconds by the backend's clock. */
+export interface Row {
+  /** Grows with each claim and put of the name. */
+  readonly token: number;
+  /** Of the request that has claimed it; empty after a put. */
+  readonly id: string;
+  readonly phase: Phase;
+  readonly text: string;
+  /** Of the last amendment that ended its lease; empty before. */
+  readonly note: string;
+  /** Since the claim or the put. Negative where the backend's clock was set back. */
+  readonly age: number;
+  /** Since the last change of its phase. */
+  readonly changedAgo: number;
+  /** Until others may claim the name; 0: they may. */
+  readonly left: number;
+  /** The field that no edit can have written: the record counts as absent, except for a plausible token. */
+  readonly damage?: string | undefined;
+  /** The damaged field of the record that this one has replaced. */
+  readonly replaced?: string | undefined;
+}
+
+/** Takes the name, unless it is leased, or held and the claim not forced. Claimed again with the same id, it is the same lease. */
+export interface Claim<T = string> {
+  readonly op: 'claim';
+  readonly name: string;
+  readonly id: string;
+  readonly text: T;
+  readonly forMs: number;
+  readonly force: boolean;
+}
+
+/**
+ * Changes the record with that token and id while it is leased: it ends `forMs` from now. `phase: 'held'` ends the lease, and
+ * is done also where the same note has ended it before. Without an id it applies in any phase.
+ */
+export interface Amend {
+  readonly op: 'amend';
+  readonly name: string;
+  readonly token: number;
+  readonly id?: string | undefined;
+  readonly phase?: 'held' | undefined;
+  readonly note?: string | undefined;
+  readonly forMs: number;
+  /** How long the record is kept after its end, if that is less than the backend keeps any. */
+  readonly keepMs?: number | undefined;
+}
+
+/**
+ * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token and text, it is done,
+ * and nothing changes: its age goes on.
+ */
+export interface Put<T = string> {
+  readonly op: 'put';
+  readonly name: string;
+  /** @default the next one by the clock */
+  readonly token?: number | undefined;
+  readonly over?: number | undefined;
+  readonly text: T;
+  /** As of {@link Amend}; earlier editions are deleted then, and this one does not become one. */
+  readonly keepMs?: number | undefined;
+  /** How many earlier editions are kept. */
+  readonly older: number;
+}
+
+/** Looks at a record, and changes nothing. */
+export interface Read {
+  readonly op: 'read';
+  readonly name: string;
+  /** No row unless its token is greater. */
+  readonly newerThan?: number | undefined;
+  /** The edition with this token. @default the present one */
+  readonly token?: number | undefined;
+  /** Without its text, and not prolonging how long it is kept. */
+  readonly isBrief?: boolean | undefined;
+}
+
+/** Deletes a record with its earlier editions. */
+interface Delete {
+  readonly op: 'delete';
+  readonly name: string;
+}
+
+/** One atomic change of one record, or a look at it. @typeParam T how a backend keeps a text. */
+export type Edit<T = string> = Claim<T> | Amend | Put<T> | Read | Delete;
+
+/** The result of an edit. */
+export interface Answer {
+  readonly isDone: boolean;
+  /**
+   * The record after it; of a read the edition that was asked for. Its text is left out (empty) but for a claim and a read
+   * that is not brief. `undefined`: there is none.
+   */
+  readonly row: Row | undefined;
+}
+
+/** One of the editions of a record, with the first line of its text. */
+export interface ListedEdition {
+  readonly row: Row;
+  /** Of the whole text, in UTF-8. */
+  readonly bytes: number;
+}
+
+/**
+ * Records by name, at a backend with a clock. The pure function `edited` is the definition of each edit. All of them reject
+ * with any error of the client.
+ */
+export interface Records {
+  /** The most edits of one call of `apply`. With 1 nothing is gained by several. */
+  readonly mostEdits: number;
+  /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
+  readonly sharesCommands: boolean;
+  /**
+   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice.
+   *
+   * @returns the backend's wall clock in epoch milliseconds, and for each edit its answer at the same index; an `Error`: that
+   *   edit alone has failed. Rejects where all have: any of them may be done.
+   */
+  apply(
+    edits: readonly Edit[],
+  ): Promise<{ readonly now: number; readonly answers: readonly (Answer | Error)[] }>;
+  /** The rows of at most `limit` names that begin with a text, by name, without those that were to be kept until before now. */
+  list(
+    prefix: string,
+    limit: number,
+  ): Promise<{ readonly now: number; readonly rows: readonly (readonly [name: string, row: Row])[] }>;
+  /** The editions of a name, newest first, with the first lines of their texts, as far as `beginning` characters have it, or more. */
+  editions(name: string, beginning: number): Promise<readonly ListedEdition[]>;
+  /** As of `LockBackend`. */
+  warning?(): Promise<string | undefined>;
+}
