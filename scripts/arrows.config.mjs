@@ -14,18 +14,7 @@ const BASE = [
 ];
 const ENGINE = [...BASE, 'data', 'observe', 'schedule', 'engine'];
 const CORE = [...ENGINE, 'due', 'guard', 'options', 'value', 'cache', 'group'];
-const BACKENDS = [
-  'records',
-  'sql',
-  'redis',
-  'mongodb',
-  'files',
-  'memory',
-  'cas',
-  'etcd',
-  'dynamodb',
-  'durable-object',
-];
+const BACKENDS = ['records', 'sql', 'redis', 'mongodb', 'files', 'cas', 'etcd', 'dynamodb', 'durable-object'];
 
 /** What each room may import beside itself. Each names only rooms above it in this table or their equals, so that rooms have no cycle. */
 const MAY_IMPORT = {
@@ -57,7 +46,6 @@ const MAY_IMPORT = {
   redis: [...BASE, 'cluster', 'hints', 'records'],
   mongodb: [...BASE, 'cluster'],
   files: [...BASE, 'cluster'],
-  memory: [],
   records: [...BASE, 'cluster'],
   cas: [...BASE, 'cluster', 'records'],
   etcd: [...BASE, 'cluster', 'records', 'cas'],
@@ -66,7 +54,7 @@ const MAY_IMPORT = {
   lock: [...BASE, 'cluster', ...BACKENDS],
   store: [...BASE, 'data', 'cluster', 'hints', 'parts', ...BACKENDS],
   'tickless-object': ['cas', 'durable-object'],
-  testing: [...BASE, 'cluster', 'lock', 'store'],
+  testing: [...BASE, 'cluster', 'records', 'lock', 'store'],
   worker: [...BASE, 'schedule', 'engine', 'parts'],
   diagnostics: [...BASE, 'observe', 'value'],
   metrics: [...BASE, 'observe', 'value', 'cache', 'group'],

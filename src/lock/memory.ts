@@ -1,7 +1,8 @@
 import { ownOptions } from '../option-checks.ts';
+import { MemoryRecords } from '../records/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createLock, type Lock, type LockOptions } from './create-lock.ts';
-import { MemoryLock } from './memory-lock.ts';
+import { RecordLock } from './record-lock.ts';
 
 /** The options of {@link memoryLock}. */
 export interface MemoryLockOptions extends LockOptions {
@@ -25,7 +26,7 @@ export interface MemoryLockOptions extends LockOptions {
  */
 export function memoryLock(given: MemoryLockOptions = {}): Lock {
   const options = ownOptions(given);
-  return createLock(new MemoryLock(options?.clock ?? systemClock), options, {
+  return createLock(new RecordLock(new MemoryRecords(options?.clock ?? systemClock)), options, {
     longestName: undefined,
     options: ['clock'],
   });

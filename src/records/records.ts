@@ -108,8 +108,8 @@ export interface ListedEdition {
 }
 
 /**
- * Records by name, at a backend with a clock. The pure function `edited` is the definition of each edit. All of them reject
- * with any error of the client.
+ * Records by name, at a backend with a clock. The pure function `edited` is the definition of each edit. A name is claimed or put,
+ * not both. All methods reject with any error of the client.
  */
 export interface Records {
   /** The most edits of one call of `apply`. With 1 nothing is gained by several. */

@@ -1,8 +1,9 @@
 import type { Store } from '../cluster/store-contract.ts';
 import { ownOptions } from '../option-checks.ts';
+import { MemoryRecords } from '../records/memory-records.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { createStore, type StoreOptions } from './create-store.ts';
-import { MemoryStore } from './memory-store.ts';
+import { RecordStore } from './record-store.ts';
 
 /** The options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreOptions {
@@ -18,7 +19,8 @@ export interface MemoryStoreOptions extends StoreOptions {
  */
 export function memoryStore(given: MemoryStoreOptions = {}): Store {
   const options = ownOptions(given);
-  return createStore(new MemoryStore(options?.clock ?? systemClock, options?.keepVersions), options, {
+  const records = new MemoryRecords(options?.clock ?? systemClock);
+  return createStore(new RecordStore(records, options?.keepVersions), options, {
     longestName: undefined,
     options: ['clock'],
   });

@@ -1,10 +1,10 @@
 import type { Store } from '../../cluster/store-contract.ts';
 import { createLock, type Lock, type LockOptions } from '../../lock/create-lock.ts';
-import type { LockBackend } from '../../lock/lock-backend.ts';
-import type { MemoryLock } from '../../lock/memory-lock.ts';
+import { RecordLock } from '../../lock/record-lock.ts';
+import type { MemoryRecords } from '../../records/memory-records.ts';
+import type { Records } from '../../records/records.ts';
 import { createStore, type StoreOptions } from '../../store/create-store.ts';
-import type { MemoryStore } from '../../store/memory-store.ts';
-import type { StoreBackend } from '../../store/store-backend.ts';
+import { RecordStore } from '../../store/record-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -12,19 +12,10 @@ import type { VirtualMachine } from './virtual-machine.ts';
 export function virtualLock(
   name: string,
   machine: VirtualMachine,
-  backend: VirtualBackend<MemoryLock>,
+  backend: VirtualBackend<MemoryRecords>,
   options: LockOptions,
 ): Lock {
-  const send = <R>(command: (backend: LockBackend) => Promise<R>): Promise<R> =>
-    backend.send(name, machine, command);
-  const steps: LockBackend = {
-    acquire: (request) => send((backend) => backend.acquire({ ...request, owner: name, host: name })),
-    extend: (...args) => send((backend) => backend.extend(...args)),
-    release: (...args) => send((backend) => backend.release(...args)),
-    find: (...args) => send((backend) => backend.find(...args)),
-    list: (...args) => send((backend) => backend.list(...args)),
-    forceRelease: (...args) => send((backend) => backend.forceRelease(...args)),
-  };
+  const steps = new NamedLock(new VirtualRecords(name, machine, backend), name);
   return createLock(steps, options, { longestName: undefined, options: [], clock: machine });
 }
 
@@ -32,19 +23,45 @@ export function virtualLock(
 export function virtualStore(
   name: string,
   machine: VirtualMachine,
-  backend: VirtualBackend<MemoryStore>,
+  backend: VirtualBackend<MemoryRecords>,
   options: StoreOptions,
 ): Store {
-  const send = <R>(command: (backend: MemoryStore) => Promise<R>): Promise<R> =>
-    backend.send(name, machine, command);
-  const steps: StoreBackend = {
-    takesReports: true,
-    read: (...args) => send((backend) => backend.read(...args)),
-    write: (...args) => send((backend) => backend.write(...args)),
-    delete: (...args) => send((backend) => backend.delete(...args)),
-    versions: (...args) => send((backend) => backend.versions(...args)),
-    history: (...args) => send((backend) => backend.history(...args)),
-    reports: (...args) => send((backend) => backend.reports(...args)),
-  };
+  const steps = new RecordStore(new VirtualRecords(name, machine, backend), options.keepVersions);
   return createStore(steps, options, { longestName: undefined, options: [], clock: machine });
+}
+
+class NamedLock extends RecordLock {
+  readonly #name: string;
+
+  constructor(records: Records, name: string) {
+    super(records);
+    this.#name = name;
+  }
+
+  override acquire(...[request]: Parameters<RecordLock['acquire']>): ReturnType<RecordLock['acquire']> {
+    return super.acquire({ ...request, owner: this.#name, host: this.#name });
+  }
+}
+
+/** The records of a backend, as a process has them over its connection. */
+class VirtualRecords implements Records {
+  readonly mostEdits: number = 1;
+  readonly sharesCommands: boolean = true;
+  readonly #send: <R>(command: (records: Records) => Promise<R>) => Promise<R>;
+
+  constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryRecords>) {
+    this.#send = (command) => backend.send(name, machine, command);
+  }
+
+  apply(...args: Parameters<Records['apply']>): ReturnType<Records['apply']> {
+    return this.#send((records) => records.apply(...args));
+  }
+
+  list(...args: Parameters<Records['list']>): ReturnType<Records['list']> {
+    return this.#send((records) => records.list(...args));
+  }
+
+  editions(...args: Parameters<Records['editions']>): ReturnType<Records['editions']> {
+    return this.#send((records) => records.editions(...args));
+  }
 }

@@ -1,8 +1,7 @@
 import type { LockOptions } from '../../lock/create-lock.ts';
-import { MemoryLock } from '../../lock/memory-lock.ts';
 import { OptionChecks } from '../../option-checks.ts';
+import { MemoryRecords } from '../../records/memory-records.ts';
 import type { StoreOptions } from '../../store/create-store.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import { FakeClock, type FakeClockOptions } from '../fake-clock.ts';
 import { type RunOptions, type RunResult, runReads } from './run-reads.ts';
@@ -109,8 +108,8 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
     this.clock = clock;
     this.#random = seededRandom(seed);
     this.source = new VirtualSource(source, 'source', clock);
-    const lock = new VirtualBackend('lock', clock, () => new MemoryLock(clock));
-    const store = new VirtualBackend('store', clock, () => new MemoryStore(clock, storeOptions.keepVersions));
+    const lock = new VirtualBackend('lock', clock, () => new MemoryRecords(clock));
+    const store = new VirtualBackend('store', clock, () => new MemoryRecords(clock));
     this.lock = lock;
     this.store = store;
     const names = Array.from({ length: instances }, (_, index) => `instance-${index + 1}`);

@@ -240,32 +240,29 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 12,
     name: 'the token is the clock alone',
-    in: 'src/lock/record.ts',
-    replace: 'acquired',
-    by: `(record, request, instant) => {
-      const next = original(record, request, instant);
-      return next === record ? record : { ...next, token: Math.floor(instant.wall * 1000) };
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: `(record, claim, now) => {
+      const { next, isDone } = original(record, claim, now);
+      return { next: next === record ? record : { ...next, token: Math.floor(now.wall * 1000) }, isDone };
     }`,
   },
   {
     rule: 12,
     name: 'the token is a counter alone',
-    in: 'src/lock/record.ts',
-    replace: 'acquired',
-    by: `(record, request, instant) => {
-      const next = original(record, request, instant);
-      return next === record ? record : { ...next, token: (record?.token ?? 0) + 1 };
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: `(record, claim, now) => {
+      const { next, isDone } = original(record, claim, now);
+      return { next: next === record ? record : { ...next, token: (record?.token ?? 0) + 1 }, isDone };
     }`,
   },
   {
     rule: 12,
     name: 'the store takes an older token',
-    in: 'src/store/memory-store.ts',
-    replace: 'MemoryStore.write',
-    by: `(name, payload, token) => {
-      if (token !== undefined) this.#snapshots.delete(name);
-      return original(name, payload, token);
-    }`,
+    in: 'src/records/edited.ts',
+    replace: 'put',
+    by: '(record, edit, now) => original(edit.token === undefined ? record : undefined, edit, now)',
   },
   {
     rule: 13,
@@ -298,23 +295,23 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 14,
     name: 'a forced load waits for the hold of a finished round',
-    in: 'src/lock/record.ts',
-    replace: 'acquired',
-    by: '(record, request, instant) => original(record, { ...request, force: false }, instant)',
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: '(record, claim, now) => original(record, { ...claim, force: false }, now)',
   },
   {
     rule: 15,
     name: 'a late holder releases the lease of the next one',
-    in: 'src/lock/record.ts',
-    replace: 'released',
-    by: '(record, lease, ending, at) => original(record, record ?? lease, ending, at)',
+    in: 'src/records/edited.ts',
+    replace: 'amended',
+    by: '(record, { id, ...edit }, now) => original(record, { ...edit, token: record?.token }, now)',
   },
   {
     rule: 15,
     name: 'a forced load takes a live lease',
-    in: 'src/lock/record.ts',
-    replace: 'acquired',
-    by: '(record, request, instant) => original(request.force ? undefined : record, request, instant)',
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: '(record, claim, now) => original(claim.force ? undefined : record, claim, now)',
   },
   {
     rule: 15,
@@ -347,10 +344,10 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 17,
     name: 'a snapshot is as young as its read',
-    in: 'src/store/memory-store.ts',
-    replace: 'MemoryStore.read',
-    by: `async (name, newerThan) => {
-      const stored = await original(name, newerThan);
+    in: 'src/store/record-store.ts',
+    replace: 'RecordStore.read',
+    by: `async (...args) => {
+      const stored = await original(...args);
       return stored && { ...stored, age: 0 };
     }`,
   },

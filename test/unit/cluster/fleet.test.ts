@@ -371,10 +371,10 @@ describe('everywhere', () => {
     );
   });
 
-  it('knows nothing while the store has no room for the report of this instance', async () => {
+  it('knows nothing while the report of this instance is not one of the thousand that the store lists', async () => {
     const cluster = new ManualCluster();
     const report = { text: '{}', keepFor: LASTS };
-    for (let i = 0; i < 1000; i++) await cluster.store.versions([], { instance: `${i}`, ...report });
+    for (let i = 0; i < 1000; i++) await cluster.store.versions([], { instance: `!${i}`, ...report });
     const [a] = await cluster.warm(1, own);
     const error = (await rejectionOf(a.value.everywhere({ timeout: 0 }))) as NotEverywhereError;
     expect(error.missing).toMatchObject([{ version: undefined }]);

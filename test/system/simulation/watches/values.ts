@@ -18,8 +18,10 @@ export class Values implements Watch {
   /** The state of the source in the newest value that had a version. */
   #revision = 0;
 
-  /** How often the backend had come back empty when the version was first seen, and whether the key was evicted or dropped since. */
+  /** How often the backend had come back empty when the value changed last, and when that with the version did. */
+  #lossesAtChange = 0;
   #losses = 0;
+  /** The key was evicted or dropped since. */
   #isForgotten = false;
   /** It was evicted, and is there until its round is over. */
   #isLeaving = false;
@@ -39,7 +41,9 @@ export class Values implements Watch {
 
   emitted({ type }: TicklessEvent): void {
     if (type === 'evicted') this.#isForgotten = this.#isLeaving = true;
-    if (type === 'changed') this.#isLeaving = false;
+    if (type !== 'changed') return;
+    this.#isLeaving = false;
+    this.#lossesAtChange = this.#world.backend.losses;
   }
 
   unseen(): void {
@@ -119,8 +123,9 @@ export class Values implements Watch {
     if (id.includes('[') && drops.length > this.#drops) this.#isForgotten = true;
     this.#drops = drops.length;
     // A late write may land in an empty store, and nothing here remembers a newer one.
-    if (this.#isForgotten && losses > this.#losses) this.#version = this.#revision = 0;
-    if (version !== this.#version) this.#losses = losses;
+    const hasForgotten = this.#isForgotten && !this.#isLeaving;
+    if (hasForgotten && losses > this.#losses) this.#version = this.#revision = 0;
+    if (version !== this.#version) this.#losses = this.#lossesAtChange;
     if (!this.#isLeaving) this.#isForgotten = false;
     this.#world.referee.holds(13, version >= this.#version, () => {
       return `${id}: version ${version} after version ${this.#version}`;

@@ -48,6 +48,9 @@ export class Marks implements DataWatch {
   readonly #underWay: Set<Order> = new Set();
   /** When the checks of an instance failed last, as it says. */
   readonly #failedAt: Map<DataInstance, number> = new Map();
+  /** What the last rollback of an instance that has failed has left in place, and when it was asked for. */
+  readonly #leftBy: Map<DataInstance, { readonly serial: number | undefined; readonly at: number }> =
+    new Map();
   readonly #busyAt: Map<DataInstance, number> = new Map();
   #known: Known | undefined;
   /** The last version that a person has published: of two changes the one with the higher version counts. */
@@ -102,6 +105,9 @@ export class Marks implements DataWatch {
   }
 
   settled(order: Order): void {
+    const { kind, instance, at, outcome = {} } = order;
+    if (kind === 'rollback' && 'error' in outcome)
+      this.#leftBy.set(instance, { serial: instance.prices.peek()?.serial, at });
     const written = this.#published.get(order);
     this.#underWay.delete(order);
     this.#waiting.delete(order);
@@ -143,9 +149,11 @@ export class Marks implements DataWatch {
     if (held === undefined || closing !== 'no' || !this.#isWell(instance, now - known.resolvedAt)) return;
     if (this.#isRefused(instance)) return;
     const { order, written, resolvedAt } = known;
+    const left = this.#leftBy.get(instance);
     const isNewer =
       (this.#versions.get(held.serial) ?? 0) >= written.version ||
-      (this.#begun.get(held.serial) ?? 0) >= order.at - (instance.own.has(held.serial) ? UNDER_WAY_MS : 0);
+      (this.#begun.get(held.serial) ?? 0) >= order.at - (instance.own.has(held.serial) ? UNDER_WAY_MS : 0) ||
+      (left?.serial === held.serial && left.at >= order.at);
     this.#holds(instance, isNewer, () => {
       const what = written.mark ?? `set ${written.serial}`;
       const ago = (now - resolvedAt).toFixed(0);

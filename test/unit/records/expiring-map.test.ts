@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { MemoryRecords } from '../../../src/memory/memory-records.ts';
+import { ExpiringMap } from '../../../src/records/expiring-map.ts';
 
 const MINUTE = 60_000;
 
-function recordsOf(instants: Readonly<Record<string, number>>): MemoryRecords<number> {
-  const records = new MemoryRecords<number>((instant) => instant);
+function recordsOf(instants: Readonly<Record<string, number>>): ExpiringMap<number> {
+  const records = new ExpiringMap<number>((instant) => instant);
   for (const [name, instant] of Object.entries(instants)) records.set(name, instant, 0);
   return records;
 }

@@ -8,7 +8,7 @@ const MOST_AT_ONCE = 1000;
  * Records by name. Some may be forgotten after a while, at the earliest at the instant that they name themselves: up to a
  * minute later, the next change forgets them. There are no timers.
  */
-export class MemoryRecords<R> {
+export class ExpiringMap<R> {
   readonly #records: Map<string, R> = new Map();
   readonly #forgetAt: (record: R) => number;
   /** Names whose records may be forgotten, by the end of the minute of that instant; each name once. */
