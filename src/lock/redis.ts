@@ -40,12 +40,13 @@ export interface RedisLockOptions extends LockOptions {
  * its clock. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
  * restart without persistence, ends it early; tokens grow all the same. Names may have any length.
  *
- * The names of all records are in a sorted set, whose key is the prefix and `lock`, so `list` reads nothing of others. A name is
- * added by each acquire, and leaves the set some time after its record has expired. In a Redis Cluster the prefix needs a hash tag for
- * that (`'{locks}:'`); without one `list` scans all keys of all servers.
+ * The names of all records are in a sorted set, whose key is the prefix and `{lock}`, so `list` reads nothing of others. A name is
+ * added by an acquire, and leaves the set some time after its record has expired. In a Redis Cluster without a hash tag in the prefix
+ * (`'{locks}:'`) the set is in a slot of its own: there a name is added with a further command, behind the first acquire of each
+ * instance, and once an hour.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `hmget`, `hget`, `hset`, `exists`, `pexpire`, `persist`, and for the
- * index of names `zadd`, `zcard`, `zrange`, `zrangebylex`, `zrem`; in a Redis Cluster without a hash tag `scan`.
+ * index of names `zadd`, `zcard`, `zrange`, `zrangebylex`, `zrem`.
  *
  * A server that evicts keys (`maxmemory` with a `maxmemory-policy` other than `noeviction`) may drop a live lease: use
  * `noeviction`. With the right for `info`, the lock reports such a policy once, in the log of the first member with a lease.

@@ -4,10 +4,10 @@ import { systemClock } from '../time/clock.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { withTimeout } from '../time/with-timeout.ts';
-import type { RedisClient, RedisConnection, Send } from './client.ts';
+import type { RedisClient, RedisConnection } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
-import { NAMES, namesCalls } from './name-index.ts';
+import { NAMES } from './name-index.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { NameCall, Script } from './script.ts';
 
@@ -21,9 +21,6 @@ export interface RedisHashesOptions {
 
 /** Longer than any server can represent: the hash is kept for ever. */
 const NEVER_MS = 1e16;
-
-/** Keys per SCAN command: it blocks the server for some tenths of a millisecond. */
-const SCAN_COUNT = '1000';
 
 /** Names per page. */
 const LISTED_AT_ONCE = 500;
@@ -110,46 +107,20 @@ export class RedisHashes {
   }
 
   /**
-   * The names of an index that begin with a prefix, in pages, in one order; by a scan of all servers of a cluster where the names
-   * are in several slots.
+   * The names of an index that begin with a prefix, in pages, in one order.
    *
    * @param limit how many are wanted; the last page may have more.
    */
   async *names(index: string, prefix: string, limit: number): AsyncGenerator<readonly string[], void> {
     const most = Math.min(limit, LISTED_AT_ONCE);
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const page: unknown[] | undefined = await this.#page(namesCalls(index, prefix, after, most));
-      if (page === undefined) break;
-      const names = page.map(String);
-      yield names;
-      if (names.length < most) return;
-      after = names.at(-1);
-    }
-    const names = await this.#scanned(`${index}/`, prefix);
-    for (let i = 0; i < names.length; i += LISTED_AT_ONCE) yield names.slice(i, i + LISTED_AT_ONCE);
-  }
-
-  /** @returns `undefined`: the index and the records are in several slots. */
-  async #page(calls: readonly NameCall[]): Promise<unknown[] | undefined> {
-    try {
-      const [page] = await this.#send(NAMES, calls);
+    for (let after = ''; ; ) {
+      const [page] = await this.#send(NAMES, [{ name: index, args: [prefix, after, String(most)] }]);
       if (page instanceof Error) throw page;
-      return page as unknown[];
-    } catch (error) {
-      if (isCrossSlot(error)) return undefined;
-      throw error;
+      const names = (page as unknown[]).map(String);
+      if (names.length > 0) yield names;
+      if (names.length < most) return;
+      after = names.at(-1) as string;
     }
-  }
-
-  #scanned(beginning: string, prefix: string): Promise<string[]> {
-    return this.#inTime(async (signal) => {
-      const head = this.#connection.keyPrefix + this.#prefix + beginning;
-      const masters = await this.#connection.masters(signal);
-      if (masters.length === 0) throw new Error('the client is connected to no server of the cluster');
-      const keys = masters.map((send) => keysOf(send, `${escaped(head + prefix)}*`, signal));
-      const names = (await Promise.all(keys)).flat().map((key) => key.slice(head.length));
-      return [...new Set(names)].filter((name) => name !== '').sort(); // a scan may return a key twice
-    });
   }
 
   /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
@@ -176,19 +147,6 @@ export class RedisHashes {
   }
 }
 
-async function keysOf(send: Send, pattern: string, signal: AbortSignal): Promise<string[]> {
-  const keys: string[] = [];
-  let cursor = '0';
-  do {
-    signal.throwIfAborted();
-    const reply = await send('scan', cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT, 'TYPE', 'hash');
-    const [next, found] = reply as [string, string[]];
-    keys.push(...found);
-    cursor = String(next);
-  } while (cursor !== '0');
-  return keys;
-}
-
 /** The script has keys of several slots. */
 function isCrossSlot(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('CROSSSLOT');
@@ -206,9 +164,4 @@ function evictionPolicyOf(info: string): string | undefined {
   const isLimited = /^maxmemory:[1-9]/m.test(info);
   const policy = /^maxmemory_policy:([a-z-]+)/m.exec(info)?.[1];
   return isLimited && policy !== 'noeviction' ? policy : undefined;
-}
-
-/** Escapes a text for a pattern of `SCAN`. */
-function escaped(text: string): string {
-  return text.replace(/[\\*?[\]^-]/g, '\\$&');
 }

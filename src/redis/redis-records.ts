@@ -2,8 +2,9 @@ import { CLOCK_BACK_MS } from '../cluster/plausible.ts';
 import { LONGEST_AHEAD_MS } from '../records/edited.ts';
 import { LOCK, REPORT } from '../records/names.ts';
 import type { Answer, Edit, ListedEdition, Phase, Records, Row } from '../records/records.ts';
+import { systemClock } from '../time/clock.ts';
 import { RedisHashes, type RedisHashesOptions } from './hashes.ts';
-import { INDEX, indexCall } from './name-index.ts';
+import { INDEX, indexCall, type NameIndex, unindexCall } from './name-index.ts';
 import { type NameCall, Script } from './script.ts';
 
 /** Kinds of reads. A key of others is an error for one alone, and not looked at by those that look through many. */
@@ -164,9 +165,13 @@ function argsOf(edit: Edit): readonly unknown[] {
 /** As many as a member sends in one command. */
 const MOST_EDITS = 500;
 
-/** Those that are listed share a slot of a cluster. */
-const REPORTS = '{report}';
-const LOCKS = 'lock';
+/** Reports share a slot of a cluster, with their index; that of locks has one of its own. */
+const REPORTS: NameIndex = { key: '{report}', records: '{report}/' };
+const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
+
+/** A name is in the index of another slot for so long, and of so many names that is remembered. */
+const INDEXED_FOR_MS = 3_600_000;
+const MOST_INDEXED = 10_000;
 
 /** Characters take up to four bytes. */
 const BYTES_OF_CHARACTER = 4;
@@ -175,6 +180,7 @@ const BYTES_OF_CHARACTER = 4;
 export class RedisRecords implements Records {
   readonly mostEdits: number = MOST_EDITS;
   readonly #hashes: RedisHashes;
+  readonly #indexedAt: Map<string, number> = new Map();
 
   /** @throws {OptionError} when one of these options breaks a rule. */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions) {
@@ -188,7 +194,27 @@ export class RedisRecords implements Records {
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
     const calls = edits.map((edit) => callOf(edit.name, edit.op, ...argsOf(edit)));
-    return this.#run(calls, this.#indexCalls(edits));
+    const reports = namesOf(edits, 'put', REPORT);
+    const indexed = reports.length > 0 ? [indexCall(REPORTS, reports)] : [];
+    const locks = namesOf(edits, 'claim', LOCK);
+    if (locks.length > 0 && !this.#hashes.isSlotted) indexed.push(indexCall(LOCKS, locks));
+    else this.#indexElsewhere(locks);
+    return this.#run(calls, indexed);
+  }
+
+  /** The index is in another slot, which is a command more: for each name once in a while. */
+  #indexElsewhere(locks: readonly string[]): void {
+    const now = systemClock.monotonic();
+    const wanted = locks.filter((name) => (this.#indexedAt.get(name) ?? -Infinity) < now - INDEXED_FOR_MS);
+    if (wanted.length === 0) return;
+    for (const name of wanted) this.#indexedAt.set(name, now);
+    for (const name of this.#indexedAt.keys()) {
+      if (this.#indexedAt.size <= MOST_INDEXED) break;
+      this.#indexedAt.delete(name);
+    }
+    this.#hashes.runMany(EDIT, [indexCall(LOCKS, wanted)]).catch(() => {
+      for (const name of wanted) this.#indexedAt.delete(name);
+    });
   }
 
   async #run(calls: readonly NameCall[], more: readonly NameCall[] = []): ReturnType<Records['apply']> {
@@ -204,33 +230,20 @@ export class RedisRecords implements Records {
     return { now, answers };
   }
 
-  /** Names of locks are in one index only where the records share its slot. */
-  #indexCalls(edits: readonly Edit[]): NameCall[] {
-    const namesOf = (op: Edit['op'], beginning: string): string[] =>
-      edits.flatMap((edit) =>
-        edit.op === op && edit.name.startsWith(beginning) ? edit.name.slice(beginning.length) : [],
-      );
-    const locks = this.#hashes.isSlotted ? [] : namesOf('claim', LOCK);
-    const reports = namesOf('put', REPORT);
-    return [
-      ...(locks.length > 0 ? [indexCall(LOCKS, locks)] : []),
-      ...(reports.length > 0 ? [indexCall(REPORTS, reports)] : []),
-    ];
-  }
-
   async list(prefix: string, limit: number): ReturnType<Records['list']> {
     const kind = prefix.startsWith(REPORT) ? REPORT : LOCK;
     const index = kind === REPORT ? REPORTS : LOCKS;
     const rows: (readonly [string, Row])[] = [];
     let now = 0;
-    for await (const names of this.#hashes.names(index, prefix.slice(kind.length), limit)) {
-      if (names.length === 0) continue;
+    for await (const names of this.#hashes.names(index.key, prefix.slice(kind.length), limit)) {
       const page = await this.#run(names.map((name) => callOf(kind + name, 'read', -1, '', LISTED)));
       now = page.now;
       for (const [i, answer] of page.answers.entries()) {
         if (answer instanceof Error) throw answer;
-        if (answer.row !== undefined) rows.push([`${kind}${names[i]}`, answer.row]); // else it has expired
+        if (answer.row !== undefined) rows.push([`${kind}${names[i]}`, answer.row]);
       }
+      const expired = names.filter((_, i) => (page.answers[i] as Answer).row === undefined);
+      if (expired.length > 0) this.#hashes.runMany(EDIT, [unindexCall(index, expired)]).catch(() => {});
       if (rows.length >= limit) break;
     }
     return { now, rows: rows.slice(0, limit) };
@@ -254,7 +267,13 @@ export class RedisRecords implements Records {
 }
 
 function keyOf(name: string): string {
-  return name.startsWith(REPORT) ? `${REPORTS}/${name.slice(REPORT.length)}` : name;
+  return name.startsWith(REPORT) ? REPORTS.records + name.slice(REPORT.length) : name;
+}
+
+/** The names of those edits, without their beginning. */
+function namesOf(edits: readonly Edit[], op: Edit['op'], beginning: string): string[] {
+  const own = edits.filter((edit) => edit.op === op && edit.name.startsWith(beginning));
+  return own.map(({ name }) => name.slice(beginning.length));
 }
 
 function callOf(name: string, op: string, ...args: readonly unknown[]): NameCall {

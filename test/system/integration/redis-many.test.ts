@@ -132,36 +132,41 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   }
 
   it.each(['{listed}', 'listed'])('list looks at no key of others: %s', async (space) => {
-    const isIndexed = !isCluster || space.startsWith('{');
     const open = () => redisLock({ client, prefix: `${space}:`, timeout: 10_000 });
     const requests = KEYS.map((name) => ({ name, requestId: 'r' }));
     await open().acquireMany?.(requests);
     const others = "for i = 1, 20000 do redis.call('SET', KEYS[1] .. i, 'not ours') end";
-    if (isIndexed) await client.eval(others, 1, `${space}:others`);
+    if (!isCluster || space.startsWith('{')) await client.eval(others, 1, `${space}:others`);
     await counted();
     const listed = await open().list({ prefix: '1' });
     const counts = await counted();
     expect(listed.map(({ name }) => name)).toEqual(['1', ...KEYS.slice(10, 20)]);
     expect((await open().list({ limit: 3 })).map(({ name }) => name)).toEqual(['0', '1', '10']);
     expect(await open().list({ prefix: 'none' })).toEqual([]);
-    if (!isIndexed) return;
     expect(counts.get('scan')).toBeUndefined();
-    expect((counts.get('evalsha') ?? 0) + (counts.get('eval') ?? 0)).toBeLessThanOrEqual(4); // two, sent again as text on first use
+    // Two, sent again as text on first use; without a hash tag one for each record besides.
+    const most = isCluster && !space.startsWith('{') ? 5 + 11 : 4;
+    expect((counts.get('evalsha') ?? 0) + (counts.get('eval') ?? 0)).toBeLessThanOrEqual(most);
   });
 
-  it('the index of names forgets those whose records have expired, and is as large as there are records', async () => {
-    const lock = redisLock({ client, prefix: '{index}:', leaseFor: 1000, retention: 1, timeout: 10_000 });
-    const acquire = (name: string) => lock.acquire({ name });
-    for (let i = 0; i < 400; i++) {
-      const answer = await acquire(`brief ${i}`);
-      if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
-    }
-    await sleep(50);
-    await acquire('kept');
-    expect(await client.zcard('{index}:lock')).toBeLessThan(50);
-    expect((await lock.list()).map(({ name }) => name)).toEqual(['kept']);
-    expect(await client.pttl('{index}:lock')).toBeGreaterThan(1000);
-  });
+  it.each(['{index}', 'index'])(
+    'the index forgets names whose records have expired, at the latest when they are listed: %s',
+    async (space) => {
+      const lock = redisLock({ client, prefix: `${space}:`, leaseFor: 1000, retention: 1, timeout: 10_000 });
+      const acquire = (name: string) => lock.acquire({ name });
+      for (let i = 0; i < 400; i++) {
+        const answer = await acquire(`brief ${i}`);
+        if (answer.kind === 'acquired') await lock.release(answer.lease, { as: 'done', holdFor: 0 });
+      }
+      await sleep(50);
+      await acquire('kept');
+      const index = `${space}:{lock}`;
+      if (!isCluster || space.startsWith('{')) expect(await client.zcard(index)).toBeLessThan(50);
+      await expect.poll(async () => (await lock.list()).map(({ name }) => name)).toEqual(['kept']);
+      await expect.poll(() => client.zcard(index)).toBeLessThan(50);
+      expect(await client.pttl(index)).toBeGreaterThan(1000);
+    },
+  );
 
   it('the rights that the docstring of the lock lists are enough', async () => {
     const docstring = readFileSync(new URL('../../../src/lock/redis.ts', import.meta.url), 'utf8');
