@@ -169,7 +169,7 @@ const MOST_EDITS = 500;
 const REPORTS: NameIndex = { key: '{report}', records: '{report}/' };
 const LOCKS: NameIndex = { key: '{lock}', records: LOCK };
 
-/** A name is in the index of another slot for so long, and of so many names that is remembered. */
+/** A name is added again to an index in another slot after an hour. At most ten thousand names are remembered. */
 const INDEXED_FOR_MS = 3_600_000;
 const MOST_INDEXED = 10_000;
 
