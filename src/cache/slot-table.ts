@@ -44,7 +44,7 @@ export interface SlotTableOwner<K> {
 /**
  * The table of the passive entries of a cache: those that are loaded, without a failure, and have nothing under way.
  *
- * An entry is an object of some twenty fields. Passive it is a slot of numbers and its value, a fifth of that, and a fresh
+ * An entry is an object of 29 fields, beside key and id. Passive it is a slot of numbers and its value, a fifth of that, and a fresh
  * read needs the slot alone. It is activated when a read finds it due, or a caller asks for more than the value. Of an
  * active entry the table has its place in the order of use, and the value.
  *

@@ -21,8 +21,8 @@ const MARGIN_MS = 3_600_000;
  * replaced if it is still the one that was read. A long text of a record is in parts, which are written before the record
  * that names them, and deleted after the last one that does.
  *
- * Of the clock only a span is known. A lease ends when it is over for certain: it is written as long as needed for the
- * clock to be at the latest moment, and judged as if it were at the earliest.
+ * The server clock is known only as [earliest, latest]. Leases are written until `latest` and their length, and compared with
+ * `earliest`, so no client sees a lease end too early.
  */
 export class SwappedRecords implements Records {
   readonly mostEdits: number;

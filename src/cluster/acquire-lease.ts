@@ -18,7 +18,7 @@ export interface LeaseSource {
   /** How long an acquire is waited for while the lock is silent, in milliseconds. */
   readonly limitMs: number;
   /** How long an extension or a release may take, in milliseconds. */
-  readonly behindMs: number;
+  readonly backgroundTimeoutMs: number;
   /** As of {@link PendingRequest.answeredLate}. */
   readonly forcedEnd?: ReleaseOutcome | undefined;
 }

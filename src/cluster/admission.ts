@@ -84,7 +84,7 @@ export class Admission<T> {
     const { trigger } = this.#host;
     const { expectedToken, invalidatedAt } = state;
     this.#expected = { expectedToken, invalidatedAt };
-    // A load that is expected after an invalidation began after it.
+    // `expectedToken` is cleared by an invalidation, so a set one belongs to a load that began after it.
     this.#isForced = trigger === 'forced' || (trigger === 'invalidated' && expectedToken === undefined);
     if (store !== undefined && options.kind !== 'task') {
       const known = await this.snapshots.known(this.#isForced);

@@ -15,7 +15,7 @@ import { LONGEST_STEP_MS, writeTimeoutMs } from './time-limits.ts';
 export const MAX_CONCURRENT_STEPS = 32;
 
 /** The result of asking a backend. */
-export type Asked<R> =
+export type BackendReply<R> =
   | { readonly kind: 'answered'; readonly answer: R }
   | {
       readonly kind: 'open';
@@ -23,7 +23,7 @@ export type Asked<R> =
       /** Milliseconds; 0: a probe is under way, or the step was not wanted any longer. */
       readonly openFor: number;
       /** The step of this caller, which runs behind it as the probe. May reject with an `OptionError`. */
-      readonly probe?: Promise<Asked<R>>;
+      readonly probe?: Promise<BackendReply<R>>;
     }
   | { readonly kind: 'failed'; readonly cause: unknown };
 
@@ -62,7 +62,7 @@ export class BackendAccess<S> {
   /** How long a step is waited for that a load needs, in milliseconds, while the backend is silent: acquire, read. */
   readonly limitMs: number;
   /** How long one that no reader waits for: extend, release, write. */
-  readonly behindMs: number;
+  readonly backgroundTimeoutMs: number;
   readonly breaker: CircuitBreaker = new CircuitBreaker();
   /** Waits for the answers of steps. Any answer closes the breaker. */
   readonly answers: AnswerWatch;
@@ -92,7 +92,7 @@ export class BackendAccess<S> {
     this.#explain = explain;
     this.steps = steps;
     this.limitMs = limitMs;
-    this.behindMs = writeTimeoutMs(limitMs);
+    this.backgroundTimeoutMs = writeTimeoutMs(limitMs);
     this.answers = new AnswerWatch(limitMs, (now) => this.breaker.succeeded(now), onSilence);
     this.#semaphore = new Semaphore(maxConcurrent);
   }
@@ -103,7 +103,7 @@ export class BackendAccess<S> {
    * @param step gets whether it is a probe: the first step after the breaker was open.
    * @throws {OptionError} of the step: the caller has broken a rule, which says nothing of the backend.
    */
-  async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+  async ask<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
     const { clock } = options;
     for (;;) {
       const open = this.#open(options);
@@ -127,7 +127,7 @@ export class BackendAccess<S> {
    * Asks once more, although the breaker is open: the answer of the step before may be lost. Where several steps had no
    * answer, one of them asks first, and the others only if that one gets an answer.
    */
-  async askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+  async askAgain<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
     const pilot = this.#pilots.get(false);
     if (pilot === undefined) return this.#lead(step, options);
     await pilot;
@@ -135,7 +135,7 @@ export class BackendAccess<S> {
   }
 
   /** Asks as the pilot. */
-  #lead<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<Asked<R>> {
+  #lead<R>(step: (isProbe: boolean) => Promise<R>, options: AskOptions): Promise<BackendReply<R>> {
     const isWrite = options.isWrite === true;
     const result = this.#try(step, options);
     const settle = (): void => void this.#pilots.delete(isWrite);
@@ -143,12 +143,12 @@ export class BackendAccess<S> {
     return result;
   }
 
-  #open({ clock, isWrite }: AskOptions): Extract<Asked<never>, { readonly kind: 'open' }> | undefined {
+  #open({ clock, isWrite }: AskOptions): Extract<BackendReply<never>, { readonly kind: 'open' }> | undefined {
     const openFor = this.breaker.openFor(clock.monotonic(), isWrite);
     return openFor > 0 ? this.#down(openFor) : undefined;
   }
 
-  #down(openFor: number): Extract<Asked<never>, { readonly kind: 'open' }> {
+  #down(openFor: number): Extract<BackendReply<never>, { readonly kind: 'open' }> {
     return { kind: 'open', cause: this.breaker.cause, openFor };
   }
 
@@ -162,7 +162,7 @@ export class BackendAccess<S> {
     return this.#semaphore.runUrgent(step);
   }
 
-  async #try<R>(step: (isProbe: boolean) => Promise<R>, asked: AskOptions): Promise<Asked<R>> {
+  async #try<R>(step: (isProbe: boolean) => Promise<R>, asked: AskOptions): Promise<BackendReply<R>> {
     const { breaker } = this;
     const { clock, isWrite = false, isWanted } = ownOptions(asked);
     if (isWanted?.() === false) return this.#down(0);
@@ -195,7 +195,7 @@ export function accessOf<S>(backend: LockLike | StoreLike | undefined): BackendA
  *
  * @param limitMs where less time is left. @default 15 seconds
  */
-export function limited<R>(
+export function withStepTimeout<R>(
   step: () => R | PromiseLike<R>,
   clock: Clock,
   limitMs: number = LONGEST_STEP_MS,

@@ -89,10 +89,10 @@ export class ClusterLog {
     entry: Entry<unknown> | undefined,
     text: string,
     cause: unknown,
-    isHeard: boolean = false,
+    reachedCaller: boolean = false,
   ): void {
     const { id, key } = entry ?? {};
     const of = (others: string): string => (key === undefined ? text : `${showKey(key)}${others}: ${text}`);
-    log.failed({ id, retryAt: this.#options.clock.monotonic(), isHeard, text: of, cause });
+    log.failed({ id, retryAt: this.#options.clock.monotonic(), reachedCaller, text: of, cause });
   }
 }

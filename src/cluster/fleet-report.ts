@@ -20,7 +20,7 @@ const LONGEST_TEXT = 200;
 export interface WrittenReport {
   readonly text: string;
   /** The text without what changes by itself. */
-  readonly gist: string;
+  readonly fingerprint: string;
 }
 
 /**
@@ -33,21 +33,24 @@ export function reportOf(
 ): WrittenReport {
   const ranked = members.map((member) => [rankOf(member), member] as const).sort(([a], [b]) => a - b);
   const kept: string[] = [];
-  const gists: string[] = [];
+  const fingerprints: string[] = [];
   const head = JSON.stringify({ tickless: FORMAT, host: shortened(host), upFor: Math.round(upFor) });
   const tail = (leftOut: number): string => `,"leftOut":${leftOut},"members":[`;
   let room = LONGEST_REPORT - bytesOf(`${head}${tail(members.length)}]`);
   for (const [, member] of ranked) {
     if (kept.length === MOST_MEMBERS) break;
-    const text = JSON.stringify(member, worthSaying);
+    const text = JSON.stringify(member, compactField);
     const bytes = bytesOf(text) + 1;
     if (bytes > room) continue;
     room -= bytes;
     kept.push(text);
-    gists.push(JSON.stringify(member, lasting));
+    fingerprints.push(JSON.stringify(member, stableField));
   }
   const leftOut = tail(members.length - kept.length);
-  return { text: `${head.slice(0, -1)}${leftOut}${kept.join(',')}]}`, gist: `${leftOut}${gists.join(',')}` };
+  return {
+    text: `${head.slice(0, -1)}${leftOut}${kept.join(',')}]}`,
+    fingerprint: `${leftOut}${fingerprints.join(',')}`,
+  };
 }
 
 function rankOf({ age = Infinity, failures, quarantine, pinned }: ReportedMember): number {
@@ -57,15 +60,15 @@ function rankOf({ age = Infinity, failures, quarantine, pinned }: ReportedMember
 }
 
 /** For JSON: without what `readReport` assumes, ages in whole milliseconds, texts bounded. */
-function worthSaying(field: string, value: unknown): unknown {
+function compactField(field: string, value: unknown): unknown {
   if ((field === 'failures' && value === 0) || (field === 'kind' && value === 'value')) return undefined;
   if (typeof value === 'number') return Math.round(value);
   return typeof value === 'string' && field !== 'name' && field !== 'namespace' ? shortened(value) : value;
 }
 
-function lasting(field: string, value: unknown): unknown {
+function stableField(field: string, value: unknown): unknown {
   if (field === 'for') return undefined;
-  return field === 'age' && value !== undefined ? 0 : worthSaying(field, value);
+  return field === 'age' && value !== undefined ? 0 : compactField(field, value);
 }
 
 /**

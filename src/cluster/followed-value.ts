@@ -56,9 +56,9 @@ export class FollowedValue<T> implements Followed, Reporting {
     const { entry } = this.#host;
     const { promise } = entry;
     const state = sharedStateOf(entry);
-    const { isLocal: wasLocal } = state;
+    const { isUnpublished: wasLocal } = state;
     state.round?.overtakenBy(version);
-    if (!this.#yieldsTo(version)) return;
+    if (!this.#allowsAdoption(version)) return;
     const snapshots = new RemoteSnapshots<T>(
       this.#member,
       entry,
@@ -70,7 +70,7 @@ export class FollowedValue<T> implements Followed, Reporting {
     const mark = state.unappliedMark;
     const isBehind = mark !== undefined && (!wasLocal || entry.loadedAt < mark.writtenAt);
     // A load, or a person, was faster. If the load fails the next check finds the version again.
-    if (!this.#yieldsTo(version) || entry.promise !== promise) return;
+    if (!this.#allowsAdoption(version) || entry.promise !== promise) return;
     if (isThere || mark !== undefined) this.#read = Math.max(this.#read, version);
     state.foundMark = undefined;
     if (adoption !== undefined) {
@@ -86,8 +86,8 @@ export class FollowedValue<T> implements Followed, Reporting {
   }
 
   /** No round under way here stands against that version. */
-  #yieldsTo(version: number): boolean {
-    return sharedStateOf(this.#host.entry).round?.yieldsTo(version) !== false;
+  #allowsAdoption(version: number): boolean {
+    return sharedStateOf(this.#host.entry).round?.allowsAdoption(version) !== false;
   }
 
   get roundsEveryMs(): number | undefined {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../time/clock.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
-import { limited } from './backend-access.ts';
+import { withStepTimeout } from './backend-access.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from './lock-contract.ts';
 
 /** The pause after the first release that failed; each further one is twice as long, up to the longest. */
@@ -14,7 +14,7 @@ const EARLY = 0.1;
 interface LeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
   /** How long an extension or a release may take, in milliseconds. No reader waits for it. */
-  readonly behindMs: number;
+  readonly backgroundTimeoutMs: number;
 }
 
 /** How a lease was lost. */
@@ -92,7 +92,7 @@ export class HeldLease {
       }
       isExtending = true;
       checkAtEnd(); // the answer may never come
-      this.#limited((lock) => lock.extend(this.id, leaseFor)).then(
+      this.#withStepTimeout((lock) => lock.extend(this.id, leaseFor)).then(
         (isExtended) => {
           isExtending = false;
           this.#extendError = undefined;
@@ -153,7 +153,7 @@ export class HeldLease {
     this.#isEnded = true;
     if (this.isLost) return false;
     try {
-      const isReleased = await this.#limited((lock) => lock.release(this.id, outcome()));
+      const isReleased = await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
       this.#isTaken ||= !isReleased;
       return isReleased;
     } catch {
@@ -162,9 +162,9 @@ export class HeldLease {
     }
   }
 
-  #limited<R>(step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
-    const { steps, behindMs } = this.#source;
-    return limited(() => step(steps), this.#clock, behindMs);
+  #withStepTimeout<R>(step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
+    const { steps, backgroundTimeoutMs } = this.#source;
+    return withStepTimeout(() => step(steps), this.#clock, backgroundTimeoutMs);
   }
 
   #cancelTimers(): void {
@@ -177,7 +177,7 @@ export class HeldLease {
       await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, this.leftMs)));
       if (this.isLost) return;
       try {
-        await this.#limited((lock) => lock.release(this.id, outcome()));
+        await this.#withStepTimeout((lock) => lock.release(this.id, outcome()));
         return;
       } catch {
         // tries again while it lasts

@@ -22,7 +22,7 @@ const WITHDRAWN = { text: '-', keepFor: 1 };
 export interface NextReport {
   readonly report: InstanceReport;
   /** Its text without ages, which change by themselves. */
-  readonly gist: string;
+  readonly fingerprint: string;
   readonly left: () => void;
 }
 
@@ -31,7 +31,7 @@ export class InstanceReporter {
   #id: string | undefined;
   #startedAt: number | undefined;
   /** The last one that the store has for certain. */
-  #last: { readonly gist: string; readonly at: number } | undefined;
+  #last: { readonly fingerprint: string; readonly at: number } | undefined;
 
   /** The store may have one. */
   #isSent = false;
@@ -62,14 +62,14 @@ export class InstanceReporter {
   ): NextReport | undefined {
     const keepFor = Math.min(Math.max(SHORTEST_MS, LASTS_TIMES * everyMs), LONGEST_MS);
     const upFor = now - (this.#startedAt ?? now);
-    const { text, gist } = reportOf({ host: thisHost(), upFor }, members);
+    const { text, fingerprint } = reportOf({ host: thisHost(), upFor }, members);
     const isLate = now + everyMs > (this.#last?.at ?? Number.NEGATIVE_INFINITY) + keepFor * RENEWED_IN;
-    if (!isForced && !isLate && gist === this.#last?.gist) return undefined;
+    if (!isForced && !isLate && fingerprint === this.#last?.fingerprint) return undefined;
     this.#isSent = true;
     const left = (): void => {
-      this.#last = { gist, at: now };
+      this.#last = { fingerprint, at: now };
     };
-    return { report: { instance: this.id, text, keepFor }, gist, left };
+    return { report: { instance: this.id, text, keepFor }, fingerprint, left };
   }
 
   /** Takes the last report back; `undefined`: none was sent. */

@@ -23,7 +23,7 @@ import type { DurationLike } from '../time/duration.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { acquireLease, TRIES } from './acquire-lease.ts';
 import { AnswerWatch } from './answer-watch.ts';
-import { accessOf, limited } from './backend-access.ts';
+import { accessOf, withStepTimeout } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { thisHost, thisProcess } from './identity.ts';
 import type { LockProvider } from './lock-contract.ts';
@@ -172,7 +172,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     steps: lock,
     answers: new AnswerWatch(LONGEST_STEP_MS, () => {}),
     limitMs: LONGEST_STEP_MS,
-    behindMs: LONGEST_STEP_MS,
+    backgroundTimeoutMs: LONGEST_STEP_MS,
   };
 
   function nameOf(args: A): string {
@@ -236,9 +236,11 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
       const ended = error === undefined ? { result: 'done' as const } : { result: 'failed' as const, error };
       const taskRun = { at: answer.now, took, ...ended, token, host: thisHost() };
       const limitMs = accessOf(store)?.limitMs ?? LONGEST_STEP_MS;
-      await limited(() => addRun(store, lockName, taskRun), clock, limitMs + writeTimeoutMs(limitMs)).catch(
-        () => {},
-      );
+      await withStepTimeout(
+        () => addRun(store, lockName, taskRun),
+        clock,
+        limitMs + writeTimeoutMs(limitMs),
+      ).catch(() => {});
     };
     lease.keep((_, cause) => controller.abort(lost(cause)), until);
     try {
@@ -272,7 +274,8 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
   async function register(...args: A): Promise<void> {
     if (running.isClosed) throw closed();
     const lockName = nameOf(args);
-    const inspect = (): Promise<unknown> => limited(() => lock.inspect(lockName), clock, source.limitMs);
+    const inspect = (): Promise<unknown> =>
+      withStepTimeout(() => lock.inspect(lockName), clock, source.limitMs);
     if ((await asked(lockName, inspect)) !== undefined) return;
     const { answer } = await acquire(
       lockName,

@@ -110,8 +110,8 @@ export class ManualRound implements RoundUnderWay {
   requireFresh(): void {}
 
   /** The value of a person is newer than the store once it is published. One that could not be published stands against nothing. */
-  yieldsTo(version: number): boolean {
-    return this.#hasEnded && this.#previous?.yieldsTo(version) !== false;
+  allowsAdoption(version: number): boolean {
+    return this.#hasEnded && this.#previous?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {

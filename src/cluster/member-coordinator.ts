@@ -139,15 +139,15 @@ export class MemberCoordinator implements Coordinator {
   /** A local value is packed as -1 less the version. */
   packVersion({ coordinated }: Entry<unknown>): number {
     if (coordinated === undefined) return 0;
-    const { isLocal, version } = coordinated as SharedState;
-    return isLocal ? -1 - version : version;
+    const { isUnpublished, version } = coordinated as SharedState;
+    return isUnpublished ? -1 - version : version;
   }
 
   unpackVersion(entry: Entry<unknown>, packed: number): void {
     if (packed === 0 && !entry.isInvalidated) return;
     const state = sharedStateOf(entry);
     if (entry.isInvalidated) state.invalidatedAt = this.#member.options.clock.monotonic(); // at the latest
-    state.isLocal = packed < 0;
+    state.isUnpublished = packed < 0;
     state.version = packed < 0 ? -1 - packed : packed;
   }
 
@@ -155,14 +155,14 @@ export class MemberCoordinator implements Coordinator {
     const { lock, store } = this.#member;
     const { options } = this.#member;
     const state = coordinated as SharedState | undefined;
-    const { holder, round, version = 0, isLocal } = state ?? {};
+    const { holder, round, version = 0, isUnpublished } = state ?? {};
     const now = options.clock.monotonic();
     const pin = state?.pinAt(now);
     const lockStatus = {
       isHolder: round?.isHolder ?? false,
       holder: holder && { owner: holder.owner, host: holder.host },
       token: holder?.token,
-      version: version > 0 && !isLocal ? version : undefined,
+      version: version > 0 && !isUnpublished ? version : undefined,
       lockError: lock?.error,
       storeError: store?.error,
     };

@@ -2,7 +2,7 @@ import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import type { LockUnavailableError } from '../errors.ts';
 import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
 import { SilenceError } from './answer-watch.ts';
-import type { Asked, BackendAccess } from './backend-access.ts';
+import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { countedSteps } from './counted-steps.ts';
@@ -58,7 +58,7 @@ export class MemberLock {
   ) {
     this.#context = context;
     this.#access = access;
-    const { answers, limitMs, behindMs } = access;
+    const { answers, limitMs, backgroundTimeoutMs } = access;
     const { events, options } = context;
     const counted = countedSteps(access.steps, ['acquire', 'extend', 'release'], () => {
       events.counters.lockCommands += 1;
@@ -70,7 +70,7 @@ export class MemberLock {
     };
     this.#outages = new OutageEvents('lock', events, (cause) => lockUnavailable(cause, options.name));
     const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
-    this.#source = { steps, answers, limitMs, behindMs, forcedEnd };
+    this.#source = { steps, answers, limitMs, backgroundTimeoutMs, forcedEnd };
     this.#serverClock = serverClock;
     this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
   }
@@ -137,7 +137,7 @@ export class MemberLock {
     return this.#unanswered.giveBack(this.#source);
   }
 
-  #acquired(entry: Entry<unknown>, state: SharedState, asked: Asked<LeaseAnswer>): Acquired {
+  #acquired(entry: Entry<unknown>, state: SharedState, asked: BackendReply<LeaseAnswer>): Acquired {
     const { options, log } = this.#context;
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {

@@ -2,7 +2,7 @@ import type { VersionRecord } from '../data/version-record.ts';
 import { deadlineOf, type Entry, keyOf } from '../engine/entry.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
-import type { Asked, BackendAccess } from './backend-access.ts';
+import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { type BackendPatience, readSilenceMs, stepLimits } from './backend-patience.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { countedSteps } from './counted-steps.ts';
@@ -207,7 +207,7 @@ export class MemberStore {
   async #demand<R>(
     entry: Entry<unknown>,
     call: (name: string) => Promise<R>,
-    ...[waitsForProbe = true, limitMs = this.#access.behindMs]: Demand
+    ...[waitsForProbe = true, limitMs = this.#access.backgroundTimeoutMs]: Demand
   ): Promise<R> {
     const { steps, answers } = this.#access;
     const { clock, name, timeoutMs } = this.#context.options;
@@ -221,7 +221,7 @@ export class MemberStore {
     throw storeUnavailable(asked.cause, name);
   }
 
-  #noteRead(asked: Asked<unknown>): void {
+  #noteRead(asked: BackendReply<unknown>): void {
     const { log } = this.#context;
     this.noteOutage();
     if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));

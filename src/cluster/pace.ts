@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import { type Turn, turnsFor } from '../time/turns.ts';
-import { limited } from './backend-access.ts';
+import { withStepTimeout } from './backend-access.ts';
 import { turnsLimitMs } from './backend-patience.ts';
 
 /** The pauses and the limits of the work on one snapshot. */
@@ -20,6 +20,6 @@ export interface Pace {
 export function paceOf(clock: Clock, leftMs: number, limitMs?: number): Pace {
   return {
     turn: turnsFor(clock, turnsLimitMs(leftMs)),
-    limit: (step) => limited(step, clock, limitMs),
+    limit: (step) => withStepTimeout(step, clock, limitMs),
   };
 }

@@ -17,7 +17,7 @@ interface UnansweredRequest {
 /** Where the lease of a late answer is given back. */
 interface LateLeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
-  readonly behindMs: number;
+  readonly backgroundTimeoutMs: number;
   /**
    * The end of a lease that no call waits for, if its request may have ended a hold: that may be the hold of a pinned version.
    * @default any instance may begin at once

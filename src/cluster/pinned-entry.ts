@@ -29,9 +29,9 @@ export function checkAtNextRead(entry: Entry<unknown>, now: number): void {
 /** The pin that is known here is over: the version that had it is due, and its age limit applies again. */
 export function endPin(entry: Entry<unknown>, { maxStalenessMs, clock }: ResolvedOptions): void {
   const state = sharedStateOf(entry);
-  const { pin, isLocal } = state;
+  const { pin, isUnpublished } = state;
   state.pin = undefined;
-  if (pin === undefined || isLocal) return;
+  if (pin === undefined || isUnpublished) return;
   entry.maxStalenessOverrideMs = pin.maxStalenessMs;
   entry.maxStalenessMs = pin.maxStalenessMs ?? maxStalenessMs;
   checkAtNextRead(entry, clock.monotonic());

@@ -42,7 +42,7 @@ export function publishRecord(
   knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
-  const { pin, isLocal } = sharedStateOf(entry);
+  const { pin, isUnpublished } = sharedStateOf(entry);
   const isUsual = maxStalenessMs === options.maxStalenessMs;
   return {
     ...completed,
@@ -51,7 +51,7 @@ export function publishRecord(
     dueAt: entry.dueAt,
     isDueTimeOverridden: !entry.isScheduled,
     // Only if it differs from the option: the load returned it, or the schedule. Of a pinned version: that of its load.
-    maxStaleness: pin && !isLocal ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
+    maxStaleness: pin && !isUnpublished ? pin.maxStalenessMs : isUsual ? undefined : maxStalenessMs,
     tags: entry.tags,
     absentUntil: entry.coolDownUntil,
     pin: undefined,
@@ -118,12 +118,12 @@ async function publish(
     return 'overtaken';
   }
   if (mark !== undefined) state.marked(version);
-  else if (version > state.version && (state.isLocal || isInPlace())) {
+  else if (version > state.version && (state.isUnpublished || isInPlace())) {
     state.version = version; // else another version is in place, and a check finds this one
     if (pin === undefined) endPin(entry, member.options);
     else state.pin = pin;
   }
-  if (isInPlace()) state.isLocal = false;
+  if (isInPlace()) state.isUnpublished = false;
   member.events.emit('published', { version, ...keyOf(entry) });
   // Of keys, checks ask for their journal.
   const isHinted = member.options.kind !== 'key' && (record.isManual || record.isForced);
@@ -179,7 +179,7 @@ function overtaken(
     return;
   }
   const state = sharedStateOf(entry);
-  state.isLocal = true;
+  state.isUnpublished = true;
   // Invalidated here meanwhile, it waits for a load that began after that.
   const awaitsLoad = entry.isInvalidated && state.expectedToken === undefined;
   if (!awaitsLoad) state.expectedToken = version;

@@ -32,7 +32,7 @@ export interface RemoteLoad<T> {
 
 /** Adopts the load of another instance: its snapshot replaces the value here. */
 export class Adoption<T> implements RemoteResult<T> {
-  readonly isUnlessAwaited: boolean = false;
+  readonly endsWhenAwaited: boolean = false;
   readonly result: LoadResult<T> | 'absent';
   readonly version: number;
   readonly #member: ClusterMember;
@@ -61,9 +61,9 @@ export class Adoption<T> implements RemoteResult<T> {
   }
 
   isInPlace(entry: Entry<T>): boolean {
-    const { version, isLocal } = sharedStateOf(entry);
+    const { version, isUnpublished } = sharedStateOf(entry);
     const isTask = this.#member.options.kind === 'task'; // which is due anew with each answer
-    return !isTask && entry.isLoaded && !isLocal && version === this.version;
+    return !isTask && entry.isLoaded && !isUnpublished && version === this.version;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {
@@ -97,18 +97,18 @@ export class Adoption<T> implements RemoteResult<T> {
 export class Deferral<T> implements RemoteResult<T> {
   readonly result: undefined = undefined;
   readonly version: undefined = undefined;
-  readonly isUnlessAwaited: boolean;
+  readonly endsWhenAwaited: boolean;
   readonly #options: ResolvedOptions;
   readonly #forMs: number;
 
   /**
    * @param forMs milliseconds until the entry is checked again.
-   * @param isUnlessAwaited only as long as no caller waits for the result.
+   * @param endsWhenAwaited only as long as no caller waits for the result.
    */
-  constructor(options: ResolvedOptions, forMs: number, isUnlessAwaited: boolean) {
+  constructor(options: ResolvedOptions, forMs: number, endsWhenAwaited: boolean) {
     this.#options = options;
     this.#forMs = forMs;
-    this.isUnlessAwaited = isUnlessAwaited;
+    this.endsWhenAwaited = endsWhenAwaited;
   }
 
   applyTo(entry: Entry<T>): void {
@@ -129,7 +129,7 @@ export class Deferral<T> implements RemoteResult<T> {
 export class StillPinned<T> implements RemoteResult<T> {
   readonly result: undefined = undefined;
   readonly version: undefined = undefined;
-  readonly isUnlessAwaited: boolean = false;
+  readonly endsWhenAwaited: boolean = false;
   readonly #options: ResolvedOptions;
   readonly #pin: Pin;
 

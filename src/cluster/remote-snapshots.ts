@@ -35,8 +35,8 @@ export class RemoteSnapshots<T> {
 
   /**
    * @param patience how long the load waits for the store.
-   * @param validSince snapshots loaded before this instant (monotonic) were invalidated since. One that was being loaded then
-   * is an answer to readers of before only: where the round began before.
+   * @param validSince start of the validity period (monotonic): a snapshot whose load began before it is out of date. Exception:
+   * a round that itself began before it may adopt that snapshot, because its readers asked before the invalidation.
    */
   constructor(
     member: ClusterMember,
@@ -184,8 +184,8 @@ export class RemoteSnapshots<T> {
   }
 
   /**
-   * It may not be served, or it reports a key as absent for longer than that is valid. An old absence still ends a value
-   * that is older: the next read waits for a load.
+   * True if the snapshot is older than `maxStaleness`, or if it is an absence that has expired. An expired absence is still
+   * adopted over an older value: that value is then removed.
    */
   #isTooOld(snapshot: ReadSnapshot): boolean {
     const { loadedAt, writtenAt, maxStaleness, isAbsent, dueIn } = snapshot;
@@ -222,7 +222,7 @@ export class RemoteSnapshots<T> {
     const { isLoaded, isInitial, lastError, last } = this.#entry;
     if (pinned && (isInitial || last?.outcome !== 'set')) return false; // only people replace it
     const isKnown = isLoaded || isAbsentError(lastError);
-    return isKnown && this.#state.isLocal && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
+    return isKnown && this.#state.isUnpublished && (pinned ? writtenAt : loadedAt) < this.#entry.loadedAt;
   }
 
   /** A person holds it in place, still. */

@@ -100,10 +100,10 @@ export class Round<T> implements CoordinatedRound<T> {
   }
 
   /** A load without a lease is in no order with the versions of others. The result of one that was aborted is dropped. */
-  yieldsTo(version: number): boolean {
+  allowsAdoption(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
     if (this.#isLoading) return this.#isAborted || version < (this.token ?? 0);
-    return this.#previous?.yieldsTo(version) !== false;
+    return this.#previous?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {
@@ -115,7 +115,7 @@ export class Round<T> implements CoordinatedRound<T> {
     return this.#admission.snapshots.last();
   }
 
-  async run<R>(tries: () => Promise<R>, { signal, lingersUntil, sleep }: FlightScope): Promise<R> {
+  async run<R>(tries: () => Promise<R>, { signal, drainDeadline, sleep }: FlightScope): Promise<R> {
     const aborted = (): void => {
       this.#isAborted = true;
       if (isFailure(signal.reason)) this.#admission.expectAgain();
@@ -148,7 +148,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const abortedWhileLoading = (): void => {
       if (this.#lease === undefined) this.#end();
       else if (isLoadTimeoutError(signal.reason)) this.#lease.stop(() => this.#end());
-      else this.#lease.keepUntil(lingersUntil(), () => this.#end());
+      else this.#lease.keepUntil(drainDeadline(), () => this.#end());
     };
     signal.addEventListener('abort', abortedWhileLoading);
     this.#lease?.keep((reason, cause) => {
@@ -176,7 +176,7 @@ export class Round<T> implements CoordinatedRound<T> {
     const knownVersion = Math.max(this.#state.version, this.#state.rejectedVersion);
     this.#state.version = Math.max(this.#state.version, this.token ?? 0);
     this.#state.replaced(this.token !== undefined);
-    if (this.token !== undefined && store === undefined) this.#state.isLocal = false; // nothing is to be published
+    if (this.token !== undefined && store === undefined) this.#state.isUnpublished = false; // nothing is to be published
     const record = publishRecord(this.#member, this.#entry, completed, knownVersion);
     const isForced = this.#host.trigger === 'forced';
     void this.#publishAndRelease({ ...record, isForced }).then(() => this.#end());

@@ -19,10 +19,9 @@ export interface RoundUnderWay {
   /** It may still read from the store, or write to it. */
   readonly mayAskStore: boolean;
   /**
-   * That version, which another instance has published, may take the place of the value here while this is under way: its own
-   * result is still to come, and will be newer.
+   * True if a check may adopt this version of another instance during this round, because the result of this round will be newer.
    */
-  yieldsTo(version: number): boolean;
+  allowsAdoption(version: number): boolean;
   /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
   overtakenBy(version: number): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
@@ -51,7 +50,7 @@ export interface Publishing {
 export class SharedState implements CoordinatedEntry {
   /** The version of the snapshot that the value is, published or adopted; 0: none. */
   version: number = 0;
-  /** Later versions than this were in place, while the value in place has none: snapshots up to it are never adopted. */
+  /** The highest version that this instance has given up. Only snapshots above it are adopted. */
   floor: number = 0;
   /** The version of the last mark that is known: older snapshots are out of date, and never adopted. 0: none. */
   mark: number = 0;
@@ -66,10 +65,10 @@ export class SharedState implements CoordinatedEntry {
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
   /** The store does not have the value in place under {@link version}, or not yet. */
-  isLocal: boolean = false;
-  /** The value in place that is local has a version all the same, under which it is being published. */
-  isNumbered: boolean = false;
-  /** The token of the round that was seen under way elsewhere since the last invalidation: its snapshot is read next. */
+  isUnpublished: boolean = false;
+  /** The unpublished value already has its version: it is being published under it. */
+  hasVersion: boolean = false;
+  /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */
   expectedToken: number | undefined = undefined;
   /** When it was last invalidated here (monotonic): the result of a load that began before does not answer that. */
   invalidatedAt: number = Number.NEGATIVE_INFINITY;
@@ -112,7 +111,7 @@ export class SharedState implements CoordinatedEntry {
   reported(written: ReadonlySet<number>): number {
     const { version = 0, isInPlace } = this.publishing ?? {};
     if (written.has(version) && isInPlace?.()) return version;
-    return this.isLocal ? 0 : this.version;
+    return this.isUnpublished ? 0 : this.version;
   }
 
   /** The round under way is about to ask the store. */
@@ -121,16 +120,16 @@ export class SharedState implements CoordinatedEntry {
     return this.round?.mayAskStore === true && !isAsking;
   }
 
-  /** The value in place is local. @param isNumbered it is to be published under {@link version}, or a later one. */
-  replaced(isNumbered: boolean): void {
-    this.isLocal = true;
-    this.isNumbered = isNumbered;
+  /** The value in place is local. @param hasVersion it is to be published under {@link version}, or a later one. */
+  replaced(hasVersion: boolean): void {
+    this.isUnpublished = true;
+    this.hasVersion = hasVersion;
   }
 
   /** The snapshot of that version, or the absence that it reports, is in place. */
   adopted(version: number, pin: Pin | undefined): void {
     this.version = Math.max(this.version, version);
-    this.isLocal = false;
+    this.isUnpublished = false;
     this.pin = pin;
   }
 
@@ -158,7 +157,7 @@ export class SharedState implements CoordinatedEntry {
     version: number,
     at: number,
   ): boolean {
-    if (this.isLocal && !this.isNumbered) return !isLoaded || loadedAt < at;
+    if (this.isUnpublished && !this.hasVersion) return !isLoaded || loadedAt < at;
     // A mark that is known leaves the value in place until a load has ended: only what is newer itself escapes a drop.
     const newest = by === 'dropped' && isLoaded ? this.version : this.newest;
     return newest < version;

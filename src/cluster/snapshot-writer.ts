@@ -55,7 +55,7 @@ export class SnapshotWriter {
     metadata: () => Omit<Snapshot, 'value'>,
     lease: HeldLease | undefined,
   ): Promise<WriteAnswer | undefined> {
-    const { steps, answers, behindMs, breaker } = this.#access;
+    const { steps, answers, backgroundTimeoutMs, breaker } = this.#access;
     const { options, names, log, events } = this.#context;
     const { clock } = options;
     const token = lease?.id.token;
@@ -79,7 +79,10 @@ export class SnapshotWriter {
       };
       const write = (): Promise<WriteAnswer> => {
         const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
-        return answers.wait(writeOnce, clock, { silenceMs: Math.min(behindMs, LONGEST_STEP_MS), mostMs });
+        return answers.wait(writeOnce, clock, {
+          silenceMs: Math.min(backgroundTimeoutMs, LONGEST_STEP_MS),
+          mostMs,
+        });
       };
       const step = async (): Promise<WriteAnswer> => {
         try {

@@ -1,4 +1,4 @@
-import { BackendAccess, limited, MAX_CONCURRENT_STEPS } from './backend-access.ts';
+import { BackendAccess, MAX_CONCURRENT_STEPS, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { HintHost, HintMember, HintPort } from './hint-contract.ts';
 import { StoreChecks } from './store-checks.ts';
@@ -33,7 +33,7 @@ export class StoreAccess extends BackendAccess<StoreSteps> implements HintHost {
   }
 
   async countInstances({ options: { clock } }: HintMember): Promise<number> {
-    const reports = await this.run(() => limited(() => this.steps.reports(), clock, this.limitMs));
+    const reports = await this.run(() => withStepTimeout(() => this.steps.reports(), clock, this.limitMs));
     return reports.length;
   }
 }

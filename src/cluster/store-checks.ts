@@ -2,7 +2,7 @@ import { PiggybackTrigger } from '../engine/piggyback-trigger.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { isOptionError } from '../errors.ts';
 import { passToPlatform } from '../observe/wait-until.ts';
-import { type BackendAccess, limited } from './backend-access.ts';
+import { type BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { HintPort } from './hint-contract.ts';
@@ -103,7 +103,7 @@ export class StoreChecks {
       const report = await this.#reports.withdrawal();
       if (report !== undefined) await this.#ask([], checker, report);
     };
-    await limited(withdraw, checker.options.clock, this.#access.limitMs).catch(() => {});
+    await withStepTimeout(withdraw, checker.options.clock, this.#access.limitMs).catch(() => {});
   }
 
   get #withinMs(): number {
@@ -228,9 +228,9 @@ export class StoreChecks {
     { options: { clock }, log }: Checker,
     report: InstanceReport | undefined,
   ): Promise<readonly number[] | undefined> {
-    const { steps, answers, limitMs, behindMs } = this.#access;
+    const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
     const names = asked.map(([name]) => name);
-    const limits = { silenceMs: limitMs, mostMs: behindMs };
+    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
     const step = (): Promise<readonly number[]> =>
       answers.wait(() => steps.versions(names, report), clock, limits);
     const options = { clock, waitsForProbe: true };

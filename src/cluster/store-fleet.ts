@@ -5,7 +5,7 @@ import { Deferred } from '../time/deferred.ts';
 import type { LazyAbort } from '../time/lazy-abort.ts';
 import { onAbort } from '../time/on-abort.ts';
 import { showDuration } from '../time/show-duration.ts';
-import type { Asked, BackendAccess } from './backend-access.ts';
+import type { BackendAccess, BackendReply } from './backend-access.ts';
 import type { StoreSteps } from './backend-steps.ts';
 import { fleetOf, named } from './fleet.ts';
 import { idOf, readReport } from './fleet-report.ts';
@@ -94,9 +94,9 @@ export class StoreFleet {
     return [...own, ...notHolding(instances, version)];
   }
 
-  async #ask({ options: { clock }, log }: Checker): Promise<Asked<readonly StoredReport[]>> {
-    const { steps, answers, limitMs, behindMs } = this.#access;
-    const limits = { silenceMs: limitMs, mostMs: behindMs };
+  async #ask({ options: { clock }, log }: Checker): Promise<BackendReply<readonly StoredReport[]>> {
+    const { steps, answers, limitMs, backgroundTimeoutMs } = this.#access;
+    const limits = { silenceMs: limitMs, mostMs: backgroundTimeoutMs };
     const step = (): Promise<readonly StoredReport[]> => answers.wait(() => steps.reports(), clock, limits);
     const asked = await this.#access.ask(step, { clock, waitsForProbe: true });
     if (asked.kind === 'failed') log.storeFailed(unavailableCause(asked.cause));

@@ -18,7 +18,7 @@ export interface Reporting {
 /** No write is in the command. */
 const NONE: ReadonlySet<number> = new Set();
 
-/** Where an instance checks, its rounds carry a report when no check has left one for two of its times, or this long. */
+/** With `propagateWithin` a round carries a report only if no check has sent one for twice that time, at most for this long. */
 const SOON_MS = 5000;
 
 /** The rounds of an instance whose members have no value yet: from one to the next. */
@@ -28,7 +28,7 @@ const UNKNOWN_MS = 200_000;
  * The reports that this instance leaves in a store: of the members that use the store object, in the commands that these send
  * anyway. Checks have reports of their own; the reads and writes of rounds carry one where no check will soon.
  *
- * Where the budget for reports is spent, and another round is about to ask the store, that one carries the next report.
+ * If the budget is spent and another member's round will query the store soon, the report waits for that round.
  */
 export class StoreReports {
   /** The time between two checks; `Infinity`: there are none. */
@@ -106,13 +106,13 @@ export class StoreReports {
     const next = this.#nextOfRound(tokens);
     if (next === undefined) return step(undefined);
     const answered = step(next.report);
-    this.#underWay.set(next.gist, { answered, sentAt: this.#budget.madeAt });
+    this.#underWay.set(next.fingerprint, { answered, sentAt: this.#budget.madeAt });
     try {
       const answer = await answered;
       if (this.#steps.takesReports) next.left(); // it may be known by now that it takes none
       return answer;
     } finally {
-      this.#underWay.delete(next.gist);
+      this.#underWay.delete(next.fingerprint);
     }
   }
 
@@ -122,7 +122,7 @@ export class StoreReports {
     if (now === undefined || isIdle || !this.#mayReport(now)) return undefined;
     const written = new Set(tokens.filter((token) => token !== undefined));
     const next = this.#make(now, false, written);
-    const { sentAt = Number.NEGATIVE_INFINITY } = this.#underWay.get(next?.gist ?? '') ?? {};
+    const { sentAt = Number.NEGATIVE_INFINITY } = this.#underWay.get(next?.fingerprint ?? '') ?? {};
     return this.#spent(now, now < sentAt + REPORT_EVERY_MS ? undefined : next);
   }
 

@@ -66,7 +66,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const [present] = await this.#store('unpin', true).history(this.#entry);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = sharedStateOf(this.#entry);
-    const isHere = this.#entry.isLoaded && state.version === present.version && !state.isLocal;
+    const isHere = this.#entry.isLoaded && state.version === present.version && !state.isUnpublished;
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(present.version); // it was replaced meanwhile
     try {
@@ -88,7 +88,7 @@ export class EntryVersions<T> implements VersionControl<T> {
   #endHere(present: VersionRecord | undefined): boolean {
     const { options } = this.#member;
     const state = sharedStateOf(this.#entry);
-    const isPublished = !state.isLocal && state.round === undefined;
+    const isPublished = !state.isUnpublished && state.round === undefined;
     const wasBefore = present !== undefined && present.version < state.version;
     if (!isPublished || wasBefore || state.pinAt(options.clock.monotonic()) === undefined) return false;
     endPin(this.#entry, options);
@@ -125,8 +125,8 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   async everywhere(given?: HeldOptions): Promise<void> {
     this.#store('everywhere');
-    const { version, isLocal } = sharedStateOf(this.#entry);
-    const held = this.#entry.isLoaded && !isLocal ? version : 0;
+    const { version, isUnpublished } = sharedStateOf(this.#entry);
+    const held = this.#entry.isLoaded && !isUnpublished ? version : 0;
     await (this.#member.fleet as StoreFleet).everywhere(given, held, this.#member);
   }
 
@@ -156,7 +156,7 @@ export class EntryVersions<T> implements VersionControl<T> {
         else if (shared.pin === edition.pin) shared.pin = undefined;
       }
       if (isInPlace) {
-        shared.isLocal = false;
+        shared.isUnpublished = false;
         this.#host.published(undefined);
         checkAtNextRead(entry, this.#member.options.clock.monotonic());
       }

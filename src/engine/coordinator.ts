@@ -72,7 +72,8 @@ export interface Coordinator {
   /**
    * The entry is older than a version that another instance has published.
    *
-   * @param at when that was published at the latest (monotonic): a value without a version is older if it was set before.
+   * @param at upper bound of the publication time (monotonic). A value without a version counts as older if it was set before
+   * this instant.
    */
   isBehind(entry: Entry<unknown>, by: KeysMark['mark'], version: number, at: number): boolean;
   /**
@@ -83,8 +84,8 @@ export interface Coordinator {
   /** The next round looks first for the snapshot of that version, unless only a load will do. */
   expect(entry: Entry<unknown>, version: number): void;
   /**
-   * Puts the version of the entry that the store has into place, which is that one or a newer one, without a load. Waits while
-   * a round is under way here whose result may be newer. Never rejects; it may not be there to be adopted.
+   * Puts the version of the entry that the store has into place, which is that one or a newer one, without a load. If a round is
+   * running here, waits for it. Never rejects. If the store no longer has the version, nothing changes.
    *
    * @param isBehind the value in place is older.
    */
@@ -165,7 +166,10 @@ export type ShareRequest = 'pinned' | 'due' | Mark;
 
 /** The execution that a round belongs to, as the round sees it. */
 export interface RoundHost extends LoadDetails {
-  /** Called before the load begins, and before the store is read: earlier invalidations do not concern the result. */
+  /**
+   * Call it right before the store is read, and again right before the load starts. Invalidations before the call do not outdate
+   * the result.
+   */
   began(): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;
@@ -209,7 +213,7 @@ export interface RemoteResult<T> {
   /** Of the snapshot that the result is; `undefined`: there is none. */
   readonly version: number | undefined;
   /** Of a deferral: it holds only as long as no caller waits for the result. */
-  readonly isUnlessAwaited: boolean;
+  readonly endsWhenAwaited: boolean;
   /** A person has pinned it: it ends a load under way. */
   readonly isPinned?: boolean;
   /** A check of the store was faster: the entry has that version already. */

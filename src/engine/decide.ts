@@ -77,7 +77,10 @@ export function decide(
   }
 }
 
-/** The value is not younger than the read wants; with `Infinity` any value is, also the one that a task elsewhere stands for. */
+/**
+ * True if the value is at least `maxAgeMs` old. With `Infinity` never, also not for a task that ran on another instance (its
+ * `loadedAt` is `-Infinity`).
+ */
 export function isOverMaxAge({ loadedAt }: Pick<Times, 'loadedAt'>, maxAgeMs: number, now: number): boolean {
   return maxAgeMs < Infinity && now - loadedAt >= maxAgeMs;
 }

@@ -70,11 +70,11 @@ export class Entry<T> {
   /** All that the load under way answers, or the next one where there is none; taken out before they are settled. */
   waiters: Waiters<T> | undefined = undefined;
   /** Those that came after the load under way was superseded: its successor answers them. */
-  lateWaiters: Waiters<T> | undefined = undefined;
+  nextWaiters: Waiters<T> | undefined = undefined;
   /** The superseded load is to have a successor: for reads, or for a forced load. */
   successor: 'read' | 'forced' | undefined = undefined;
-  /** Waiters were carried over from a load without a result: the next load has until then (monotonic). */
-  answerBy: number = Number.POSITIVE_INFINITY;
+  /** Deadline (monotonic) of the next load, when it has inherited waiters of a load without a result. */
+  inheritedDeadline: number = Number.POSITIVE_INFINITY;
   /** The part of the entry that the coordinator remembers; `undefined` without a lock and a store. */
   coordinated: CoordinatedEntry | undefined = undefined;
 

@@ -29,7 +29,7 @@ export type Outcome<A> =
 export interface FlightScope {
   readonly signal: AbortSignal;
   /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
-  readonly lingersUntil: () => number;
+  readonly drainDeadline: () => number;
   /**
    * Resolves after half of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the flight is
    * ended before.
@@ -63,7 +63,7 @@ export interface FlightPlan<A> {
   readonly ended?: (reason: Error) => void;
   /** Called when a result arrives after the flight was over. Never throws. */
   readonly late: () => void;
-  /** Called once after {@link Flight.endAndLinger}: the load has settled, or its deadline has passed. Never throws. */
+  /** Called once after {@link Flight.abortAndDrain}: the load has settled, or its deadline has passed. Never throws. */
   readonly gone: () => void;
 }
 
@@ -123,9 +123,9 @@ export class Flight<A> implements LoadHandle {
     if (wrap !== undefined) {
       this.#startDeadline();
       const { signal } = this.#abort;
-      const lingersUntil = (): number => this.#lingersUntil();
+      const drainDeadline = (): number => this.#drainDeadline();
       const sleep = (ms: number): Promise<void> => this.#sleep(ms, ms / 2);
-      this.#settleWith(wrap(() => this.#tries(), { signal, lingersUntil, sleep }));
+      this.#settleWith(wrap(() => this.#tries(), { signal, drainDeadline, sleep }));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
@@ -166,7 +166,7 @@ export class Flight<A> implements LoadHandle {
     const attempts = this.#attempts;
     const error = errorOf(attempts);
     const isLive = this.#hasStarted;
-    if (isLive) this.endAndLinger(error);
+    if (isLive) this.abortAndDrain(error);
     else this.end(error);
     this.#plan.settle({ kind: 'cancelled', error, attempts, isLive });
   }
@@ -180,15 +180,15 @@ export class Flight<A> implements LoadHandle {
     this.#abort.abort(reason);
   }
 
-  endAndLinger(reason: Error): void {
+  abortAndDrain(reason: Error): void {
     if (this.#isOver) return;
     this.end(reason);
     this.#isLingering = true;
-    const left = this.#lingersUntil() - this.#plan.clock.monotonic();
+    const left = this.#drainDeadline() - this.#plan.clock.monotonic();
     this.#addTimer(() => this.#leave(), Math.max(0, left));
   }
 
-  #lingersUntil(): number {
+  #drainDeadline(): number {
     if (this.#deadlineAt < Infinity) return this.#deadlineAt;
     return this.#plan.clock.monotonic() + LONGEST_LINGER_MS;
   }

@@ -76,7 +76,7 @@ export class LoadExecution<T> implements FlightPlan<KeyedAnswer<T>> {
     this.retry = isRetryDefault && entry.failures > 0 ? undefined : retry;
     this.failsOnStack = isRetryDefault;
     this.startedAt = clock.monotonic();
-    this.timeoutMs = Math.min(timeoutMs, Math.max(0, entry.answerBy - this.startedAt));
+    this.timeoutMs = Math.min(timeoutMs, Math.max(0, entry.inheritedDeadline - this.startedAt));
     this.wrap =
       coordinator &&
       ((tries, scope) => {

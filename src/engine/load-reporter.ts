@@ -40,20 +40,20 @@ export class LoadReporter {
     });
   }
 
-  /** @param isHeard a caller that has waited from the start gets the error. */
+  /** @param reachedCaller a caller that has waited from the start gets the error. */
   failed(
     entry: Entry<unknown>,
     type: 'load-failed' | 'load-timed-out',
     end: LoadEndDetails,
     coolingDown: CoolingDown,
-    isHeard: boolean,
+    reachedCaller: boolean,
   ): void {
     const { error } = coolingDown;
     const { logger, clock } = this.#options;
     this.#loads ??= new OutageLog(logger, clock, { recovered: 'recovered' });
     this.#loads.failed({
       id: entry.id,
-      isHeard,
+      reachedCaller,
       retryAt: clock.monotonic() + coolingDown.delay,
       text: (others) => this.#textOf(type, end, coolingDown, others),
       cause: isLoadError(error) || isLoadTimeoutError(error) ? (error.cause ?? error) : error,

@@ -6,17 +6,17 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 
 /** Marks the results of {@link keep}, {@link loaded} and {@link absent}; shared by all installed copies of tickless. */
-export const answerKind: unique symbol = Symbol.for('tickless.answer');
+export const returnKind: unique symbol = Symbol.for('tickless.answer');
 
 /** The result of {@link keep}: the source reports "not modified". */
 export interface Kept {
-  readonly [answerKind]: 'kept';
+  readonly [returnKind]: 'kept';
   readonly options: KeepOptions;
 }
 
 /** The result of {@link loaded}: a value with metadata about its life. */
 export interface Loaded<T> {
-  readonly [answerKind]: 'loaded';
+  readonly [returnKind]: 'loaded';
   readonly loadedValue: T;
   readonly loadedOptions: LoadedOptions;
 }
@@ -47,7 +47,7 @@ export type LoadedOptions = KeepOptions;
 
 /** The result of {@link absent}: the source does not have the key. */
 export interface Absent {
-  readonly [answerKind]: 'absent';
+  readonly [returnKind]: 'absent';
 }
 
 /** All that a load may return. */
@@ -64,7 +64,7 @@ export type KeyedAnswer<T> = LoadAnswer<T> | Absent;
  * @returns the value for a load to return.
  */
 export function keep(options: KeepOptions = {}): Kept {
-  return Object.freeze({ [answerKind]: 'kept', options } as const);
+  return Object.freeze({ [returnKind]: 'kept', options } as const);
 }
 
 /**
@@ -74,7 +74,7 @@ export function keep(options: KeepOptions = {}): Kept {
  * @returns the value for a load to return.
  */
 export function loaded<T>(value: T, options: LoadedOptions = {}): Loaded<T> {
-  return Object.freeze({ [answerKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
+  return Object.freeze({ [returnKind]: 'loaded', loadedValue: value, loadedOptions: options } as const);
 }
 
 /**
@@ -89,10 +89,10 @@ export function absent(): Absent {
 
 /** It is what {@link keep}, {@link loaded} or {@link absent} has returned: an answer of a load, and no value. */
 export function isAnswer(thing: unknown): boolean {
-  return typeof thing === 'object' && thing !== null && answerKind in thing;
+  return typeof thing === 'object' && thing !== null && returnKind in thing;
 }
 
-const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [answerKind]: 'absent' } as const);
+const ABSENT: Absent = /* @__PURE__ */ Object.freeze({ [returnKind]: 'absent' } as const);
 
 /** The metadata that a load returned with a value, checked. */
 export interface ValueMetadata {
@@ -124,12 +124,12 @@ export function readLoadResult<T>(
   held: { readonly isLoaded: boolean; readonly value: T | undefined },
   { allowUndefined, kind }: Pick<ResolvedOptions, 'allowUndefined' | 'kind'>,
 ): LoadResult<T> | 'absent' {
-  const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
+  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
   if (isPlain) {
     if (returned === undefined && !allowUndefined) throw undefinedError();
     return { outcome: 'loaded', value: returned as T, metadata: NO_METADATA };
   }
-  switch (returned[answerKind]) {
+  switch (returned[returnKind]) {
     case 'absent':
       if (kind === 'key') return 'absent';
       throw new TypeError('the load returned absent(), which is only for keys of a cache');
@@ -160,8 +160,8 @@ export function candidateOf<T>(
 ): { readonly value: T; readonly tags: readonly string[] | undefined } | undefined {
   let value = returned as T;
   let tags: LoadedOptions['tags'];
-  if (typeof returned === 'object' && returned !== null && answerKind in returned) {
-    if (returned[answerKind] !== 'loaded') return undefined;
+  if (typeof returned === 'object' && returned !== null && returnKind in returned) {
+    if (returned[returnKind] !== 'loaded') return undefined;
     value = returned.loadedValue;
     ({ tags } = ownOptions(returned.loadedOptions));
   }
@@ -170,13 +170,13 @@ export function candidateOf<T>(
 
 /** The result of a load, with another value in place of {@link candidateOf}. */
 export function withCandidate<T>(returned: KeyedAnswer<T>, value: T): KeyedAnswer<T> {
-  const isPlain = typeof returned !== 'object' || returned === null || !(answerKind in returned);
+  const isPlain = typeof returned !== 'object' || returned === null || !(returnKind in returned);
   return isPlain ? value : loaded(value, (returned as Loaded<T>).loadedOptions);
 }
 
 /** It is the result of {@link keep}. */
 export function isKept(returned: unknown): boolean {
-  return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[answerKind] === 'kept';
+  return typeof returned === 'object' && (returned as Partial<Kept> | null)?.[returnKind] === 'kept';
 }
 
 function undefinedError(): TypeError {

@@ -119,8 +119,8 @@ export class Loader<T> implements ExecutionHost<T> {
     const { options } = this;
     const { clock, timeoutMs: ms } = options;
     const error = (): Error => timeoutError(options, entry.key, 0);
-    entry.lateWaiters ??= new Waiters(entry.flight, { clock, ms, error });
-    return entry.lateWaiters;
+    entry.nextWaiters ??= new Waiters(entry.flight, { clock, ms, error });
+    return entry.nextWaiters;
   }
 
   /** Starts a load on the caller's stack. A synchronous one has settled when this returns. */
@@ -133,7 +133,7 @@ export class Loader<T> implements ExecutionHost<T> {
       if (!underWay.hasStarted) inDetachedContext(() => underWay.start());
       if (trigger === 'forced') entry.coordinated?.requireFresh();
     }
-    if (background) this.passEnd(entry, this.options.waitUntil);
+    if (background) this.callWaitUntil(entry, this.options.waitUntil);
   }
 
   /** Starts a load behind the caller, which has been served. */
@@ -141,11 +141,11 @@ export class Loader<T> implements ExecutionHost<T> {
     if (entry.flight === undefined) this.#start(entry, nextTrigger(entry), true, 'behind');
     else if (entry.superseded !== undefined) entry.successor ??= 'read';
     const { waitUntil } = this.options;
-    if (waitUntil !== undefined) this.passEnd(entry, waitUntil);
+    if (waitUntil !== undefined) this.callWaitUntil(entry, waitUntil);
   }
 
   /** Passes the end of the load under way, and of what is published behind it, to a platform that would end both before. */
-  passEnd(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
+  callWaitUntil(entry: Entry<T>, waitUntil: WaitUntil | undefined): void {
     if (waitUntil === undefined || entry.flight === undefined) return;
     passToPlatform(waitUntil, this.waitersFor(entry).end(), this.options.logger);
   }
@@ -154,7 +154,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { key } = entry;
     const details: LoadDetails = key === undefined ? { trigger, background } : { trigger, background, key };
     const { flight } = new LoadExecution(this, entry, details);
-    entry.answerBy = Number.POSITIVE_INFINITY;
+    entry.inheritedDeadline = Number.POSITIVE_INFINITY;
     entry.flight = flight;
     this.active.entries.add(entry);
     entry.waiters?.follow(flight);
@@ -164,7 +164,7 @@ export class Loader<T> implements ExecutionHost<T> {
       else flight.startBehind(this.#outcomes.isSynchronous ? 'macrotask' : 'microtask');
     });
     // A snapshot is published behind the caller that waits for the load.
-    if (!background && this.coordinator !== undefined) this.passEnd(entry, this.options.waitUntil);
+    if (!background && this.coordinator !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
     if (entry.flight === flight) this.owner?.changed(entry);
   }
 
@@ -187,12 +187,12 @@ export class Loader<T> implements ExecutionHost<T> {
   /** Aborts the load under way, for what a person puts into place. @returns answers all that wait for a load with that. */
   #replaceLoad(entry: Entry<T>, why: string): (value: T) => void {
     this.abort(entry, new DOMException(why, 'AbortError'));
-    const { lateWaiters } = entry;
+    const { nextWaiters } = entry;
     const waiters = takeWaiters(entry);
-    entry.lateWaiters = entry.successor = undefined;
+    entry.nextWaiters = entry.successor = undefined;
     return (value) => {
       waiters?.resolve(value);
-      lateWaiters?.resolve(value);
+      nextWaiters?.resolve(value);
     };
   }
 
@@ -247,7 +247,7 @@ export class Loader<T> implements ExecutionHost<T> {
     if (flight === undefined) return;
     if (flight.hasStarted) {
       entry.superseded = 'aborted';
-      flight.endAndLinger(reason);
+      flight.abortAndDrain(reason);
     } else this.#end(entry, flight, reason);
   }
 
@@ -350,7 +350,7 @@ export class Loader<T> implements ExecutionHost<T> {
       } else if (settlement.kind === 'again') {
         if (waiters !== undefined) putBackWaiters(entry, waiters);
         entry.successor ??= settlement.wanted;
-        entry.answerBy = Math.min(entry.answerBy, flight.deadlineAt);
+        entry.inheritedDeadline = Math.min(entry.inheritedDeadline, flight.deadlineAt);
       } else {
         if (waiters !== undefined) settleWaiters(waiters, settlement);
         if (entry.waiters === undefined && entry.successor === undefined) return; // none came too late
@@ -396,8 +396,8 @@ export class Loader<T> implements ExecutionHost<T> {
     this.active.entries.delete(entry);
     this.active.ended();
     const waiters = takeWaiters(entry);
-    entry.waiters = entry.lateWaiters;
-    entry.lateWaiters = undefined;
+    entry.waiters = entry.nextWaiters;
+    entry.nextWaiters = undefined;
     entry.waiters?.follow(undefined);
     return waiters;
   }

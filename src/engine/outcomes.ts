@@ -189,7 +189,7 @@ export class Outcomes<T> {
     remote.applyTo(entry, this.#timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
-    const mayWait = remote.isUnlessAwaited || isFreshRequired || !entry.isLoaded;
+    const mayWait = remote.endsWhenAwaited || isFreshRequired || !entry.isLoaded;
     if (mayWait && isAwaited) return { kind: 'again', wanted: isFreshRequired ? 'forced' : 'read' };
     return { kind: 'loaded', value: entry.value as T, isForAll: false, settled: undefined };
   }
@@ -197,7 +197,7 @@ export class Outcomes<T> {
   /** Errors of the cluster and of a guard are passed on; any other is an error of the load. */
   #errorOf(cause: unknown, key: unknown, attempts: number): TicklessError {
     if (isLeaseLostError(cause) || isLockUnavailableError(cause)) return cause;
-    // Not that of another value, which the load has read.
+    // The load may itself have read another value that was rejected; that error is a `LoadError` here.
     if (isValueRejectedError(cause) && cause.cacheName === this.#options.name) return cause;
     const details = { cacheName: this.#options.name, key, attempts, cause };
     return new LoadError(`load failed: ${messageOf(cause)}`, details);

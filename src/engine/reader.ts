@@ -135,7 +135,7 @@ export class Reader<T> {
       const next = entry.isLoaded
         ? this.#fresh(entry, signal, maxAgeMs, again)
         : this.#first(entry, signal, maxAgeMs, again);
-      this.#loader.passEnd(entry, options?.waitUntil);
+      this.#loader.callWaitUntil(entry, options?.waitUntil);
       return next;
     }
     // The read is served the value of this moment, whatever listeners do from here on.
@@ -147,7 +147,7 @@ export class Reader<T> {
     if (decision === 'serve-and-start' || decision === 'reject-and-start' || startsToWait) {
       this.#loader.startBehind(entry);
     }
-    if (options?.waitUntil !== undefined) this.#loader.passEnd(entry, options.waitUntil);
+    if (options?.waitUntil !== undefined) this.#loader.callWaitUntil(entry, options.waitUntil);
     if (error !== undefined) return rejected(error);
     if (patienceMs > 0 && entry.flight !== undefined && isDue(entry, clock.monotonic())) {
       this.#counters.waited += 1;
@@ -235,7 +235,7 @@ export class Reader<T> {
     const before = pinError();
     const mayCheck = entry.flight !== undefined || (isDue(entry, now) && now >= entry.deferredUntil);
     if (before !== undefined && !mayCheck) return rejected(this.#readError(entry, maxAgeMs, before));
-    // A round that is done elsewhere has no younger value. An invalidated one is not asked for that.
+    // Another instance's finished round cannot have a younger value. Not after an invalidation: there the newer snapshot is enough.
     const isForced = isTooOld && before === undefined && entry.superseded === undefined;
     const serve = (value: T): T | Promise<T> => {
       const pinned = pinError();

@@ -101,7 +101,7 @@ export class Refresher<T> {
     else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
       next = rejected(coolingDownError(entry, name, clock.monotonic()));
     }
-    this.loader.passEnd(entry, waitUntil);
+    this.loader.callWaitUntil(entry, waitUntil);
     this.loader.triggerPiggyback();
     return next;
   }

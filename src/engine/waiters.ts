@@ -16,10 +16,10 @@ export interface LoadHandle {
   readonly deadlineAt: number;
   /** Ends it from outside: the load is aborted with `reason`, and its result counts as late. */
   end(reason: Error): void;
-  /** Ends it from outside, as failed. Its place is free as with {@link endAndLinger}. @param errorOf also the reason. */
+  /** Ends it from outside, as failed. Its place is free as with {@link abortAndDrain}. @param errorOf also the reason. */
   cancel(errorOf: (attempts: number) => LoadError): void;
   /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
-  endAndLinger(reason: Error): void;
+  abortAndDrain(reason: Error): void;
 }
 
 type Waiter<T> = Pick<Deferred<T>, 'resolve' | 'reject'>;

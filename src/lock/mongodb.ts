@@ -46,7 +46,6 @@ export interface MongodbLockOptions extends LockOptions {
  * The driver searches for a server for 30 seconds, and then still sends commands that have timed out: give the client a
  * `serverSelectionTimeoutMS` equal to `timeout`.
  *
- *
  * ```ts no-run
  * import { MongoClient } from 'mongodb';
  * import { mongodbLock } from 'tickless/lock/mongodb';

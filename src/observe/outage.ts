@@ -11,7 +11,7 @@ export interface Failure {
   /** When it is tried again at the earliest (monotonic). */
   readonly retryAt: number;
   /** A caller got the error: it needs no line. */
-  readonly isHeard?: boolean;
+  readonly reachedCaller?: boolean;
 }
 
 /** An outage in numbers. */
@@ -49,7 +49,7 @@ export class Outage {
   }
 
   /** @returns whether to log a line. */
-  failed(now: number, { id, retryAt, isHeard = false }: Failure): boolean {
+  failed(now: number, { id, retryAt, reachedCaller = false }: Failure): boolean {
     if (!this.isOpen) {
       this.#startedAt = now;
       this.#ids = new Set();
@@ -59,7 +59,7 @@ export class Outage {
     const ids = this.#ids as Set<unknown>;
     if (ids.size < MAX_KEYS) ids.add(id);
     if (id !== undefined) this.#mostKeys = Math.max(this.#mostKeys, ids.size);
-    if (isHeard || now < this.#nextLineAt) return false;
+    if (reachedCaller || now < this.#nextLineAt) return false;
     this.#nextLineAt = now + LINE_EVERY_MS;
     this.#isLogged = true;
     return true;

@@ -41,7 +41,6 @@ export class RedisHashes {
   /**
    * @param about the subject of errors: 'lock' or 'store'.
    * @throws {OptionError} when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
-   * @throws {OptionError} when an option breaks a rule; those that all locks or stores have are checked elsewhere.
    */
   constructor(about: 'lock' | 'store', options: RedisHashesOptions, defaultPrefix: string) {
     const { client, prefix = defaultPrefix, retention = { days: 7 }, timeout } = options ?? {};

@@ -68,9 +68,9 @@ export interface StoreOptions {
    */
   readonly propagateWithin?: DurationLike | undefined;
   /**
-   * Tell other instances at once of what a caller changes (`refresh`, and all that is done `everywhere`): those with a
-   * `propagateWithin` then ask the store at their next read: ten of them at once, more within 5 ms for each. Of `redisHints`, `postgresHints`
-   * or `createHints`. They keep a connection open. @default none: they ask within `propagateWithin`
+   * Notifies other instances of `refresh()` and of every `everywhere` call. An instance with `propagateWithin` then queries the
+   * store at its next read, delayed by up to 5 ms per instance beyond ten. Made by `redisHints`, `postgresHints` or `createHints`.
+   * They keep a connection open. @default none: they query within `propagateWithin`
    */
   readonly hints?: Hints | undefined;
 }

@@ -1,12 +1,12 @@
 import {
   type Absent,
   absent,
-  answerKind,
   type KeepOptions,
   type Kept,
   keep,
   type Loaded,
   loaded,
+  returnKind,
 } from '../engine/load-result.ts';
 import { toMillis } from '../time/duration.ts';
 import { decodeError, type EncodedError, encodeError } from './error-codec.ts';
@@ -70,11 +70,11 @@ function unmarkEntry(result: unknown): UnmarkedResult {
 }
 
 function unmark(result: unknown): UnmarkedResult {
-  if (typeof result !== 'object' || result === null || !(answerKind in result)) {
+  if (typeof result !== 'object' || result === null || !(returnKind in result)) {
     return { value: result, mark: undefined };
   }
   const marked = result as Kept | Loaded<unknown> | Absent;
-  switch (marked[answerKind]) {
+  switch (marked[returnKind]) {
     case 'kept':
       return { value: undefined, mark: { kind: 'kept', options: cloneableOptions(marked.options) } };
     case 'loaded':

@@ -276,7 +276,7 @@ export const rules: readonly RuleFault[] = [
     name: 'an instance reports a version before the store has it',
     in: 'src/cluster/shared-state.ts',
     replace: 'SharedState.replaced',
-    by: '(isNumbered) => { original(isNumbered); this.isLocal = !isNumbered; }',
+    by: '(hasVersion) => { original(hasVersion); this.isUnpublished = !hasVersion; }',
   },
   {
     rule: 13,
@@ -370,7 +370,7 @@ export const rules: readonly RuleFault[] = [
     name: 'each failure is a log line',
     in: 'src/observe/outage.ts',
     replace: 'Outage.failed',
-    by: '(now, failure) => { original(now, failure); return !failure.isHeard; }',
+    by: '(now, failure) => { original(now, failure); return !failure.reachedCaller; }',
   },
   {
     rule: 21,

@@ -97,9 +97,9 @@ describe('an entry that was passivated is activated as it was', () => {
     ['has the version 7', (entry) => void Object.assign(sharedStateOf(entry), { version: 7 })],
     [
       'is newer than version 7',
-      (entry) => void Object.assign(sharedStateOf(entry), { version: 7, isLocal: true }),
+      (entry) => void Object.assign(sharedStateOf(entry), { version: 7, isUnpublished: true }),
     ],
-    ['is new to it', (entry) => void Object.assign(sharedStateOf(entry), { isLocal: true })],
+    ['is new to it', (entry) => void Object.assign(sharedStateOf(entry), { isUnpublished: true })],
   ])('in a cluster whose store it %s', (_, change) => {
     const { table } = make({ isShared: true });
     const entry = entryOf('a', change);

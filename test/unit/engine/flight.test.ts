@@ -165,8 +165,8 @@ describe('the deadline of a flight', () => {
     const seen: unknown[] = [];
     const { clock, flight, outcomes } = make({
       attempt: () => 'x',
-      wrap: async (tries, { lingersUntil, sleep, signal }) => {
-        seen.push(lingersUntil(), signal.aborted);
+      wrap: async (tries, { drainDeadline, sleep, signal }) => {
+        seen.push(drainDeadline(), signal.aborted);
         await sleep(999);
         return tries();
       },

@@ -11,7 +11,7 @@ export function handleOf(change: Partial<LoadHandle> = {}): LoadHandle {
     deadlineAt: Infinity,
     end: none,
     cancel: none,
-    endAndLinger: none,
+    abortAndDrain: none,
     ...change,
   };
 }

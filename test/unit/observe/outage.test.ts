@@ -26,9 +26,9 @@ describe('Outage', () => {
 
   it('counts failures that callers got, and has no end to log where they all were', () => {
     const outage = new Outage();
-    expect(outage.failed(0, { retryAt: 0, isHeard: true })).toBe(false);
+    expect(outage.failed(0, { retryAt: 0, reachedCaller: true })).toBe(false);
     expect(outage.succeeded(10)).toBeUndefined();
-    expect(outage.failed(20, { retryAt: 0, isHeard: true })).toBe(false);
+    expect(outage.failed(20, { retryAt: 0, reachedCaller: true })).toBe(false);
     expect(outage.failed(30, { retryAt: 0 })).toBe(true);
     expect(outage.succeeded(40)).toEqual({ lasted: 20, failures: 2, keys: 0 });
   });

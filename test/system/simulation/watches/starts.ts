@@ -26,9 +26,9 @@ export class Starts implements Watch {
   #isInvalidated = false;
   #isTagged = false;
   #lastEnded: LoadRun | undefined;
-  /** There were events since the last check. */
   /** The serial of the first try of the present execution. */
   #firstTry = Infinity;
+  /** There were events since the last check. */
   #isMoving = false;
   /** A read should have started a load. */
   #isToStart = false;
@@ -48,7 +48,8 @@ export class Starts implements Watch {
 
   began({ attempt, serial }: LoadRun): void {
     this.#isMoving = true;
-    if (attempt === 1) this.#firstTry = serial;
+    // A key may join the call of another one at a later try of that.
+    if (attempt === 1 || this.#firstTry === Infinity) this.#firstTry = serial;
   }
 
   ended(run: LoadRun): void {
@@ -65,6 +66,9 @@ export class Starts implements Watch {
       return;
     }
     switch (event.type) {
+      case 'load-started':
+        this.#firstTry = Infinity;
+        break;
       case 'load-succeeded':
       case 'load-kept':
         this.#isMoving = true;
