@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ObjectRecords } from '../../../src/durable-object/object-records.ts';
 import { PeriodicExecutor, RefreshingValue } from '../../../src/index.ts';
 import {
   type DurableObjectLockOptions,
@@ -11,6 +12,7 @@ import {
 } from '../../../src/lock/durable-object.ts';
 import type { StoredRecord } from '../../../src/records/edited.ts';
 import { type DurableObjectStoreOptions, durableObjectStore } from '../../../src/store/durable-object.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { UNIT_MS } from './support/backend-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
@@ -73,6 +75,11 @@ describe('Durable Object', async () => {
     },
     { store: () => store(older), other: () => store(older) },
   );
+});
+
+describe('records in a Durable Object', { concurrent: true }, () => {
+  const records = () => new ObjectRecords('store', { binding, timeout: 10_000 });
+  for (const { name, run } of recordsConformance({ records })) it(name, run);
 });
 
 /** A source whose answers the test gives. */

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTable } from '../../../src/dynamodb/open-table.ts';
 import { type DynamodbLockOptions, dynamodbLock, dynamodbLockTable } from '../../../src/lock/dynamodb.ts';
 import { type DynamodbStoreOptions, dynamodbStore, dynamodbStoreTable } from '../../../src/store/dynamodb.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startDynalite } from './support/servers.ts';
@@ -85,6 +87,14 @@ describe('DynamoDB by dynalite', () => {
     },
     { store: () => third, other: () => fourth },
   );
+});
+
+describe('records in DynamoDB', { concurrent: true }, () => {
+  const open = (client: DynamoDB) =>
+    openTable('store', { client, timeout: 10_000 }, { table: 'tickless_lock', maker: '' }).records;
+  const [records, other] = [open(here), open(there)];
+  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
+    it(name, run);
 });
 
 describe('answers of DynamoDB in several pages', () => {

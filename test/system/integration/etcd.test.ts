@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openKeys } from '../../../src/etcd/open-keys.ts';
 import { type EtcdFetch, type EtcdLockOptions, etcdLock } from '../../../src/lock/etcd.ts';
 import { type EtcdStoreOptions, etcdStore } from '../../../src/store/etcd.ts';
+import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { conformance, KEEP_VERSIONS } from './support/conformance.ts';
 import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
@@ -95,6 +97,13 @@ describe('etcd', () => {
     },
     { store: () => third, other: () => fourth },
   );
+});
+
+describe('records in etcd', { concurrent: true }, () => {
+  const open = () => openKeys('store', { endpoints, prefix, timeout: 10_000 }).records;
+  const [records, other] = [open(), open()];
+  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
+    it(name, run);
 });
 
 const isGiven = given !== undefined;
