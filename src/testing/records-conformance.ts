@@ -4,7 +4,7 @@ import type { Answer, Edit, Records, Row } from '../records/records.ts';
 import { ensure, same, sameList } from './assert.ts';
 import { type ConformanceCase, namesFrom, uniqueName } from './conformance.ts';
 
-/** What {@link recordsConformance} tests. */
+/** The records that {@link recordsConformance} tests. */
 export interface RecordsSubject {
   /** Records at the backend. */
   readonly records: () => Records;
@@ -136,7 +136,7 @@ class Walk {
       );
     }
     if (next === undefined) this.#expected.delete(name);
-    // What is over is over for another client too, which knows a clock some milliseconds behind.
+    // The end of a record is over for another client too, which knows a clock some milliseconds behind.
     else this.#expected.set(name, next.until > now.at ? next : { ...next, until: 0 });
   }
 
