@@ -95,7 +95,7 @@ export class SwappedRecords implements Records {
       if (!answer.isDone) return answer;
       const record = recordIn(present);
       // A text in parts is another one for each put.
-      const isSame = record !== undefined && record.token === edit.token;
+      const isSame = record !== undefined && record.token === edit.token && record.keepMs === edit.keepMs;
       if (isSame && damageOf(record, instantOf(span)) === undefined) {
         if ((await this.#wholeText(key, record)) === edit.text) return found(rowAt(record, span, true), '');
       }

@@ -104,8 +104,7 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
   const { text, keepMs, older, over } = edit;
   const held = plausible(record?.token, now);
   if (edit.token !== undefined && edit.token < held && held !== over) return { next: record, isDone: false };
-  if (edit.token === held && record?.text === text && damageOf(record, now) === undefined)
-    return { next: record, isDone: true }; // repeated: its age goes on
+  if (edit.token === held && isRepeated(record, edit, now)) return { next: record, isDone: true };
   const token = edit.token ?? successorOf(held, now);
   const { at } = now;
   const kept = keepMs === undefined && record !== undefined ? editionsOf(record) : [];
@@ -122,6 +121,11 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     older: kept.filter((one) => one.token < token).slice(0, older),
   };
   return { next, isDone: true };
+}
+
+/** It was put before as it is now: its age goes on. */
+function isRepeated<T>(record: StoredRecord<T> | undefined, { text, keepMs }: Put<T>, now: Instant): boolean {
+  return record?.text === text && record.keepMs === keepMs && damageOf(record, now) === undefined;
 }
 
 /** Those that may become earlier ones, newest first. */

@@ -53,8 +53,8 @@ export interface Amend {
 }
 
 /**
- * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token and text, it is done,
- * and nothing changes: its age goes on.
+ * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token, text
+ * and `keepMs`, it is done, and nothing changes: its age goes on.
  */
 export interface Put<T = string> {
   readonly op: 'put';

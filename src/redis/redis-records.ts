@@ -85,7 +85,8 @@ if op == 'put' then
   local given, over, keepMs, room = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
   local held = r.token or 0
   if given and given < held and held ~= over then return row(false) end
-  if given and given == r.token and not damage and text() == ARGV[3] then return row(true) end
+  local isAsBrief = (keepMs ~= nil) == (f[9] == '1')
+  if given and given == r.token and not damage and isAsBrief and text() == ARGV[3] then return row(true) end
   local token = given or math.max(held + 1, now)
   if keepMs then room = 0 end
   local kept = {}

@@ -223,7 +223,7 @@ class FileStore implements StoreBackend {
       if (token !== undefined && listing.numbers.includes(token)) {
         const found = await this.#lastOf(folder, [token]);
         const isRepeated = typeof found === 'object' && !('damage' in found) && found.payload === payload;
-        if (isRepeated) return { kind: 'written', version: token };
+        if (isRepeated && found.header.keepFor === keepFor) return { kind: 'written', version: token };
       }
       const version = token ?? Math.max(last + 1, Math.floor(now.wall * 1000));
       const header: Header = { ...now, length: payload.length, keepFor };

@@ -13,9 +13,9 @@ import {
   type Backend,
   backends,
   type Connected,
-  lockPrefix,
+  lockKey,
   lockTable,
-  storePrefix,
+  snapshotKey,
   storeTable,
 } from './support/backends.ts';
 
@@ -220,8 +220,8 @@ describe.each(backends.filter(({ engine }) => engine === 'redis'))('$name', ({ n
 
   it('a key of another type: the error says so', async () => {
     const own = space('type');
-    await admin.set(`${lockPrefix(own)}taken`, 'text');
-    await admin.rpush(`${storePrefix(own)}taken`, 'list');
+    await admin.set(lockKey(own, 'taken'), 'text');
+    await admin.rpush(snapshotKey(own, 'taken'), 'list');
     const [lock, store] = [client.lock(own), client.store(own)];
     const lease = { name: 'taken', requestId: 'any', token: 1 };
     for (const step of [
@@ -236,7 +236,7 @@ describe.each(backends.filter(({ engine }) => engine === 'redis'))('$name', ({ n
     await expectRefused(() => store.read('taken'), 'STORE', /WRONGTYPE/);
     await expectRefused(() => store.write('taken', ''), 'STORE', /WRONGTYPE/);
     expect(await lock.list()).toEqual([]);
-    expect(await admin.get(`${lockPrefix(own)}taken`)).toBe('text');
+    expect(await admin.get(lockKey(own, 'taken'))).toBe('text');
   });
 
   it('a missing right: the error says so', async () => {

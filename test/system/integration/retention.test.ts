@@ -10,7 +10,7 @@ import { sqliteLock } from '../../../src/lock/sqlite.ts';
 import { mysqlStore, mysqlStoreTable } from '../../../src/store/mysql.ts';
 import { postgresStore, postgresStoreTable } from '../../../src/store/postgres.ts';
 import { sqliteStore, sqliteStoreTable } from '../../../src/store/sqlite.ts';
-import { backends, type Connected, storePrefix } from './support/backends.ts';
+import { backends, type Connected, snapshotKey } from './support/backends.ts';
 
 const HOUR = 3_600_000;
 const RETENTION_MS = 1000;
@@ -163,7 +163,7 @@ it('Redis: reads prolong a snapshot that was written again with its token but wi
   const store = client.store(space, { retention: HOUR } as never);
   await store.write('v', '', 1, undefined, RETENTION_MS);
   await store.write('v', '', 1);
-  const key = `${storePrefix(space)}v`;
+  const key = snapshotKey(space, 'v');
   await admin.pexpire(key, HOUR / 2);
   await store.read('v');
   expect(await admin.pttl(key)).toBeGreaterThan(HOUR / 2);

@@ -183,6 +183,13 @@ describe('put', () => {
     expect(edited(ahead, put({ token: 4 }), at(1))).toMatchObject({ isDone: true, next: { token: 4 } });
   });
 
+  it('of the same token and text leaves the age as it is, and of another text or duration not', () => {
+    const record = made([0, put({ token: 5, keepMs: 50 })]);
+    expect(edited(record, put({ token: 5, keepMs: 50 }), at(9))).toEqual({ next: record, isDone: true });
+    for (const more of [{ keepMs: undefined }, { keepMs: 50, text: 'mended' }, { keepMs: 50, token: 6 }])
+      expect(edited(record, put({ token: 5, ...more }), at(9)).next).toMatchObject({ at: 1009 });
+  });
+
   it('without a token has the next one by the clock', () => {
     const record = made([0, put()]);
     expect(record.token).toBe(WALL * 1000);
