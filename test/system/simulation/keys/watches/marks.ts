@@ -206,10 +206,11 @@ export class Marks implements KeysWatch {
     return order.of !== 'tag' || !this.#setByHand.has(serial);
   }
 
-  #isNewer({ serial }: Edition, { order, version }: Known, key: HeldKey): boolean {
+  #isNewer({ serial }: Edition, { order, version, begunAt: orderBegunAt }: Known, key: HeldKey): boolean {
     const begunAt = Math.max(this.#begun.get(serial) ?? 0, this.#keptAt.get(serial) ?? 0);
     const knownToMs = this.#versions.has(serial) ? 0 : KNOWN_TO_MS;
-    const isLater = begunAt + knownToMs >= Math.min(order.at, this.#replacedAt(version, serial, key));
+    const isLater =
+      begunAt + knownToMs >= Math.min(order.at, orderBegunAt, this.#replacedAt(version, serial, key));
     const held = this.#versions.get(serial) ?? 0;
     return isLater || (order.mark === undefined ? held >= version : held > version);
   }
