@@ -149,7 +149,10 @@ export interface WriteAnswer {
  *   async write(name: string, payload: string, token?: number, rejected?: number): Promise<WriteAnswer> {
  *     for (;;) {
  *       const { text, now } = await this.#registry.read(name);
- *       const present = text === undefined ? 0 : (JSON.parse(text) as Written).version;
+ *       const before = text === undefined ? undefined : (JSON.parse(text) as Written);
+ *       const present = before?.version ?? 0;
+ *       const isRepeated = token === present && payload === before?.payload; // its age goes on
+ *       if (isRepeated) return { kind: 'written', version: present };
  *       const held = isPlausibleVersion(present, now) ? present : 0;
  *       if (token !== undefined && token < held && held !== rejected) return { kind: 'refused', version: held };
  *       const version = token ?? Math.max(held + 1, Math.floor(now * 1000));

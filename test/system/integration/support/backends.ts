@@ -59,8 +59,8 @@ export interface Backend {
 /** The name of the table of a lock; that of a store has `_store`. */
 export const lockTable = (space: string): string => `${space}_lock`;
 export const storeTable = (space: string): string => `${space}_store`;
-export const lockPrefix = (space: string): string => `${space}:lock:`;
-export const storePrefix = (space: string): string => `${space}:store:`;
+const lockPrefix = (space: string): string => `${space}:lock:`;
+const storePrefix = (space: string): string => `${space}:store:`;
 export const lockKey = (space: string, name: string): string => `${lockPrefix(space)}lock/${name}`;
 export const snapshotKey = (space: string, name: string): string => `${storePrefix(space)}snapshot/${name}`;
 
